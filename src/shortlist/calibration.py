@@ -1,0 +1,133 @@
+"""From (epsilon, delta) to the parameters of a mechanism, always at the safe end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from shortlist.errors import InputError
+from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
+
+__all__ = [
+    "bounded_range_epsilon",
+    "gaussian_rho",
+    "gaussian_sigma",
+    "largest",
+    "peeling_epsilon",
+    "peeling_epsilon_lemma_b1",
+    "threshold",
+    "zcdp_rho",
+]
+
+_EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
+
+
+def largest(cost_of: Callable[[float], Cost], *, epsilon: float, delta: float) -> float:
+    """The largest x (to the last bit) whose cost is within (epsilon, delta); cost grows with x."""
+
+    def fits(x: float) -> bool:
+        return cost_of(x).delta(epsilon) <= delta
+
+    good = 1.0
+    while not fits(good):
+        good /= 2
+        if good < 1e-300:
+            raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: too small to be reached.")
+    bad = good
+    while fits(bad):
+        good, bad = bad, 2 * bad
+    return bisect(fits, bad=bad, good=good)
+
+
+def zcdp_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
+    """The largest rho with which `lost`-approximate rho-zCDP implies (epsilon, delta)-DP.
+
+    >>> round(zcdp_rho(epsilon=1.0, delta=1e-6), 5)
+    0.02436
+    """
+    return largest(lambda rho: ZCDP(rho, lost), epsilon=epsilon, delta=delta)
+
+
+def gaussian_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
+    """As `zcdp_rho`, for one Gaussian release by its exact curve (Balle & Wang 2018)."""
+    return largest(lambda rho: Gaussian(rho, lost), epsilon=epsilon, delta=delta)
+
+
+def gaussian_sigma(rho: float) -> float:
+    """The standard deviation 1/sqrt(2 rho) of `rho`-zCDP at ℓ2 sensitivity 1, rounded up."""
+    sigma = 1 / math.sqrt(2 * rho)
+    while 2 * Fraction(rho) * Fraction(sigma) ** 2 < 1:
+        sigma = math.nextafter(sigma, math.inf)
+    return sigma
+
+
+def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
+    """The least noisy weight at which to name an item (Dick et al. 2026, Theorem 3.2), rounded up.
+
+    The maximum over 1 <= t <= max_items_per_user of 1/sqrt(t) + sigma Φ⁻¹((1-delta)^(1/t)): where
+    a user alone holds t items, each of weight 1/sqrt(t), all their noisy weights stay below it
+    with probability at least 1 - delta.
+
+    >>> round(threshold(sigma=5.0, delta=5e-7, max_items_per_user=100), 3)
+    28.754
+    """
+    best, first = -math.inf, 1
+    while first <= max_items_per_user:
+        last = first if first <= _EXACT_SIZES else min(max_items_per_user, first + first // 100)
+        quantile = _quantile_of_largest(delta, last)
+        bound = round_up(Fraction(1) / Fraction(math.sqrt(first)) + Fraction(sigma * quantile))
+        best, first = sorted((best, bound * (1 + math.copysign(2.0**-50, bound))))[1], last + 1
+    return best
+
+
+def peeling_epsilon(k: int, *, epsilon: float, delta: float) -> float:
+    """The largest local epsilon of k exponential mechanisms, by the better of pure and zCDP.
+
+    k mechanisms of bounded range e cost pure k e and k e²/8 zCDP. Where delta = 0: epsilon / k.
+
+    >>> [round(peeling_epsilon(k, epsilon=1.0, delta=1e-6), 4) for k in (20, 200)]
+    [0.0987, 0.0312]
+    """
+    return largest(lambda e: Pure.bounded_range(e) * k, epsilon=epsilon, delta=delta)
+
+
+def bounded_range_epsilon(k: int, rho: float) -> float:
+    """The largest local epsilon with which k exponential mechanisms are rho-zCDP together."""
+    near = math.sqrt(8 * rho / k)
+    return bisect(
+        lambda e: (Pure.bounded_range(e) * k).rho <= rho, bad=near * 1.01, good=near * 0.99
+    )
+
+
+def peeling_epsilon_lemma_b1(k: int, *, epsilon: float, delta: float) -> float:
+    """The published local epsilon: Dick et al. (2026), Lemma B.1; Gillenwater et al., Lemma 4.2.
+
+    >>> round(peeling_epsilon_lemma_b1(10, epsilon=1.1, delta=0.1), 5)
+    0.29264
+    """
+    log_term = math.inf if delta == 0 else -math.log(delta)
+    # sqrt(8(L+e)/k) - sqrt(8L/k), written without the difference of near numbers
+    approximate = (
+        8 * epsilon / math.sqrt(8 * k) / (math.sqrt(log_term + epsilon) + math.sqrt(log_term))
+    )
+    return max(_divide_down(epsilon, k), approximate * (1 - 2.0**-48))
+
+
+def _divide_down(epsilon: float, k: int) -> float:
+    share = epsilon / k
+    return share if k * Fraction(share) <= Fraction(epsilon) else math.nextafter(share, 0.0)
+
+
+def _quantile_of_largest(delta: float, t: int) -> float:
+    """A z with P(the largest of t standard normals > z) <= delta, within 1e-12 of the least such z.
+
+    The tail of each is 1 - (1-delta)^(1/t), computed so that a small delta does not cancel.
+    """
+    log_tail = math.log(delta) - math.log(t)  # of delta / t, a lower bound of the tail
+    if log_tail < -680:  # near the end of the floats: P(Z > z) <= exp(-z²/2) / 2
+        return math.sqrt(-2 * (log_tail + math.log(2))) * (1 + 2.0**-40)
+    tail = -math.expm1(math.log1p(-delta) / t) * (1 - 2.0**-46)
+    return bisect(
+        lambda z: math.erfc(z / math.sqrt(2)) / 2 * (1 + 2.0**-40) <= tail, bad=-40.0, good=40.0
+    )

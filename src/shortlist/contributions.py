@@ -1,0 +1,139 @@
+"""Each user's distinct items: grouped, bounded, counted, weighted."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist import kernels
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.histogram import Counts, WeightedHistogram
+from shortlist.reals import UNIT, Ints
+
+__all__ = ["Contributions", "unit_weight"]
+
+Codes = NDArray[np.uint32]
+
+_BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
+_WORTH_A_THREAD = 10_000  # users: below, starting threads takes longer than the work
+_USERS = 2**30  # as many weights of at most 2^32 units fit an int64
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Sets of items, one per user.
+
+    Attributes:
+        starts: Where each user's items begin in `items`, shape (n_users,).
+        sizes: How many distinct items each user holds, shape (n_users,).
+        items: Item codes 0 .. n_items - 1; what lies between the users' ranges means nothing.
+        n_items: How many codes there are; some may be held by nobody.
+        counts: How many users hold each item, shape (n_items,).
+        max_items_per_user: The bound that `bounded` enforced, or None.
+    """
+
+    starts: Ints
+    sizes: Ints
+    items: Codes
+    n_items: int
+    counts: Ints = field(repr=False)
+    max_items_per_user: int | None = None
+
+    @classmethod
+    def of_rows(cls, users: Codes, items: Codes, *, n_users: int, n_items: int) -> Contributions:
+        """Group rows (user code, item code) by user; repeated rows count once."""
+        if n_users > _USERS:
+            raise InputError("too many users: a table may hold about a billion of them.")
+        sizes = np.zeros(n_users, np.int64)
+        _share(n_users, partial(kernels.rows_per_user, users), lambda: [sizes])
+        ends = np.cumsum(sizes)
+        starts = ends - sizes
+        grouped = np.empty(len(items), np.uint32)
+        cursors = starts.copy()
+        _share(n_users, partial(kernels.scatter, users, items), lambda: [cursors, grouped])
+        tallies = _share(
+            n_users,
+            partial(kernels.remove_repeats, starts, sizes, grouped),
+            lambda: [np.full(n_items, -1, np.int64), np.zeros(n_items, np.int64)],
+        )
+        return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
+
+    def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
+        """A uniformly random subset of at most `max_items_per_user` items of each user.
+
+        The subsets are independent between users: each is drawn from fresh bits. `counts` stay
+        those of all items.
+        """
+        sizes = np.minimum(self.sizes, max_items_per_user)
+        starts, items = self.starts, self.items
+        large = np.flatnonzero(self.sizes > max_items_per_user)
+        if len(large):
+            starts, items = starts.copy(), items.copy()
+            excess = self.sizes[large] - max_items_per_user
+            # Choosing the items to drop takes fewer draws where these are fewer.
+            steps = np.minimum(excess, max_items_per_user)
+            batches = np.cumsum(steps) // _BATCH
+            for batch in np.split(np.arange(len(large)), np.flatnonzero(np.diff(batches)) + 1):
+                bounds = np.empty(steps[batch].sum(), np.int64)
+                kernels.draw_bounds(self.sizes[large[batch]], steps[batch], bounds)
+                choices = draws.integer(bounds)
+                kernels.pick_subsets(starts[large[batch]], steps[batch], choices, items)
+            starts[large] += np.where(excess < max_items_per_user, steps, 0)
+        return Contributions(starts, sizes, items, self.n_items, self.counts, max_items_per_user)
+
+    def count(self) -> Counts:
+        """How many users hold each item."""
+        return Counts(self.counts)
+
+    def weigh(self) -> WeightedHistogram:
+        """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
+        if self.max_items_per_user is None:
+            raise ValueError("weigh() needs bounded contributions: call bounded() first.")
+        weight_of_size = np.zeros(int(self.sizes.max(initial=0)) + 1, np.int64)
+        for size in np.unique(self.sizes[self.sizes > 0]).tolist():
+            weight_of_size[size] = unit_weight(size)
+        partial_sums = _share(
+            len(self.sizes),
+            partial(kernels.weigh, self.starts, self.sizes, self.items),
+            lambda: [weight_of_size, np.zeros(self.n_items, np.int64)],
+        )
+        weights = _total(partial_sums, self.n_items)
+        return WeightedHistogram(weights, self.counts, self.max_items_per_user)
+
+
+def unit_weight(size: int) -> int:
+    """The largest w with size · w² <= 1, in units of `UNIT`: a user's ℓ2 norm never exceeds 1.
+
+    >>> [unit_weight(size) * UNIT for size in (1, 4, 100)]
+    [1.0, 0.5, 0.09999999986030161]
+    """
+    return math.isqrt(round(UNIT**-2) // size)
+
+
+def _share(
+    n_users: int, kernel: Callable[..., None], scratch: Callable[[], list[Any]]
+) -> list[list[Any]]:
+    """Run `kernel(first, last, *scratch())` on ranges of users, a thread each; the scratches."""
+    threads = (os.cpu_count() or 1) if n_users > _WORTH_A_THREAD else 1
+    limits = np.linspace(0, n_users, threads + 1).astype(int).tolist()
+    scratches = [scratch() for _ in range(threads)]
+    if threads == 1:
+        kernel(0, n_users, *scratches[0])
+        return scratches
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = zip(limits[:-1], limits[1:], scratches, strict=True)
+        list(pool.map(lambda job: kernel(job[0], job[1], *job[2]), jobs))
+    return scratches
+
+
+def _total(scratches: list[list[Any]], n_items: int) -> Ints:
+    return sum((scratch[-1] for scratch in scratches), np.zeros(n_items, np.int64))

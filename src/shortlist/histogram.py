@@ -1,0 +1,40 @@
+"""Evidence: what a mechanism may look at, and how much of it one user can change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shortlist.reals import Ints
+
+__all__ = ["Counts", "WeightedHistogram"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many users hold each of the items.
+
+    Adding one user raises any of the counts by 1 and lowers none.
+
+    Attributes:
+        counts: Shape (n_items,), 0 or more.
+    """
+
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class WeightedHistogram:
+    """Weights of which one user changes at most ℓ2 norm 1, and the counts of the same items.
+
+    Adding one user adds 1/sqrt(t), rounded down, to the weights of t <= max_items_per_user items,
+    and 1 to any of the counts. An item of weight 0 is held by nobody after bounding.
+
+    Attributes:
+        weights: Integers in units of `UNIT`, shape (n_items,), 0 or more.
+        counts: How many users hold each item, without bounding, shape (n_items,).
+        max_items_per_user: The enforced bound.
+    """
+
+    weights: Ints
+    counts: Ints
+    max_items_per_user: int

@@ -1,0 +1,132 @@
+"""What every mechanism is: public parameters, their cost, and a selection from evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.histogram import WeightedHistogram
+from shortlist.privacy import Cost
+from shortlist.reals import Floats, Ints
+
+__all__ = [
+    "Mechanism",
+    "Selection",
+    "require_bounded",
+    "require_count",
+    "require_delta",
+    "require_epsilon",
+    "require_share",
+    "score_digits",
+]
+
+
+class Selection(NamedTuple):
+    """What a mechanism selected.
+
+    Attributes:
+        positions: Positions of the selected items in the evidence.
+        scores: A noisy score of each, in the same order, or None.
+        ordered: Whether the order of the positions is part of the answer. If not, they are a set.
+        noise_sd: The standard deviation of the noise in the scores, or None.
+    """
+
+    positions: Ints
+    scores: Floats | None = None
+    ordered: bool = True
+    noise_sd: float | None = None
+
+
+class Mechanism(ABC):
+    """A frozen dataclass of public parameters, built by keyword.
+
+    Class attributes:
+        evidence: The type of evidence that `select` takes.
+        derived: Names of the values computed from the fields, listed by `parameters`.
+        score_unit: What the scores measure, or None where there are none.
+    """
+
+    evidence: ClassVar[type]
+    derived: ClassVar[tuple[str, ...]] = ()
+    score_unit: ClassVar[str | None] = None
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """What one `select` spends, known before any data is seen."""
+
+    @abstractmethod
+    def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - see `evidence`
+        """Select items; all randomness comes from `draws`."""
+
+    @abstractmethod
+    def explain(self) -> list[str]:
+        """What the mechanism will do, a plain sentence each, with its noise and thresholds."""
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        """The names of the parameters it is built from."""
+        return [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+
+    def parameters(self) -> dict[str, object]:
+        """All public parameters by name, the derived ones included."""
+        return {name: getattr(self, name) for name in (*self.fields(), *self.derived)}
+
+
+def require_epsilon(epsilon: float) -> None:
+    """Refuse an epsilon that no guarantee can have."""
+    if not (_is_number(epsilon) and 0 < epsilon < math.inf):
+        raise InputError(
+            f"epsilon={epsilon!r}: must be a number above 0; 1 is usual, and less is more private."
+        )
+
+
+def require_delta(delta: float, *, zero_because: str | None = None) -> None:
+    """Refuse a delta outside [0, 1), and 0 too where `zero_because` says why it cannot be 0."""
+    if not (_is_number(delta) and 0 <= delta < 1):
+        raise InputError(
+            f"delta={delta!r}: must be a number from 0 to less than 1, far below one over the "
+            "number of users; 1e-6 is usual."
+        )
+    if delta == 0 and zero_because is not None:
+        raise InputError(f"delta=0: {zero_because}")
+
+
+def require_count(name: str, value: int) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not (whole and value >= 1):
+        raise InputError(f"{name}={value!r}: must be a whole number, 1 or more.")
+
+
+def require_share(name: str, value: float) -> None:
+    """Refuse what is no proper share of a whole."""
+    if not (_is_number(value) and 0 < value < 1):
+        raise InputError(f"{name}={value!r}: must be a number between 0 and 1, both excluded.")
+
+
+def require_bounded(evidence: WeightedHistogram, max_items_per_user: int) -> None:
+    """Refuse evidence in which one user can change more than the mechanism accounts for."""
+    if evidence.max_items_per_user > max_items_per_user:
+        raise InputError(
+            f"max_items_per_user={max_items_per_user}: the evidence is bounded at "
+            f"{evidence.max_items_per_user}, which is looser; bound it at {max_items_per_user}."
+        )
+
+
+def score_digits(sd: float) -> int:
+    """How many decimals a score with noise of this sd deserves: a grid of about sd / 500.
+
+    >>> score_digits(4.4), score_digits(0.05), score_digits(1234.0)
+    (2, 4, -1)
+    """
+    return 2 - math.floor(math.log10(sd))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -1,0 +1,155 @@
+"""Weighted Gaussian mechanism: name every item whose noisy weight passes a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
+from shortlist.exact import Draws
+from shortlist.histogram import WeightedHistogram
+from shortlist.mechanisms.base import (
+    Mechanism,
+    Selection,
+    require_bounded,
+    require_count,
+    require_delta,
+    require_epsilon,
+    require_share,
+    score_digits,
+)
+from shortlist.noise import Normal
+from shortlist.privacy import Gaussian
+from shortlist.reals import UNIT, Ints, NormalCDF
+
+__all__ = ["WHY_DELTA", "WeightedGaussian", "discover", "people_needed", "to_units"]
+
+WHY_DELTA = (
+    "the items are private, so an item that one person alone holds must have a chance of at most "
+    "delta to be named, and no item could be named with delta=0; give a delta such as 1e-6, or "
+    "public_items if everybody knows the items."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedGaussian(Mechanism):
+    """Domain discovery: name every item whose noisy weight reaches a threshold.
+
+    Each user spreads weight over the items held, in all of ℓ2 norm at most 1. Each item's weight
+    gets Gaussian noise. The noisy weights of the named items are released with them.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed. sigma comes from the exact
+    Gaussian curve at delta - threshold_delta, the threshold from threshold_delta.
+
+    Source: Gopi et al. (2020), Theorem 5.1; Dick et al. (2026), Algorithm 1 and Theorem 3.2, which
+    takes half of delta for the threshold. Proof note: `docs/proofs/weighted-gaussian.md`.
+
+    Args:
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count.
+        threshold_share: The share of delta that pays for the threshold.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> mechanism = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
+    (4.365, 25.116)
+    """
+
+    epsilon: float
+    delta: float
+    max_items_per_user: int
+    threshold_share: float = 0.5
+
+    evidence: ClassVar[type] = WeightedHistogram
+    derived: ClassVar[tuple[str, ...]] = ("rho", "sigma", "threshold")
+    score_unit: ClassVar[str | None] = "noisy weight"
+
+    def __post_init__(self) -> None:
+        require_epsilon(self.epsilon)
+        require_delta(self.delta, zero_because=WHY_DELTA)
+        require_count("max_items_per_user", self.max_items_per_user)
+        require_share("threshold_share", self.threshold_share)
+
+    @cached_property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        return self.delta * self.threshold_share
+
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP of the noisy weights."""
+        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+
+    @cached_property
+    def sigma(self) -> float:
+        """The standard deviation of the noise."""
+        return gaussian_sigma(self.rho)
+
+    @cached_property
+    def threshold(self) -> float:
+        """The least noisy weight to be named."""
+        return threshold(
+            sigma=self.sigma,
+            delta=self.threshold_delta,
+            max_items_per_user=self.max_items_per_user,
+        )
+
+    @property
+    def cost(self) -> Gaussian:
+        """The Gaussian's cost, and the threshold's share of delta."""
+        return Gaussian(self.rho, self.threshold_delta)
+
+    def explain(self) -> list[str]:
+        """The noise and the threshold in plain words."""
+        return [
+            f"Each user adds weight 1/sqrt(t) to t items, t at most {self.max_items_per_user}.",
+            f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
+            f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
+            people_needed(self.threshold),
+        ]
+
+    def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
+        """A set of items, each with its noisy weight.
+
+        Raises:
+            InputError: The evidence is bounded more loosely than `max_items_per_user`.
+        """
+        require_bounded(evidence, self.max_items_per_user)
+        items, named = discover(evidence.weights, self.sigma, self.threshold, draws)
+        return self.scored(evidence.weights, items[named], draws)
+
+    def scored(self, weights: Ints, named: Ints, draws: Draws) -> Selection:
+        """The items named by `discover` with their noisy weights, best first."""
+        gaps = to_units(self.threshold) - weights[named]
+        noise = Normal(self.sigma, bounds=gaps, above=np.ones(len(named), np.bool_))
+        ranked = draws.order(weights[named], [noise], digits=score_digits(self.sigma))
+        positions = named[ranked.positions]
+        return Selection(positions, ranked.values, ordered=False, noise_sd=self.sigma)
+
+
+def discover(
+    weights: Ints, sigma: float, threshold: float, draws: Draws
+) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """The items of positive weight, and whether the noisy weight of each reaches the threshold.
+
+    No noise is drawn: whether an item passes is a coin. The noise, where it is wanted later, is
+    drawn on the known side of the threshold.
+    """
+    items = np.flatnonzero(weights)
+    return items, draws.coin(NormalCDF(weights[items] - to_units(threshold), sigma))
+
+
+def people_needed(threshold: float) -> str:
+    """What a threshold means for an item."""
+    return f"An item needs about {threshold:.0f} people who hold nothing else to be named."
+
+
+def to_units(threshold: float) -> int:
+    """The threshold in units of `UNIT`, rounded up."""
+    return int(np.ceil(threshold / UNIT))

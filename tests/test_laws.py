@@ -1,0 +1,353 @@
+"""Output laws: the enumerator's law of each mechanism against brute force, and its privacy."""
+
+import itertools
+import math
+from functools import cached_property
+
+import numpy as np
+import pytest
+from enumerator import hockey_stick, largest_log_ratio, law, neighbours
+from scipy.special import ndtr
+from scipy.stats import multivariate_normal
+
+from shortlist.bits import SeededBits
+from shortlist.calibration import threshold
+from shortlist.contributions import Contributions, unit_weight
+from shortlist.exact import Draws
+from shortlist.histogram import Counts, WeightedHistogram
+from shortlist.mechanisms import (
+    DiscoverThenRank,
+    Peeling,
+    WeightedGaussian,
+    WeightedGaussianPeeling,
+)
+from shortlist.reals import UNIT
+
+EPSILON, DELTA = 2.0, 0.2  # so large that even one user is sometimes named
+
+
+def build(mechanism, *, k, bound=2, epsilon=EPSILON, delta=DELTA):
+    given = {"k": k, "epsilon": epsilon, "delta": delta, "max_items_per_user": bound}
+    return mechanism(**{name: given[name] for name in given if name in mechanism.fields()})
+
+
+def output_law(mechanism, data, n_items=3):
+    """The law of what leaves, for a data set of frozensets of item numbers: rows to positions."""
+    rows = [(user, item) for user, items in enumerate(data) for item in sorted(items)]
+    users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+
+    def run(draws):
+        held = Contributions.of_rows(users, items, n_users=len(data), n_items=n_items)
+        if mechanism.evidence is Counts:
+            evidence = held.count()
+        else:
+            evidence = held.bounded(mechanism.max_items_per_user, draws).weigh()
+        selection = mechanism.select(evidence, draws)
+        return (*selection.positions.tolist(), selection.noise_sd)
+
+    return law(run)
+
+
+def histogram(weights, counts):
+    return WeightedHistogram(
+        np.array([round(w / UNIT) for w in weights]), np.array(counts), max_items_per_user=2
+    )
+
+
+def positions_law(mechanism, evidence):
+    return law(lambda draws: tuple(mechanism.select(evidence, draws).positions.tolist()))
+
+
+def agree(law, oracle, tolerance):
+    assert abs(sum(law.values()) - 1) < tolerance
+    for outcome in law.keys() | oracle.keys():
+        assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
+
+
+def peeling_oracle(counts, k, epsilon):
+    """Each ordered k-tuple by the definition, item by item."""
+    law = {}
+    for picked in itertools.permutations(range(len(counts)), min(k, len(counts))):
+        left, p = list(range(len(counts))), 1.0
+        for item in picked:
+            weights = [math.exp(epsilon * (counts[i] - max(counts))) for i in left]
+            p *= weights[left.index(item)] / sum(weights)
+            left.remove(item)
+        law[picked] = p
+    return law
+
+
+def subsets(n):
+    return itertools.product([False, True], repeat=n)
+
+
+def test_peeling_is_the_exponential_mechanism_repeated():
+    for d in range(1, 5):
+        for counts in itertools.combinations_with_replacement(range(4), d):
+            for k in range(1, d + 2):
+                mechanism = Peeling(k=k, epsilon=1.3)
+                oracle = peeling_oracle(counts, k, mechanism.local_epsilon)
+                agree(positions_law(mechanism, Counts(np.array(counts))), oracle, 1e-12)
+
+
+def test_weighted_gaussian_names_items_independently():
+    mechanism = build(WeightedGaussian, k=None)
+    weights = [0.0, 0.7, 1.0, 3.5]
+    law = positions_law(mechanism, histogram(weights, [0, 1, 1, 4]))
+    sets = {}
+    for positions, p in law.items():
+        sets[frozenset(positions)] = sets.get(frozenset(positions), 0) + p
+    chance = {i: ndtr((w - mechanism.threshold) / mechanism.sigma) for i, w in enumerate(weights)}
+    oracle = {}
+    for named in subsets(3):
+        outcome = frozenset(i for i, yes in zip((1, 2, 3), named, strict=True) if yes)
+        oracle[outcome] = math.prod(chance[i] if i in outcome else 1 - chance[i] for i in (1, 2, 3))
+    agree(sets, oracle, 1e-9)  # the threshold is rounded to a grid of 2^-32
+
+
+def test_published_peeling_within_what_was_discovered():
+    mechanism = build(WeightedGaussianPeeling, k=2)
+    weights, counts = [1.0, 2.4, 2.0], [1, 3, 2]
+    oracle = {}
+    for named in subsets(3):
+        found = [i for i in range(3) if named[i]]
+        p = math.prod(
+            ndtr((1 if named[i] else -1) * (weights[i] - mechanism.threshold) / mechanism.sigma)
+            for i in range(3)
+        )
+        picks = peeling_oracle([counts[i] for i in found], 2, mechanism.local_epsilon)
+        for picked, q in picks.items():
+            outcome = tuple(found[j] for j in picked)
+            oracle[outcome] = oracle.get(outcome, 0) + p * q
+    agree(positions_law(mechanism, histogram(weights, counts)), oracle, 1e-9)
+
+
+def normal_orthant(constraints, mean, covariance):
+    """P(each constraint · X <= bound) for normal X, by SciPy's own integration."""
+    matrix = np.array([c for c, _ in constraints])
+    bounds = np.array([b for _, b in constraints])
+    return multivariate_normal.cdf(
+        bounds,
+        mean=matrix @ mean,
+        cov=matrix @ covariance @ matrix.T,
+        allow_singular=True,
+        abseps=1e-9,
+        releps=1e-9,
+        maxpts=2_000_000,
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_adaptive_top_up_is_the_two_gaussians_it_stands_for(k):
+    # Variables: the first noisy weights Y1 of both items, then their second ones Y2.
+    mechanism = build(DiscoverThenRank, k=k)
+    weights, counts = [1.8, 2.6], [2, 3]
+    sigmas = np.repeat([mechanism.first_sigma, mechanism.second_sigma], 2)
+    mean, covariance = np.tile(weights, 2), np.diag(sigmas**2)
+    w = mechanism.first_weight
+    y1, y2 = np.eye(4)[:2], np.eye(4)[2:]
+    both = w * y1 + (1 - w) * y2
+    first, second = mechanism.first_threshold, mechanism.mean_threshold
+    oracle = {}
+
+    def add(outcome, constraints):
+        p = normal_orthant(constraints, mean, covariance)
+        oracle[outcome] = oracle.get(outcome, 0) + p
+
+    for named in subsets(2):
+        sides = [(-y1[i], -first) if named[i] else (y1[i], first) for i in range(2)]
+        if sum(named) >= k:
+            found = [i for i in range(2) if named[i]]
+            p = normal_orthant(sides, mean, covariance)
+            picks = peeling_oracle([counts[i] for i in found], k, mechanism.local_epsilon)
+            for picked, q in picks.items():
+                outcome = tuple(found[j] for j in picked)
+                oracle[outcome] = oracle.get(outcome, 0) + p * q
+            continue
+        for kept in subsets(2):
+            if any(n and not y for n, y in zip(named, kept, strict=True)):
+                continue
+            levels = [
+                (-both[i], -second) if kept[i] else (both[i], second)
+                for i in range(2)
+                if not named[i]
+            ]
+            found = [i for i in range(2) if kept[i]]
+            if len(found) < 2:
+                add(tuple(found), sides + levels)
+            else:
+                for order in itertools.permutations(range(2)):
+                    ahead = (both[order[1]] - both[order[0]], 0.0)
+                    add(order[:k], [*sides, *levels, ahead])
+    agree(positions_law(mechanism, histogram(weights, counts)), oracle, 2e-5)
+
+
+ALL = [WeightedGaussian, WeightedGaussianPeeling, DiscoverThenRank, Peeling]
+EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
+
+
+def worst_excess(mechanism, pairs):
+    """The largest amount by which some delta exceeds what the cost says, over both directions."""
+    laws = {}
+
+    def output(data):
+        if data not in laws:
+            laws[data] = output_law(mechanism, data)
+        return laws[data]
+
+    worst = -math.inf
+    for data, more in pairs:
+        p, q = output(data), output(more)
+        for epsilon in EPSILONS:
+            allowed = mechanism.cost.delta(epsilon)
+            largest = max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon))
+            worst = max(worst, largest - allowed)
+    return worst
+
+
+SMALL = list(neighbours(range(3), users=3))
+
+
+@pytest.mark.parametrize("mechanism", ALL)
+@pytest.mark.parametrize("k", [1, 2])
+def test_privacy_of_all_small_neighbours(mechanism, k):
+    if mechanism is WeightedGaussian and k == 2:
+        pytest.skip("has no k")
+    assert worst_excess(build(mechanism, k=k), SMALL) < 1e-9
+
+
+def test_peeling_is_pure():
+    mechanism = Peeling(k=2, epsilon=1.0)
+    for data, more in SMALL:
+        p, q = output_law(mechanism, data), output_law(mechanism, more)
+        assert largest_log_ratio(p, q) <= 1 + 1e-12
+        assert largest_log_ratio(q, p) <= 1 + 1e-12
+
+
+class LooseThreshold(WeightedGaussian):
+    threshold = cached_property(lambda self: 0.7 * build(WeightedGaussian, k=None).threshold)
+
+
+class LooseThresholds(DiscoverThenRank):
+    """Both thresholds with the whole of the delta that is meant for the two together."""
+
+    def _threshold(self, sigma):
+        return threshold(sigma=sigma, delta=self.threshold_delta, max_items_per_user=2)
+
+
+class LooseDiscovery(WeightedGaussianPeeling):
+    threshold = cached_property(lambda self: 0.7 * self.discovery.threshold)
+
+
+class LoosePeeling(Peeling):
+    local_epsilon = cached_property(lambda self: 1.3 * self.epsilon / self.k)
+
+
+@pytest.mark.parametrize("mechanism", [LooseThreshold, LooseDiscovery])
+def test_a_threshold_that_is_30_percent_low_is_caught(mechanism):
+    single = [((), (frozenset({0, 1}),)), ((), (frozenset({0}),))]
+    assert worst_excess(build(mechanism, k=1), single) > 0.01
+
+
+def test_a_peeling_that_is_30_percent_sharp_is_caught():
+    mechanism = LoosePeeling(k=1, epsilon=1.0)
+    low, high = Counts(np.array([0, 9])), Counts(np.array([1, 9]))
+    p, q = positions_law(mechanism, low), positions_law(mechanism, high)
+    assert largest_log_ratio(q, p) > 1.25
+
+
+def test_neither_threshold_may_use_up_the_whole_delta():
+    # One user who holds one item of their own: naming it at all is the loss.
+    data = (frozenset({0}),)
+    honest = build(DiscoverThenRank, k=2, delta=0.02)
+    loose = build(LooseThresholds, k=2, delta=0.02)
+    named = {m: 1 - output_law(m, data)[(m.mean_sigma,)] for m in (honest, loose)}
+    assert named[honest] <= honest.threshold_delta
+    assert named[loose] > 1.5 * honest.threshold_delta
+
+
+class Quiet(WeightedGaussian):
+    """Noise that is 30 % too small, with the right threshold."""
+
+    sigma = cached_property(lambda self: 0.7 * honest(self).sigma)
+    threshold = cached_property(lambda self: honest(self).threshold)
+
+
+def honest(mechanism):
+    return WeightedGaussian(**{name: getattr(mechanism, name) for name in mechanism.fields()})
+
+
+@pytest.mark.parametrize(("mechanism", "caught"), [(WeightedGaussian, False), (Quiet, True)])
+def test_a_noise_that_is_30_percent_small_is_caught(mechanism, caught):
+    mechanism = build(mechanism, k=None, epsilon=1.0, delta=0.02)
+    excess = -math.inf
+    for offset in (-1.5, -0.5, 0.5):
+        weight = mechanism.threshold + offset
+        p = positions_law(mechanism, histogram([weight], [9]))
+        q = positions_law(mechanism, histogram([weight + 1], [9]))
+        for epsilon in np.linspace(0, 1, 11):
+            largest = max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon))
+            excess = max(excess, largest - mechanism.cost.delta(epsilon))
+    assert bool(excess > 0) is caught
+
+
+@pytest.mark.parametrize("mechanism", ALL)
+def test_row_order_and_item_names_change_nothing_but_the_draw(mechanism):
+    rows = [(0, 0), (0, 1), (0, 2), (1, 1), (2, 1), (2, 2), (0, 1)]
+    mechanism = build(mechanism, k=2)
+
+    def law_of(rows, back):
+        users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+
+        def run(draws):
+            held = Contributions.of_rows(users, items, n_users=3, n_items=3)
+            bounded = held.bounded(2, draws)
+            evidence = held.count() if mechanism.evidence is Counts else bounded.weigh()
+            return tuple(back[i] for i in mechanism.select(evidence, draws).positions.tolist())
+
+        return law(run)
+
+    original = law_of(rows, [0, 1, 2])
+    agree(law_of(rows[::-1], [0, 1, 2]), original, 1e-9)
+    agree(law_of([(2 - u, (i + 1) % 3) for u, i in rows], [2, 0, 1]), original, 1e-9)
+
+
+@pytest.mark.parametrize("mechanism", ALL)
+def test_the_code_draws_from_its_law(mechanism):
+    # Frequencies within 4.5 standard errors, and not within that of a law 30 % off.
+    mechanism = build(mechanism, k=2)
+    data = (frozenset({0, 1}), frozenset({0}), frozenset({0, 1, 2}), frozenset({0, 2}))
+
+    def positions_only(mechanism):
+        law = {}
+        for outcome, p in output_law(mechanism, data).items():
+            law[outcome[:-1]] = law.get(outcome[:-1], 0) + p
+        return law
+
+    expected = positions_only(mechanism)
+    rows = [(user, item) for user, items in enumerate(data) for item in items]
+    users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+    held = Contributions.of_rows(users, items, n_users=4, n_items=3)
+    draws, n, seen = Draws(SeededBits(20)), 4000, {}
+    for _ in range(n):
+        bounded = held.bounded(2, draws)
+        evidence = held.count() if mechanism.evidence is Counts else bounded.weigh()
+        selection = mechanism.select(evidence, draws)
+        outcome = tuple(selection.positions.tolist())
+        seen[outcome] = seen.get(outcome, 0) + 1
+
+    def deviation(law):
+        return max(
+            abs(seen.get(o, 0) / n - p) / math.sqrt(max(p * (1 - p), 1 / n) / n)
+            for o, p in law.items()
+        )
+
+    assert seen.keys() <= expected.keys()
+    assert deviation(expected) < 4.5
+    assert deviation(positions_only(build(type(mechanism), k=2, epsilon=EPSILON * 1.3))) > 4.5
+
+
+def test_unit_weights_never_exceed_norm_one():
+    for size in [*range(1, 2000), 10**6, 2**40, 2**62]:
+        weight = unit_weight(size)
+        assert size * weight**2 <= 2**64 < size * (weight + 1) ** 2
