@@ -1,0 +1,40 @@
+"""Which items? Differentially private top-k and domain discovery of sensitive tables.
+
+>>> import polars as pl
+>>> import shortlist as sl
+>>> rows = pl.DataFrame({"user": range(500), "title": ["Emma", "Ulysses"] * 250})
+>>> release = sl.pairs(rows, user="user", item="title").domain(epsilon=1.0, delta=1e-6)
+>>> sorted(release.items)
+['Emma', 'Ulysses']
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shortlist import bits, mechanisms, privacy
+    from shortlist.errors import InputError
+    from shortlist.release import Release
+    from shortlist.sources.pairs import Pairs, pairs
+
+__all__ = ["InputError", "Pairs", "Release", "bits", "mechanisms", "pairs", "privacy"]
+
+_HOMES = {
+    "InputError": "shortlist.errors",
+    "Pairs": "shortlist.sources.pairs",
+    "Release": "shortlist.release",
+    "pairs": "shortlist.sources.pairs",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use, so that importing the package stays light."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"shortlist.{name}")
+    raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

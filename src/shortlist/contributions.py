@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ __all__ = ["Contributions", "unit_weight"]
 Codes = NDArray[np.uint32]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
-_WORTH_A_THREAD = 10_000  # users: below, starting threads takes longer than the work
+_BUCKET = 2**13  # users grouped at a time: their rows fit the processor's caches
+_WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
 _USERS = 2**30  # as many weights of at most 2^32 units fit an int64
 
 
@@ -53,17 +55,15 @@ class Contributions:
         """Group rows (user code, item code) by user; repeated rows count once."""
         if n_users > _USERS:
             raise InputError("too many users: a table may hold about a billion of them.")
-        sizes = np.zeros(n_users, np.int64)
-        _share(n_users, partial(kernels.rows_per_user, users), lambda: [sizes])
-        ends = np.cumsum(sizes)
-        starts = ends - sizes
+        shift = _BUCKET.bit_length() - 1
+        n_buckets = (n_users >> shift) + 1
+        pairs, ends = _partition(users, items, shift, n_buckets)
+        starts, sizes = np.zeros(n_users, np.int64), np.zeros(n_users, np.int64)
         grouped = np.empty(len(items), np.uint32)
-        cursors = starts.copy()
-        _share(n_users, partial(kernels.scatter, users, items), lambda: [cursors, grouped])
         tallies = _share(
-            n_users,
-            partial(kernels.remove_repeats, starts, sizes, grouped),
-            lambda: [np.full(n_items, -1, np.int64), np.zeros(n_items, np.int64)],
+            _parts(len(users), ends),
+            partial(kernels.group, pairs, np.append(0, ends), shift),
+            lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), _zeros(n_items)],
         )
         return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
 
@@ -102,9 +102,9 @@ class Contributions:
         for size in np.unique(self.sizes[self.sizes > 0]).tolist():
             weight_of_size[size] = unit_weight(size)
         partial_sums = _share(
-            len(self.sizes),
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(kernels.weigh, self.starts, self.sizes, self.items),
-            lambda: [weight_of_size, np.zeros(self.n_items, np.int64)],
+            lambda: [weight_of_size, _zeros(self.n_items)],
         )
         weights = _total(partial_sums, self.n_items)
         return WeightedHistogram(weights, self.counts, self.max_items_per_user)
@@ -119,21 +119,50 @@ def unit_weight(size: int) -> int:
     return math.isqrt(round(UNIT**-2) // size)
 
 
+def _partition(
+    users: Codes, items: Codes, shift: int, n_buckets: int
+) -> tuple[NDArray[np.uint64], Ints]:
+    """The rows as packed pairs, those of a bucket of 2^shift users together; the buckets' ends."""
+    parts = _parts(len(users))
+    counted = _share(
+        parts, partial(kernels.rows_per_bucket, users, shift), lambda: [_zeros(n_buckets)]
+    )
+    # Within a bucket the rows of each part come one after another: where each begins.
+    sizes = np.array([scratch[0] for scratch in counted])
+    ends = sizes.sum(axis=0).cumsum()
+    cursors = ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0) - sizes
+    pairs = np.empty(len(users), np.uint64)
+    each = iter(cursors)
+    _share(parts, partial(kernels.partition, users, items, shift), lambda: [next(each), pairs])
+    return pairs, ends
+
+
+def _parts(n_rows: int, ends: Ints | None = None) -> list[tuple[int, int]]:
+    """Ranges of rows, one for each core; or of groups that end there, of about as many rows."""
+    cores = (os.cpu_count() or 1) if n_rows > _WORTH_A_THREAD else 1
+    limits = np.arange(cores + 1) * n_rows // cores
+    if ends is not None:
+        limits = np.searchsorted(ends, limits)
+        limits[-1] = len(ends)
+    return list(pairwise(limits.tolist()))
+
+
 def _share(
-    n_users: int, kernel: Callable[..., None], scratch: Callable[[], list[Any]]
+    parts: list[tuple[int, int]], kernel: Callable[..., None], scratch: Callable[[], list[Any]]
 ) -> list[list[Any]]:
-    """Run `kernel(first, last, *scratch())` on ranges of users, a thread each; the scratches."""
-    threads = (os.cpu_count() or 1) if n_users > _WORTH_A_THREAD else 1
-    limits = np.linspace(0, n_users, threads + 1).astype(int).tolist()
-    scratches = [scratch() for _ in range(threads)]
-    if threads == 1:
-        kernel(0, n_users, *scratches[0])
+    """Run `kernel(first, last, *scratch())` for each part, a thread each; the scratches."""
+    scratches = [scratch() for _ in parts]
+    if len(parts) == 1:
+        kernel(*parts[0], *scratches[0])
         return scratches
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = zip(limits[:-1], limits[1:], scratches, strict=True)
-        list(pool.map(lambda job: kernel(job[0], job[1], *job[2]), jobs))
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(lambda part, own: kernel(*part, *own), parts, scratches))
     return scratches
 
 
+def _zeros(n: int) -> Ints:
+    return np.zeros(n, np.int64)
+
+
 def _total(scratches: list[list[Any]], n_items: int) -> Ints:
-    return sum((scratch[-1] for scratch in scratches), np.zeros(n_items, np.int64))
+    return sum((scratch[-1] for scratch in scratches), _zeros(n_items))

@@ -1,7 +1,7 @@
 """Compiled loops over plain arrays.
 
-Each kernel works on the users first .. last - 1 alone, so that threads can share the work: they
-release the interpreter's lock. One signature each, compiled once and cached on disk; where no cache
+Those with `first` and `last` do one part of the work, so that threads share it: they release the
+interpreter's lock. One signature each, compiled once and cached on disk; where no cache
 can be written they are compiled again in each process.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numba
 
-__all__ = ["draw_bounds", "pick_subsets", "remove_repeats", "rows_per_user", "scatter", "weigh"]
+__all__ = ["draw_bounds", "group", "partition", "pick_subsets", "rows_per_bucket", "weigh"]
 
 Kernel = Callable[..., None]
 
@@ -27,40 +27,62 @@ def _kernel(signature: str) -> Callable[[Kernel], Kernel]:
     return compile_
 
 
-@_kernel("void(uint32[::1], int64, int64, int64[::1])")
-def rows_per_user(users, first, last, sizes):
-    """Count each user's rows into `sizes`."""
-    for user in users:
-        if first <= user < last:
-            sizes[user] += 1
+@_kernel("void(uint32[::1], int64, int64, int64, int64[::1])")
+def rows_per_bucket(users, shift, first, last, sizes):
+    """Count the rows first .. last - 1 of each bucket of 2^shift users."""
+    for row in range(first, last):
+        sizes[users[row] >> shift] += 1
 
 
-@_kernel("void(uint32[::1], uint32[::1], int64, int64, int64[::1], uint32[::1])")
-def scatter(users, items, first, last, cursors, out):
-    """Write each user's items side by side, from `cursors[user]` on; advances the cursors."""
-    for row in range(len(users)):
-        user = users[row]
-        if first <= user < last:
-            out[cursors[user]] = items[row]
-            cursors[user] += 1
+@_kernel("void(uint32[::1], uint32[::1], int64, int64, int64, int64[::1], uint64[::1])")
+def partition(users, items, shift, first, last, cursors, pairs):
+    """Write the rows first .. last - 1 to where their bucket's cursor points, user and item packed.
 
-
-@_kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")
-def remove_repeats(starts, sizes, items, first, last, seen, counts):
-    """Move each user's distinct items to the front, shrink `sizes`, add to the items' `counts`.
-
-    `seen` is scratch space, one entry an item, initially -1: the last user met with the item.
+    Few buckets are few places to write to, which the processor's caches follow.
     """
-    for user in range(first, last):
-        end = starts[user]
-        for place in range(starts[user], starts[user] + sizes[user]):
-            item = items[place]
-            if seen[item] != user:
-                seen[item] = user
-                counts[item] += 1
-                items[end] = item
-                end += 1
-        sizes[user] = end - starts[user]
+    for row in range(first, last):
+        bucket = users[row] >> shift
+        pairs[cursors[bucket]] = numba.uint64(users[row]) << 32 | numba.uint64(items[row])
+        cursors[bucket] += 1
+
+
+@_kernel(
+    "void(uint64[::1], int64[::1], int64, int64, int64, "
+    "int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
+)
+def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, counts):
+    """Group the pairs of the buckets first .. last - 1 by user, each item once.
+
+    Writes each user's items side by side to `out`, from `starts[user]` on, sets `sizes` to the
+    number of distinct ones, and adds to the items' `counts`. `seen` is scratch space, one entry an
+    item, initially 0: one more than the last user met with the item.
+    """
+    for bucket in range(first, last):
+        begin, end = bucket_starts[bucket], bucket_starts[bucket + 1]
+        for place in range(begin, end):
+            sizes[pairs[place] >> 32] += 1
+        first_user = bucket << shift
+        last_user = min(first_user + (1 << shift), len(starts))
+        cursor = begin
+        for user in range(first_user, last_user):
+            starts[user] = cursor
+            cursor += sizes[user]
+            sizes[user] = 0
+        for place in range(begin, end):
+            user = pairs[place] >> 32
+            item = numba.uint32(pairs[place] & 0xFFFFFFFF)
+            out[starts[user] + sizes[user]] = item
+            sizes[user] += 1
+        for user in range(first_user, last_user):
+            distinct = starts[user]
+            for place in range(starts[user], starts[user] + sizes[user]):
+                item = out[place]
+                if seen[item] != user + 1:
+                    seen[item] = user + 1
+                    counts[item] += 1
+                    out[distinct] = item
+                    distinct += 1
+            sizes[user] = distinct - starts[user]
 
 
 @_kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")

@@ -49,11 +49,18 @@ class Mechanism(ABC):
         evidence: The type of evidence that `select` takes.
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores measure, or None where there are none.
+
+    Attributes:
+        epsilon: The epsilon of the guarantee.
+        delta: The delta of the guarantee.
     """
 
     evidence: ClassVar[type]
     derived: ClassVar[tuple[str, ...]] = ()
     score_unit: ClassVar[str | None] = None
+
+    epsilon: float
+    delta: float
 
     @property
     @abstractmethod

@@ -1,0 +1,146 @@
+"""What is shown of a release: a sheet of harmless texts, which any renderer may lay out."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shortlist.release import Guarantee, Mechanism, Release
+    from shortlist.scores import Scores
+
+__all__ = ["Sheet", "harmless", "notes", "sheet", "visible"]
+
+_WHOLE = 100  # a list up to this long is shown whole,
+_HEAD = 30  # of a longer one the first rows
+_LONGEST = 200  # characters of one item
+_NOT_PRIVATE = "not private: the noise came from a seed"
+_SPENDS = "Running it again spends the budget again."
+
+
+def visible(value: object) -> str:
+    r"""The text of `value` in characters that move no cursor, hide nothing and turn no line.
+
+    Controls, line ends, direction marks and zero-width characters become the escapes of `repr`;
+    every letter, mark, emoji and space stays. Very long texts are cut.
+
+    >>> print(visible("red \x1b[31m, turned \u202e, día 日本"))
+    red \x1b[31m, turned \u202e, día 日本
+    """
+    cut = str(value)
+    if len(cut) > _LONGEST:
+        cut = f"{cut[: _LONGEST - 1]}…"
+    return harmless(cut)
+
+
+def harmless(text: str) -> str:
+    """As `visible`, whole."""
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return repr(character)[1:-1]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All that is shown of a release, line by line, every text `visible`.
+
+    Attributes:
+        title: What was asked and how many items came out.
+        warning: What must not be overlooked, or "".
+        columns: The heading of each column.
+        numeric: Which columns hold numbers.
+        rows: The cells of the first rows.
+        more: How many rows are left out, in words, or "".
+        notes: The guarantee as labels and texts.
+        closing: The last line.
+    """
+
+    title: str
+    warning: str
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: str
+    notes: tuple[tuple[str, str], ...]
+    closing: str = _SPENDS
+
+
+def sheet(release: Release) -> Sheet:
+    """What to show of a release."""
+    total = len(release)
+    shown = total if total <= _WHOLE else _HEAD
+    frame = release.to_polars().head(shown)
+    cells = [[visible(value) for value in column] for column in frame.iter_columns()]
+    if release.scores is not None:
+        cells[-1] = _on_grid(release.scores[:shown], release.scores.noise_sd)
+    return Sheet(
+        title=visible(f"{release.question}: {total:,} item{'s' * (total != 1)}"),
+        warning="" if release.guarantee.private else _NOT_PRIVATE,
+        columns=tuple(map(visible, frame.columns)),
+        numeric=tuple(dtype.is_numeric() for dtype in frame.dtypes),
+        rows=tuple(zip(*cells, strict=True)),
+        more=f"… and {total - shown:,} more" if shown < total else "",
+        notes=notes(release.guarantee, release.mechanism, release.scores),
+    )
+
+
+def notes(
+    guarantee: Guarantee, mechanism: Mechanism, scores: Scores | None
+) -> tuple[tuple[str, str], ...]:
+    """The guarantee in a few plain lines: pairs of a label and a text, every text `visible`.
+
+    What the mechanism was given of the guarantee's own epsilon and delta is not said twice.
+    """
+    asked = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    rest = {k: v for k, v in mechanism.parameters().items() if (k, v) not in asked.items()}
+    name = type(mechanism).__name__
+    parameters = ", ".join(_parameters(rest))
+    lines = [
+        ("protects", guarantee.protects),
+        ("privacy", f"epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"),
+        ("neighbours", guarantee.adjacency),
+        ("assumes", "; ".join(guarantee.assumes) or "nothing"),
+        ("mechanism", f"{name}: {parameters}" if parameters else name),
+    ]
+    if scores is not None:
+        noise = _number(scores.noise_sd)
+        lines.append(("score", f"{scores.unit}; the noise has standard deviation {noise}"))
+    return tuple((label, harmless(line)) for label, line in lines)
+
+
+def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterable[str]:
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            yield from _parameters(value, f"{prefix}{name}.")
+        elif value is not None:
+            yield f"{prefix}{name}={_number(value)}"
+
+
+def _number(value: object) -> str:
+    """A float to four digits, or all those before its point; anything else as it is.
+
+    >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20)
+    ('10.44', '0.02294', '123457', '20')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _on_grid(values: Iterable[float], noise_sd: float) -> list[str]:
+    """Scores to the second digit of their noise: what lies beyond says nothing.
+
+    >>> _on_grid([123.45000000000001, -0.01], noise_sd=4.88)
+    ['123.5', '0.0']
+    """
+    if not 0 < noise_sd < math.inf:
+        return [_number(value) for value in values]
+    decimals = min(max(0, 1 - math.floor(math.log10(noise_sd))), 12)
+    return [f"{value:z.{decimals}f}" for value in values]

@@ -1,0 +1,1 @@
+"""Sources: sensitive data with its privacy unit; their methods are the questions."""

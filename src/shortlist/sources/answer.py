@@ -1,0 +1,46 @@
+"""From a mechanism's selection to the release that leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.reals import Ints
+from shortlist.release import Guarantee, Release, Scores
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["release"]
+
+
+def release(
+    question: str,
+    mechanism: Mechanism,
+    selection: Selection,
+    items: pl.DataFrame,
+    guarantee: Guarantee,
+) -> Release:
+    """The release of `items`, one row per selected position and in the same order."""
+    scores = selection.scores
+    if not selection.ordered:
+        order = _public_order(items, selection)
+        items = items[order]
+        scores = None if scores is None else scores[order]
+    labelled = None
+    if scores is not None and mechanism.score_unit and selection.noise_sd:
+        labelled = Scores(scores.tolist(), unit=mechanism.score_unit, noise_sd=selection.noise_sd)
+    return Release(
+        question=question, items=items, scores=labelled, guarantee=guarantee, mechanism=mechanism
+    )
+
+
+def _public_order(items: pl.DataFrame, selection: Selection) -> Ints:
+    """An order that says no more than the release: by score, if any, and then by item."""
+    import polars as pl
+
+    keys = items.rename({name: f"item {i}" for i, name in enumerate(items.columns)})
+    if selection.scores is not None:
+        keys = keys.insert_column(0, pl.Series("falling score", -selection.scores))
+    by = list(keys.columns)
+    return keys.with_row_index("row").sort(by)["row"].to_numpy()

@@ -1,0 +1,187 @@
+"""(user, item) rows: who holds what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist.bits import Bits
+from shortlist.contributions import Contributions
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.histogram import Counts
+from shortlist.keys import Keys
+from shortlist.mechanisms.base import Mechanism, require_count
+from shortlist.public_items import open_public_items
+from shortlist.release import Guarantee, Release
+from shortlist.sources.answer import release
+from shortlist.sources.question import bits_of, build_mechanism
+from shortlist.table import Table, open_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Pairs", "pairs"]
+
+
+def pairs(
+    data: object,
+    *,
+    user: str,
+    item: str | Sequence[str],
+    max_items_per_user: int = 100,
+    public_items: object = None,
+) -> Pairs:
+    """A sensitive table with one row per (user, item); its methods are the questions.
+
+    The privacy unit is a user: everything that one value of the user column holds is protected
+    together. Rows with a null user or item are ignored, repeated rows count once. Only the named
+    columns are read, once, at the first question.
+
+    Args:
+        data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
+            or a lazy frame.
+        user: The column of users. In CSV, users and items are read as text.
+        item: The column of items, or several: then an item is a tuple. Strings, integers or dates.
+        max_items_per_user: The most items of one user that count for discovery; of a user with
+            more, a uniformly random subset counts. More noise for a larger bound, more of the
+            largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
+            max_partitions_contributed. Choose it without looking at the data.
+        public_items: None if the items are private; or what everybody knows: a list, or a table
+            or file with the item column(s) alone, no item twice.
+
+    Raises:
+        InputError: The data cannot be opened, a column is missing or of no usable type, or the
+            public items are no such list. Nothing private is in the message.
+
+    >>> rows = {"user": [1, 1, 2], "title": ["Emma", "Ulysses", "Emma"]}
+    >>> import polars as pl
+    >>> plays = pairs(pl.DataFrame(rows), user="user", item="title", public_items=["Emma", "Dune"])
+    >>> len(plays.top_k(1, epsilon=1.0))
+    1
+    """
+    require_count("max_items_per_user", max_items_per_user)
+    columns = [item] if isinstance(item, str) else list(item)
+    table = open_table(data, user=user, items=columns)
+    public = None
+    if public_items is not None:
+        types = {name: table.columns[name] for name in columns}
+        public = open_public_items(public_items, items=columns, types=types)
+    return Pairs(table, user, int(max_items_per_user), public)
+
+
+class Pairs:
+    """Built by `pairs`."""
+
+    def __init__(
+        self, table: Table, user: str, max_items_per_user: int, public: pl.DataFrame | None
+    ) -> None:
+        self._table = table
+        self._user = user
+        self._max_items_per_user = max_items_per_user
+        self._public = public
+
+    def top_k(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """The k items held by most users, best first, with differential privacy.
+
+        With private items fewer than k may come out; by default `DiscoverThenRank` answers, with
+        a noisy weight for each item. With public items `Peeling` answers, without scores.
+
+        Args:
+            k: How many items; at most the number of public items, if these are given.
+            epsilon: The privacy budget, above 0.
+            delta: In (0, 1) with private items; may be 0 with public ones.
+            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
+                its own options.
+            random: Where random bits come from: the operating system, unless this is a
+                `shortlist.bits.SeededBits`, with which nothing is private.
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        chosen = self._mechanism(mechanism, k=k, epsilon=epsilon, delta=delta)
+        return self._answer("top-k", chosen, bits_of(random))
+
+    def domain(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """All items held by enough users to be named, with differential privacy.
+
+        Also called set union, partition selection or key set. By default `WeightedGaussian`
+        answers, with a noisy weight for each item.
+
+        Args: as `top_k`; `delta` is in (0, 1).
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+
+        Raises:
+            InputError: An argument cannot be used, or the items are public and so is the domain;
+                found before data is read.
+        """
+        chosen = self._mechanism(mechanism, epsilon=epsilon, delta=delta)
+        return self._answer("domain", chosen, bits_of(random))
+
+    def _mechanism(self, mechanism: object, **asked: Any) -> Mechanism:
+        k, public = asked.get("k"), self._public
+        chosen = build_mechanism(
+            mechanism,
+            items_are_public=public is not None,
+            max_items_per_user=self._max_items_per_user,
+            **asked,
+        )
+        if public is not None and k is not None and k > len(public):
+            raise InputError(f"k={k}: there are only {len(public)} public items.")
+        return chosen
+
+    def _answer(self, question: str, mechanism: Mechanism, bits: Bits) -> Release:
+        draws = Draws(bits)
+        held, items = self._held
+        if self._public is not None:
+            # Code -1, of public items that nobody holds, is the count appended at the end.
+            counts = np.append(held.counts, 0)[items.find(self._public)]
+            selection = mechanism.select(Counts(counts), draws)
+            selected = self._public[selection.positions]
+        else:
+            bounded = held.bounded(self._max_items_per_user, draws)
+            selection = mechanism.select(bounded.weigh(), draws)
+            selected = items.take(selection.positions)
+        guarantee = self._guarantee(mechanism, private=bits.private)
+        return release(question, mechanism, selection, selected, guarantee)
+
+    @cached_property
+    def _held(self) -> tuple[Contributions, Keys]:
+        users, items = self._table.pairs()
+        held = Contributions.of_rows(
+            users.codes, items.codes, n_users=users.size, n_items=items.size
+        )
+        return held, items
+
+    def _guarantee(self, mechanism: Mechanism, *, private: bool) -> Guarantee:
+        public = "the list of public items does not depend on this table"
+        return Guarantee(
+            epsilon=mechanism.epsilon,
+            delta=mechanism.delta,
+            cost=mechanism.cost,
+            adjacency="add or remove one user",
+            protects=f'everything that one value of "{self._user}" holds',
+            assumes=() if self._public is None else (public,),
+            private=private,
+        )

@@ -1,0 +1,182 @@
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from io import StringIO
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from releases import GUARANTEE, HOSTILE, Example, release
+from shortlist.sheet import _on_grid, notes, visible
+
+SCRIPTS = [
+    "ألف ليلة",
+    "進撃の巨人　総集編",
+    "🎉 fête",
+    "e\u0301te\u0301",
+    "हिन्दी",
+    "한국어",
+    "plain",
+]
+TAGS = {"div", "p", "b", "br", "table", "thead", "tbody", "tr", "th", "td"}
+anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+def harmless(text):
+    return all(c.isprintable() or unicodedata.category(c) == "Zs" for c in text)
+
+
+def in_terminal(answer, width=80):
+    file = StringIO()
+    options = {"force_terminal": True, "color_system": "truecolor", "force_jupyter": False}
+    Console(file=file, width=width, **options).print(answer)
+    return file.getvalue()
+
+
+class Cells(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.cells = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, _):
+        self.tags.append(tag)
+        if tag in {"td", "th"}:
+            self.cells.append("")
+
+    def handle_data(self, data):
+        if self.tags[-1] in {"td", "th"}:
+            self.cells[-1] += data
+
+
+TINY = """\
+top-k: 2 items
+
+rank   title   score
+────────────────────
+   1   b       100.0
+   2   a        99.8
+
+protects    everything that one value of "user" holds
+privacy     epsilon=1.0, delta=1e-06
+neighbours  add or remove one user
+assumes     the names of the columns are public
+mechanism   Example: k=3, sigma=4.88, limit=inf, split.discover=0.5,
+            split.rank=0.25
+score       noisy weight; the noise has standard deviation 4.88
+
+Running it again spends the budget again."""
+
+
+def test_plain_text():
+    assert str(release(["b", "a"])) == TINY
+
+
+def test_terminal_says_the_same():
+    plain = re.sub(r"\x1b\[[\d;]*m", "", in_terminal(release(["b", "a"])))
+    assert [line.rstrip() for line in plain.rstrip("\n").split("\n")] == TINY.split("\n")
+
+
+def test_empty_and_single():
+    assert str(release({"title": []})).startswith("top-k: 0 items\n")
+    assert str(release(["a"], scores=False, question="domain")).startswith("domain: 1 item\n")
+
+
+def test_a_seeded_release_says_so_above_and_below():
+    answer = release(["a"], private=False)
+    warning = "not private: the noise came from a seed"
+    lines = str(answer).split("\n")
+    assert lines[1] == warning
+    assert lines.count(warning) == 2
+    assert in_terminal(answer).count(warning) == 2
+    assert warning in answer._repr_html_()
+    assert "not private" not in str(release(["a"])) + release(["a"])._repr_html_()
+
+
+@pytest.mark.parametrize(("total", "shown"), [(100, 100), (101, 30), (2_000, 30)])
+def test_long_lists_are_shown_by_their_head(total, shown):
+    answer = release([f"item {i}" for i in range(total)])
+    more = f"… and {total - shown:,} more"
+    for text in (str(answer), answer._repr_html_()):
+        assert text.count("item ") == shown
+        assert (more in text) == (total > shown)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_hostile_items_print_literally_and_harmlessly(width):
+    text = in_terminal(release(HOSTILE), width)
+    assert harmless(re.sub(r"\x1b\[[\d;]*m", "", text).replace("\n", ""))
+    assert set(re.findall(r"\x1b\[[\d;]*m", text)) <= {"\x1b[0m", "\x1b[1m", "\x1b[2m"}
+
+
+@pytest.mark.parametrize("shown", [r"\x1b[31mred\x1b]8;;", r"tab\tline\nret", "[bold]x[/] [link="])
+def test_what_was_hidden_can_be_seen(shown):
+    assert shown in str(release(HOSTILE))
+    assert shown in release(HOSTILE)._repr_html_()
+
+
+@given(items=st.lists(anything, max_size=4), column=anything)
+@example(items=HOSTILE, column="<script>")
+def test_no_text_gets_past_the_displays(items, column):
+    answer = release({f"c{column}": items})
+    assert harmless(str(answer).replace("\n", ""))
+    page = answer._repr_html_()
+    assert harmless(page)
+    parsed = Cells(page)
+    assert set(parsed.tags) <= TAGS
+    assert parsed.cells[1] == visible(f"c{column}")
+    assert parsed.cells[4::3] == [visible(item) for item in items]
+
+
+def test_hostile_words_of_the_caller_are_harmless_too():
+    @dataclass(frozen=True)
+    class Named:
+        def parameters(self):
+            return {"note": "<b>\x1b[1m"}
+
+    hostile = replace(GUARANTEE, protects="<i>\u202e", assumes=("\n[red]",))
+    assert all(harmless(line) for _, line in notes(hostile, Named(), None))
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_scores_stay_in_line_beside_every_script(width):
+    file = StringIO()
+    Console(file=file, width=width, force_jupyter=False).print(release(SCRIPTS))
+    lines = file.getvalue().split("\n")[4 : 4 + len(SCRIPTS)]
+    assert [line.split(maxsplit=1)[0] for line in lines] == list("1234567")
+    assert all(item in line for item, line in zip(SCRIPTS, lines, strict=True))
+    assert len({cell_len(line) for line in lines}) == 1
+
+
+def test_long_items_are_folded_and_very_long_ones_cut():
+    assert "".join(str(release(["x" * 150])).split()).count("x" * 64) == 2
+    assert visible("x" * 10_000) == "x" * 199 + "…"
+
+
+@pytest.mark.parametrize(
+    ("score", "noise_sd", "shown"),
+    [
+        (123.45000000000001, 4.88, "123.5"),
+        (-0.01, 4.88, "0.0"),
+        (123.456, 0.05, "123.456"),
+        (98765.4, 300.0, "98765"),
+        (98765.4, 0.0, "98765.4"),
+        (1e-9, 1e-30, "0.000000001000"),
+    ],
+)
+def test_scores_have_the_digits_that_their_noise_leaves(score, noise_sd, shown):
+    assert _on_grid([score], noise_sd) == [shown]
+
+
+def test_epsilon_and_delta_are_said_once():
+    said = dict(notes(GUARANTEE, Example(), None))
+    assert "delta" in said["privacy"]
+    assert "delta" not in said["mechanism"]
+
+
+def test_nothing_assumed_is_said():
+    assert dict(notes(replace(GUARANTEE, assumes=()), Example(), None))["assumes"] == "nothing"

@@ -1,0 +1,337 @@
+"""Costs: conversions are upper bounds of the truth and near it, and the laws of composition."""
+
+import contextlib
+import math
+import pickle
+from fractions import Fraction
+from functools import reduce
+from operator import add
+
+import pytest
+from flint import arb, ctx
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from shortlist import privacy
+from shortlist.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
+from shortlist.errors import InputError
+from shortlist.privacy import ZCDP, Approximate, Cost, Gaussian, Pure, bisect, round_up
+
+fixed = settings(derandomize=True, deadline=None, max_examples=150)
+
+
+def between(low, high):
+    """Floats spread evenly over the orders of magnitude, with all their bits."""
+    exponents = st.floats(math.log10(low), math.log10(high))
+    return exponents.map(lambda x: min(max(10.0**x, low), high))
+
+
+def ball(f, bits=200):
+    with ctx.workprec(bits):
+        return f()
+
+
+def true_zcdp_delta(rho, epsilon):
+    """exp of the minimum over x = alpha - 1 > 0, a convex function, at the root of its slope."""
+    rho, epsilon, low, high = arb(rho), arb(epsilon), arb(-200), arb(200)
+    for _ in range(150):
+        middle = ((low + high) / 2).mid()
+        x = arb(2) ** middle
+        down = (2 * x + 1) * rho - epsilon - (1 / x).log1p() < 0
+        low, high = (middle, high) if down else (low, middle)
+    x = arb(2) ** high
+    return (x * ((1 + x) * rho - epsilon) - x * (1 / x).log1p() - x.log1p()).exp()
+
+
+def true_gaussian_delta(rho, epsilon):
+    mu = (2 * arb(rho)).sqrt()
+    tail = [(arb(z) / arb(2).sqrt()).erfc() / 2 for z in (epsilon / mu - mu / 2,)]
+    tail.append(((epsilon / mu + mu / 2) / arb(2).sqrt()).erfc() / 2)
+    return tail[0] - arb(epsilon).exp() * tail[1]
+
+
+RHO, EPSILON = between(1e-12, 1e4), between(1e-12, 500) | st.just(0.0)
+# Pairs whose delta is in reach: epsilon is rho + s sqrt(2 rho), s standard deviations.
+REACHABLE = st.tuples(RHO, st.floats(-5, 37)).map(
+    lambda p: (p[0], min(max(p[0] + p[1] * math.sqrt(2 * p[0]), 0.0), 500.0))
+)
+
+
+@fixed
+@given(pair=REACHABLE | st.tuples(RHO, EPSILON))
+@example(pair=(1e-12, 500.0))
+@example(pair=(1e4, 0.0))
+@example(pair=(1e-12, 0.0))
+@example(pair=(499.0, 500.0))
+def test_zcdp_delta_is_just_above_the_minimum_over_alpha(pair):
+    value, truth = ZCDP(pair[0]).delta(pair[1]), ball(lambda: true_zcdp_delta(*pair))
+    assert value == 1 or value >= truth
+    assert value <= 1
+    if truth > 1e-300:
+        assert value <= truth * (1 + arb(1e-9))
+
+
+@fixed
+@given(pair=REACHABLE | st.tuples(RHO, EPSILON))
+@example(pair=(1e-12, 500.0))
+@example(pair=(1e4, 0.0))
+@example(pair=(499.0, 500.0))
+def test_gaussian_delta_is_just_above_its_curve(pair):
+    value, truth = Gaussian(pair[0]).delta(pair[1]), ball(lambda: true_gaussian_delta(*pair), 600)
+    assert value == 1 or value >= truth
+    if truth > 1e-280:
+        near = arb(1e-6) * truth + arb(1e-10) * (truth + arb(min(1, pair[0] ** 0.5)))
+        assert value <= truth + near
+
+
+@fixed
+@given(pair=REACHABLE)
+def test_the_gaussian_curve_is_within_the_zcdp_bound(pair):
+    looser = ZCDP(pair[0]).delta(pair[1])
+    assert Gaussian(pair[0]).delta(pair[1]) <= looser * (1 + 1e-9) + 1e-299
+
+
+@pytest.mark.parametrize(("rho", "epsilon"), [(1e-12, 1.0), (1e-4, 1.0), (0.02, 20.0)])
+def test_no_float_that_runs_out_makes_zcdp_pure(rho, epsilon):
+    assert ZCDP(rho).delta(epsilon) > 0
+    assert ZCDP(rho).epsilon(0.0) == math.inf
+    assert Gaussian(rho).delta(epsilon) > 0
+    assert Gaussian(rho).epsilon(0.0) == math.inf
+
+
+@fixed
+@given(pure=between(1e-6, 100), epsilon=EPSILON)
+def test_pure_delta_is_that_of_randomised_response_or_better(pure, epsilon):
+    value = Pure(pure).delta(epsilon)
+    if epsilon >= pure:
+        assert value == 0
+        return
+
+    def worst():
+        p = arb(pure).exp()
+        return (p - arb(epsilon).exp()) / (p + 1)
+
+    response = ball(worst, 400)
+    by_rho = ball(lambda: true_zcdp_delta(Pure(pure).rho, epsilon))
+    assert value >= min(response, by_rho)
+    assert value <= response * (1 + arb(1e-9))
+    assert value <= by_rho * (1 + arb(1e-9)) or value <= 1e-300
+
+
+def test_check_values_of_local_epsilons():
+    ks = (20, 50, 100, 200)
+    tight = [round(peeling_epsilon(k, epsilon=1.0, delta=1e-6), 4) for k in ks]
+    paper = [round(peeling_epsilon_lemma_b1(k, epsilon=1.0, delta=1e-6), 4) for k in ks]
+    assert tight == [0.0987, 0.0624, 0.0441, 0.0312]
+    assert paper == [0.0836, 0.0529, 0.0374, 0.0264]
+    assert round(peeling_epsilon_lemma_b1(10, epsilon=1.1, delta=0.1), 5) == 0.29264
+
+
+COSTS = st.one_of(
+    st.builds(ZCDP, between(1e-9, 100), st.sampled_from([0.0, 1e-300, 1e-7, 0.1])),
+    st.builds(Gaussian, between(1e-9, 100), st.sampled_from([0.0, 1e-7])),
+    st.builds(Pure, between(1e-9, 100)),
+    st.builds(Pure.bounded_range, between(1e-9, 100)),
+)
+APPROXIMATE = st.builds(Approximate, between(1e-9, 100), st.sampled_from([0.0, 1e-300, 0.1]))
+
+
+@fixed
+@given(cost=COSTS | APPROXIMATE, times=st.integers(1, 40))
+def test_cost_times_n_is_the_sum_of_n_costs(cost, times):
+    product, total = cost * times, reduce(add, [cost] * times)
+    assert type(product) is type(total) is type(cost)
+    assert product == times * cost
+    for name, one in cost.parameters().items():
+        exact = Fraction(one) * times
+        above = product.parameters()[name], total.parameters()[name]
+        assert all(Fraction(value) >= exact for value in above)
+        assert above[0] <= float(exact) * (1 + 2**-51)
+        assert above[1] <= float(exact) * (1 + times * 2**-51)
+
+
+@fixed
+@given(first=COSTS, second=COSTS)
+def test_addition_is_commutative_and_never_below_the_exact_sum(first, second):
+    total = first + second
+    assert total == second + first
+    for name in total.parameters():
+        parts = [Fraction(cost.parameters().get(name, 0)) for cost in (first, second)]
+        assert Fraction(total.parameters()[name]) >= sum(parts)
+
+
+@fixed
+@given(first=COSTS, second=COSTS, third=COSTS)
+def test_addition_is_associative_up_to_the_last_bits(first, second, third):
+    one = ((first + second) + third).parameters()
+    other = (first + (second + third)).parameters()
+    assert one.keys() <= other.keys() or one.keys() >= other.keys()
+    for name in one.keys() & other.keys():
+        assert math.isclose(one[name], other[name], rel_tol=1e-14)
+
+
+@fixed
+@given(first=COSTS, second=COSTS, epsilon=between(1e-3, 50))
+def test_max_is_an_upper_bound_of_both(first, second, epsilon):
+    larger = privacy.max(first, second)
+    assert larger == privacy.max(second, first)
+    for cost in (first, second):
+        # a cost converted to zCDP may forget what made it tighter, so it only grows
+        assert larger.delta(epsilon) >= cost.delta(epsilon) * (1 - 1e-12) - 1e-299
+        assert larger.rho >= cost.rho
+
+
+@fixed
+@given(cost=COSTS | APPROXIMATE)
+def test_max_is_idempotent(cost):
+    assert privacy.max(cost, cost) == cost
+
+
+def test_max_of_different_kinds():
+    assert privacy.max(Pure(1.0), ZCDP(0.2, 1e-6)) == ZCDP(0.5, 1e-6)
+    assert privacy.max(Approximate(1.0, 0.1), Approximate(0.5, 0.2)) == Approximate(1.0, 0.2)
+    for other in (ZCDP(0.1), Gaussian(0.1), Pure(0.1)):
+        with pytest.raises(InputError, match="no common form"):
+            privacy.max(Approximate(1.0, 0.1), other)
+
+
+@fixed
+@given(epsilon=between(1e-6, 100), n=st.integers(1, 1000))
+def test_rho_of_pure_costs(epsilon, n):
+    exact = Fraction(epsilon) ** 2
+    for cost, rho in (Pure(epsilon), exact / 2), (Pure.bounded_range(epsilon), exact / 8):
+        assert 0 <= Fraction((cost * n).rho) - n * rho <= n * rho / 2**50
+        assert (cost * n).parameters()["epsilon"] >= epsilon * n * (1 - 2**-53)
+
+
+def test_kinds_convert_when_they_meet():
+    assert ZCDP(0.25, 1e-6) + Pure(1.0) == Pure(1.0) + ZCDP(0.25, 1e-6) == ZCDP(0.75, 1e-6)
+    assert Gaussian(0.25) + Gaussian(0.5, 1e-6) == Gaussian(0.75, 1e-6)
+    assert Gaussian(0.25) + ZCDP(0.5) == ZCDP(0.5) + Gaussian(0.25) == ZCDP(0.75)
+    assert Gaussian(0.25) + Pure(1.0) == Pure(1.0) + Gaussian(0.25) == ZCDP(0.75)
+    assert Pure(1.0) + Approximate(0.5, 0.1) == Approximate(0.5, 0.1) + Pure(1.0)
+    assert Pure(1.0) + Approximate(0.5, 0.1) == Approximate(1.5, 0.1)
+
+
+@pytest.mark.parametrize("other", [ZCDP(0.1), Gaussian(0.1), 0.1, None])
+def test_what_cannot_be_added_is_a_type_error(other):
+    with pytest.raises(TypeError):
+        Approximate(0.5, 0.1) + other
+    with pytest.raises(TypeError):
+        other + Approximate(0.5, 0.1)
+
+
+@fixed
+@given(cost=COSTS | APPROXIMATE)
+def test_costs_are_values(cost):
+    names = list(cost.parameters())
+    again = type(cost)(**cost.parameters())
+    assert again == cost
+    assert hash(again) == hash(cost)
+    assert eval(repr(cost), {type(cost).__name__: type(cost)}) == cost  # noqa: S307 - our own repr
+    copy = pickle.loads(pickle.dumps(cost))  # noqa: S301 - our own bytes
+    assert copy == cost
+    assert type(copy) is type(cost)
+    with pytest.raises(AttributeError):
+        setattr(cost, names[0], 0.0)
+    cost.parameters()[names[0]] = 0.0
+    assert again == cost
+    assert cost != cost * 3
+
+
+def test_costs_of_different_kinds_differ():
+    assert ZCDP(0.1) != Gaussian(0.1)
+    assert len({ZCDP(0.1), Gaussian(0.1), ZCDP(0.1)}) == 2
+
+
+@fixed
+@given(cost=COSTS, delta=between(1e-290, 0.9))
+def test_epsilon_and_delta_are_safe_inverses(cost, delta):
+    epsilon = cost.epsilon(delta)
+    if epsilon == math.inf:
+        assert cost.delta(2.0**90) > delta
+        return
+    assert cost.delta(epsilon) <= delta
+    if epsilon > 0:
+        assert cost.delta(epsilon * (1 - 1e-6)) > delta
+
+
+@fixed
+@given(cost=COSTS, epsilon=between(1e-3, 50))
+def test_delta_then_epsilon_does_not_grow(cost, epsilon):
+    delta = cost.delta(epsilon)
+    assume(1e-290 < delta < 1)
+    assert cost.epsilon(delta) <= epsilon * (1 + 1e-9)
+    assert cost.delta(epsilon * 1.01) <= delta
+
+
+def test_epsilon_of_what_cannot_be_reached_is_infinite():
+    assert ZCDP(0.1, 1e-6).epsilon(1e-7) == math.inf
+    assert Approximate(1.0, 1e-6).epsilon(1e-7) == math.inf
+    assert Approximate(1.0, 1e-6).epsilon(1e-6) == 1.0
+    assert Pure(0.5).epsilon(0.0) == 0.5
+    assert ZCDP(0.0).epsilon(0.0) == 0.0
+
+
+BAD = [math.nan, math.inf, -math.inf, -1.0, -5e-324]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_parameters_of_costs_are_refused(bad):
+    for build in (
+        lambda: ZCDP(bad),
+        lambda: ZCDP(0.1, bad),
+        lambda: Gaussian(bad),
+        lambda: Pure(bad),
+        lambda: Pure(0.1, bad),
+        lambda: Approximate(bad, 0.1),
+        lambda: Approximate(0.1, bad),
+    ):
+        with pytest.raises(InputError, match=f"={bad!r}: must be a finite number"):
+            build()
+
+
+@pytest.mark.parametrize("cost", [ZCDP(0.1), Gaussian(0.1), Pure(0.1), Approximate(0.1, 0.1)])
+def test_bad_arguments_of_conversions_are_refused(cost):
+    for bad in (math.nan, -1.0, -math.inf):
+        with pytest.raises(InputError, match="epsilon="):
+            cost.delta(bad)
+    for bad in (*BAD, 1.0, 1.5):
+        with pytest.raises(InputError, match="delta="):
+            cost.epsilon(bad)
+    for bad in (-1, 0.5, "2"):
+        with pytest.raises(InputError, match="whole number"):
+            cost * bad
+
+
+@pytest.mark.parametrize("epsilon", [1e160, 1e300])
+def test_huge_pure_costs_are_no_crash(epsilon):
+    with contextlib.suppress(InputError):  # a refusal in our own words is as good
+        assert Pure(epsilon).epsilon(0.0) >= epsilon
+
+
+@pytest.mark.parametrize("cost", [Approximate(1e308, 0.1), Pure(1e308, 0.0), ZCDP(1e308)])
+def test_sums_beyond_the_floats_are_refused_in_our_own_words(cost):
+    with pytest.raises(InputError):
+        cost + cost
+
+
+@fixed
+@given(numerator=st.integers(0, 2**200), denominator=st.integers(1, 2**200))
+def test_round_up_is_the_next_float(numerator, denominator):
+    value = Fraction(numerator, denominator)
+    rounded = round_up(value)
+    assert Fraction(rounded) >= value
+    assert rounded == 0 or Fraction(math.nextafter(rounded, -1)) < value
+
+
+@fixed
+@given(edge=st.floats(0.001, 0.999))
+def test_bisect_returns_the_last_good_float(edge):
+    assert bisect(lambda x: x >= edge, bad=0.0, good=1.0) == edge
+    assert bisect(lambda x: x <= edge, bad=1.0, good=0.0) == edge
+
+
+def test_cost_is_abstract():
+    with pytest.raises(TypeError):
+        Cost()

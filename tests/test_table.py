@@ -1,0 +1,465 @@
+import gc
+import io
+import os
+import weakref
+from datetime import UTC, date, datetime
+from functools import partial
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from shortlist.errors import InputError
+from shortlist.public_items import open_public_items
+from shortlist.table import open_table
+
+PRIVATE = "Zz-private-91"
+ROWS = [("u1", "007"), ("u2", "7"), ("u1", " 7"), ("ü\u0301", "7"), ("u2", "7")]
+open_pairs = partial(open_table, user="user", items=["item"])
+
+
+def rows_of(table):
+    users, items = table.pairs()
+    return users.take(users.codes).hstack(items.take(items.codes)).rows()
+
+
+def refusal(action, *contains):
+    """The refusal's message; nothing behind it may carry a cell either."""
+    with pytest.raises(InputError) as caught:
+        action()
+    error = caught.value
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    message = str(error)
+    assert PRIVATE not in message
+    for part in contains:
+        assert part in message
+    return message
+
+
+def as_file(write, suffix):
+    def make(frame, folder):
+        path = folder / f"table{suffix}"
+        getattr(frame, write)(path)
+        return path
+
+    return make
+
+
+FORMS = {
+    "polars": lambda frame, _: frame,
+    "polars lazy": lambda frame, _: frame.lazy(),
+    "polars categorical": lambda frame, _: frame.cast({pl.String: pl.Categorical}),
+    "pandas": lambda frame, _: pd.DataFrame(frame.to_dict(as_series=False)),
+    "pandas objects": lambda frame, _: pd.DataFrame(frame.to_dict(as_series=False), dtype=object),
+    "pandas categories": lambda frame, _: pd.DataFrame(
+        frame.to_dict(as_series=False), dtype="category"
+    ),
+    "narwhals": lambda frame, _: nw.from_native(frame),
+    "narwhals lazy": lambda frame, _: nw.from_native(frame.lazy()),
+    "pyarrow": lambda frame, _: pa.table(frame.to_dict(as_series=False)),
+    "pyarrow dictionary": lambda frame, _: pa.table(
+        {name: pa.array(frame[name].to_list()).dictionary_encode() for name in frame.columns}
+    ),
+    "parquet": as_file("write_parquet", ".parquet"),
+    "parquet as text": lambda frame, folder: str(FORMS["parquet"](frame, folder)),
+    "csv": as_file("write_csv", ".csv"),
+    "ndjson": as_file("write_ndjson", ".ndjson"),
+    "jsonl": as_file("write_ndjson", ".JSONL"),
+}
+
+
+@pytest.fixture(params=FORMS)
+def form(request, tmp_path):
+    return lambda frame: FORMS[request.param](frame, tmp_path)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+def test_rows_come_back_from_every_form(form):
+    frame = pl.DataFrame(ROWS, schema=["user", "item"], orient="row")
+    table = open_pairs(form(frame.with_columns(other=pl.lit(1.5))))
+    assert table.columns == {"user": pl.String, "item": pl.String}
+    assert rows_of(table) == ROWS
+    assert rows_of(table) == ROWS
+
+
+def test_rows_with_a_null_are_left_out_of_every_form(form):
+    frame = pl.DataFrame({"user": ["a", None, "b", "c"], "item": ["x", "y", None, "z"]})
+    assert rows_of(open_pairs(form(frame))) == [("a", "x"), ("c", "z")]
+
+
+@pytest.mark.parametrize("name", ["polars", "pandas", "pyarrow", "parquet", "ndjson"])
+def test_integers_stay_integers(name, tmp_path):
+    frame = pl.DataFrame({"user": [1, 2**40], "item": [-5, 7]})
+    table = open_pairs(FORMS[name](frame, tmp_path))
+    assert table.columns == {"user": pl.Int64, "item": pl.Int64}
+    assert rows_of(table) == [(1, -5), (2**40, 7)]
+
+
+@pytest.mark.parametrize("name", ["polars", "pandas objects", "pyarrow", "parquet"])
+def test_dates_stay_dates(name, tmp_path):
+    frame = pl.DataFrame({"user": ["a", "b"], "item": [date(2024, 2, 29), date(1, 1, 1)]})
+    table = open_pairs(FORMS[name](frame, tmp_path))
+    assert table.columns["item"] == pl.Date
+    assert rows_of(table) == frame.rows()
+
+
+def test_no_rows_are_a_valid_table():
+    typed = pl.DataFrame(schema={"user": pl.String, "item": pl.Int64})
+    for empty in (typed, pl.DataFrame({"user": [], "item": []}), typed.to_arrow()):
+        users, items = open_pairs(empty).pairs()
+        assert users.codes.shape == items.codes.shape == (0,)
+        assert users.size == items.size == 0
+
+
+@pytest.mark.parametrize("content", [b"user,item", b"user,item\n", b"user,item\n,\n,x\n"])
+def test_no_rows_in_a_csv_file(write, content):
+    assert rows_of(open_pairs(write("t.csv", content))) == []
+
+
+def test_several_item_columns():
+    frame = pl.DataFrame({"user": [1, 1, 2], "a": ["x", None, "y"], "b": [2**60, 1, 0]})
+    table = open_table(frame, user="user", items=["b", "a"])
+    assert list(table.columns) == ["user", "b", "a"]
+    assert rows_of(table) == [(1, 2**60, "x"), (2, 0, "y")]
+
+
+def test_csv_is_text_and_its_empty_fields_are_null(write):
+    content = b'\xef\xbb\xbfitem,user\r\n007,1\r\n"",2\r\n7,""\r\n,3\r\n" a, ""b""\n",4\r\n'
+    assert rows_of(open_pairs(write("t.csv", content))) == [("1", "007"), ("4", ' a, "b"\n')]
+
+
+def test_json_types_that_show_late(write):
+    early, late = b'{"item":"x","user":null}\n' * 2000, b'{"item":"y","user":9007199254740993}'
+    assert rows_of(open_pairs(write("t.ndjson", early + late))) == [(2**53 + 1, "y")]
+
+
+def test_only_the_named_columns_are_read():
+    def read(column):
+        raise AssertionError(column)
+
+    lazy = pl.LazyFrame({"user": ["u"], "item": ["i"], "other": ["o"]}).with_columns(
+        pl.col("other").map_batches(read, return_dtype=pl.String)
+    )
+    assert rows_of(open_pairs(lazy)) == [("u", "i")]
+
+
+def test_nothing_is_read_before_the_first_question():
+    def read(column):
+        raise AssertionError(column)
+
+    lazy = pl.LazyFrame({"user": ["u"], "item": [PRIVATE]}).with_columns(
+        pl.col("item").map_batches(read, return_dtype=pl.String)
+    )
+    table = open_pairs(lazy)
+    refusal(table.pairs, "data (a LazyFrame) cannot be read to its end")
+
+
+def test_the_table_is_not_kept_alive_by_keys():
+    data = pd.DataFrame({"user": np.arange(9) * 2**50, "item": np.arange(9)})
+    gone = weakref.ref(data)
+    users, items = open_pairs(data).pairs()
+    del data
+    gc.collect()
+    assert gone() is None
+    assert users.size == items.size == 9
+
+
+# Globs
+
+
+def test_a_glob_reads_all_files(tmp_path):
+    pl.DataFrame({"user": ["a"], "item": ["x"]}).write_csv(tmp_path / "1.csv")
+    pl.DataFrame({"item": ["y"], "z": [1], "user": ["b"]}).write_csv(tmp_path / "2.csv")
+    assert rows_of(open_pairs(tmp_path / "*.csv")) == [("a", "x"), ("b", "y")]
+    assert rows_of(open_pairs(str(tmp_path / "[2].csv"))) == [("b", "y")]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".ndjson"])
+def test_a_file_whose_name_looks_like_a_glob(tmp_path, suffix):
+    path = tmp_path / f"[a]*{suffix}"
+    writers = {".csv": "write_csv", ".parquet": "write_parquet", ".ndjson": "write_ndjson"}
+    getattr(pl.DataFrame({"user": ["a"], "item": ["x"]}), writers[suffix])(path)
+    assert rows_of(open_pairs(path)) == [("a", "x")]
+
+
+def test_files_of_different_types_are_refused(tmp_path):
+    for name, item in (("a", [1]), ("b", ["1"]), ("c", [None])):
+        pl.DataFrame({"user": ["u"], "item": item}).write_parquet(tmp_path / f"{name}.parquet")
+    refusal(
+        lambda: open_pairs(tmp_path / "*.parquet"),
+        'item="item" is Int64',
+        "a.parquet",
+        "String",
+        "b.parquet",
+        "one type",
+    )
+    assert rows_of(open_pairs(tmp_path / "[ac].parquet")) == [("u", 1)]
+
+
+def test_a_column_missing_in_one_file_is_named_with_the_file(tmp_path):
+    pl.DataFrame({"user": ["a"], "item": ["x"]}).write_parquet(tmp_path / "1.parquet")
+    pl.DataFrame({"user": ["a"], "itm": ["x"]}).write_parquet(tmp_path / "2.parquet")
+    refusal(lambda: open_pairs(tmp_path / "*.parquet"), "2.parquet", 'item="item"', '"itm"')
+
+
+# What the caller wrote
+
+
+@pytest.mark.parametrize(
+    ("user", "items", "said"),
+    [
+        ("usr", ["item"], ['user="usr"', 'are "user", "item", "x"', 'mean "user"?']),
+        ("user", ["itm"], ['item="itm"', 'mean "item"?']),
+        ("user", ["user"], ["same column"]),
+        ("user", ["item", "item"], ['"item" twice']),
+        ("user", [], ["item=[]", "at least one"]),
+        (5, ["item"], ["user=5", "string"]),
+        ("user", [None], ["item=None", "string"]),
+    ],
+)
+def test_columns_are_checked(form, user, items, said):
+    data = form(pl.DataFrame({"user": ["a"], "item": [PRIVATE], "x": [1.5]}))
+    refusal(lambda: open_table(data, user=user, items=items), *said)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name != "csv"])
+def test_floats_are_refused(name, tmp_path):
+    data = FORMS[name](pl.DataFrame({"user": [1.5], "item": [PRIVATE]}), tmp_path)
+    refusal(lambda: open_pairs(data), 'user="user" is of type Float64', "cast it to a string")
+
+
+@pytest.mark.parametrize(
+    "value", [1.5, True, b"a", [1], {"a": 1}, datetime(2024, 1, 1, tzinfo=UTC).time()]
+)
+def test_other_types_are_refused(value):
+    frame = pl.DataFrame({"user": ["a"], "item": [value]})
+    refusal(lambda: open_pairs(frame), f"is of type {frame.schema['item']}", "cast it to a string")
+
+
+def test_mixed_objects_are_refused():
+    early = pd.DataFrame({"user": ["a", 1], "item": ["x", PRIVATE]}, dtype=object)
+    refusal(lambda: open_pairs(early), 'user="user"', "several kinds")
+    late = pd.DataFrame({"user": [PRIVATE] * 5000 + [1], "item": "x"}, dtype=object)
+    refusal(lambda: open_pairs(late).pairs(), "cannot be read")
+
+
+@pytest.mark.parametrize("data", [{"user": [PRIVATE]}, [(PRIVATE, 1)], None, 7, pd.Series(["a"])])
+def test_what_is_no_table_is_refused(data):
+    refusal(lambda: open_pairs(data), f"a {type(data).__name__}", "is not a table of", "Parquet")
+
+
+def test_frames_with_twice_the_same_name_are_refused():
+    data = pd.DataFrame([["a", PRIVATE, "c"]], columns=["user", "item", "item"])
+    refusal(lambda: open_pairs(data), "different names")
+
+
+def test_a_lazy_frame_that_fails_is_refused(tmp_path):
+    lazy = pl.scan_parquet(tmp_path / "gone.parquet")
+    refusal(lambda: open_pairs(lazy), "LazyFrame", "has no schema")
+
+
+# Files
+
+
+def test_paths_are_checked(tmp_path, write):
+    refusal(lambda: open_pairs(tmp_path / "gone.csv"), "gone.csv", "does not exist")
+    refusal(lambda: open_pairs(str(tmp_path / "*.csv")), "*.csv", "matches no file")
+    refusal(lambda: open_pairs("long" * 999 + ".csv"), "does not exist")
+    refusal(lambda: open_pairs(tmp_path), "is a directory", "glob")
+    refusal(lambda: open_pairs(write("a.csv", b"")), "a.csv", "is empty")
+    refusal(lambda: open_pairs(write("a.xlsx", b"x")), '".xlsx"', ".parquet, .csv, .ndjson")
+    refusal(lambda: open_pairs(write("plays", b"x")), "no suffix")
+    refusal(lambda: open_pairs(os.fsencode(tmp_path)), "not a table")
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "ndjson"])
+def test_foreign_files_are_refused(write, suffix):
+    path = write(f"t.{suffix}", PNG + PRIVATE.encode())
+    refusal(lambda: open_pairs(path), f"t.{suffix}")
+
+
+def test_a_parquet_file_cut_short_is_refused(write):
+    buffer = io.BytesIO()
+    pl.DataFrame({"user": [PRIVATE] * 99, "item": ["x"] * 99}).write_parquet(buffer)
+    whole = buffer.getvalue()
+    path = write("t.parquet", whole[: len(whole) // 2])
+    refusal(lambda: open_pairs(path), "t.parquet", "Parquet", "cut short")
+    broken = write("b.parquet", whole[:4] + b"\xff" * 60 + whole[64:])
+    refusal(lambda: open_pairs(broken).pairs(), "b.parquet", "cannot be read to its end")
+
+
+def test_a_file_that_goes_away_is_refused(write):
+    path = write("t.csv", b"user,item\na,b\n")
+    table = open_pairs(path)
+    path.unlink()
+    refusal(table.pairs, "t.csv", "cannot be read")
+
+
+@pytest.mark.parametrize("wrong", [f"{PRIVATE},x,y", f'"{PRIVATE},x', f"{PRIVATE}\udcff,x"])
+def test_malformed_csv_lines_are_not_quoted(write, wrong):
+    lines = "user,item\n" + "a,b\n" * 3000 + wrong + "\n"
+    table = open_pairs(write("t.csv", lines.encode(errors="surrogateescape")))
+    refusal(table.pairs, "t.csv", "a row cannot be parsed")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        f"{PRIVATE}",
+        f'{{"user":"{PRIVATE}","item":',
+        f'["{PRIVATE}"]',
+        f'{{"user":"{PRIVATE}","item":9{"9" * 60}}}',
+        f'{{"user":"{PRIVATE}\udcff","item":1}}',
+    ],
+)
+def test_malformed_json_lines_are_not_quoted(write, wrong):
+    lines = '{"user":"a","item":1}\n' * 3000 + wrong + "\n"
+    path = write("t.ndjson", lines.encode(errors="surrogateescape"))
+    refusal(lambda: open_pairs(path).pairs(), "t.ndjson", "cannot be read")
+
+
+def test_the_first_line_of_a_csv_without_header_is_not_quoted(write):
+    path = write("t.csv", f"{PRIVATE},x\n".encode())
+    refusal(lambda: open_pairs(path), 'user="user"', "must be a header")
+
+
+# Public items
+
+TEXT = {"item": pl.String()}
+public = partial(open_public_items, items=["item"], types=TEXT)
+PUBLIC = ["b", "", "007", "\u00e9", "e\u0301"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        list,
+        tuple,
+        iter,
+        np.array,
+        pl.Series,
+        pd.Series,
+        lambda values: pa.chunked_array([values]),
+        lambda values: pl.DataFrame({"item": values}),
+        lambda values: pl.LazyFrame({"any name": values}),
+        lambda values: pl.DataFrame({"item": values, "other": 1}),
+        lambda values: pd.DataFrame({"item": values}),
+        lambda values: pa.table({"item": values}),
+    ],
+)
+def test_public_items_in_every_form(given):
+    frame = public(given(PUBLIC))
+    assert frame.schema == TEXT
+    assert frame["item"].to_list() == PUBLIC
+
+
+def test_public_items_in_a_file(write):
+    csv = write("p.csv", b"title\n007\n7\n")
+    assert public(csv)["item"].to_list() == ["007", "7"]
+    assert public(str(csv))["item"].to_list() == ["007", "7"]
+    refusal(lambda: public(write("q.csv", b"title\na\n\n")), "null")
+    refusal(lambda: public(write("q.csv", b"title\na,b\n")), "q.csv", "cannot be read")
+    refusal(lambda: public(write("q.csv", b"title,year\na,b\n")), 'item="item" is no column')
+    refusal(lambda: public(write("q.csv", b"title\n")), "empty")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        (pl.Int8(), [-128, 127]),
+        (pl.UInt64(), [0, 2**64 - 1]),
+        (pl.Date(), [date(2024, 2, 29)]),
+        (pl.Datetime("ms"), [datetime(2024, 1, 1)]),  # noqa: DTZ001 - zoneless is a case
+        (pl.Datetime("us", "Europe/Paris"), [datetime(2024, 1, 1, tzinfo=UTC)]),
+    ],
+)
+def test_public_items_take_the_type_of_the_column(dtype, values):
+    for given in (values, pl.DataFrame({"item": values})):
+        frame = public(given, types={"item": dtype})
+        assert frame.schema["item"] == dtype
+        assert frame["item"].to_list() == values
+
+
+def test_public_items_of_a_csv_file_are_parsed_strictly(write):
+    integers, dates = {"item": pl.Int32()}, {"item": pl.Date()}
+    good = write("p.csv", b"item\n7\n-70\n")
+    assert public(good, types=integers)["item"].to_list() == [7, -70]
+    assert public(write("p.csv", b"item\n2024-02-29\n"), types=dates).height == 1
+    for text in (b"007", b"+7", b" 7", b"7.0", b"99999999999", b"x"):
+        path = write("p.csv", b"item\n1\n" + text + b"\n")
+        refusal(lambda path=path: public(path, types=integers), "Int32", "exactly")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "said"),
+    [
+        (pl.String(), [1], ["1, a int", "String", "text"]),
+        (pl.String(), ["a", None], ["null"]),
+        (pl.String(), ["a", "b", "a"], ["'a' twice"]),
+        (pl.String(), [], ["empty"]),
+        (pl.String(), ["\ud800"], ["String", "exactly"]),
+        (pl.Int64(), ["1"], ["'1', a str", "Int64", "integers"]),
+        (pl.Int64(), [True], ["True, a bool"]),
+        (pl.Int64(), [1.0], ["1.0, a float"]),
+        (pl.Int64(), [2**63], ["Int64", "exactly"]),
+        (pl.Int64(), [2**200], ["Int64", "exactly"]),
+        (pl.UInt8(), [-1], ["UInt8", "exactly"]),
+        (pl.Date(), [datetime(2024, 1, 1, tzinfo=UTC)], ["a datetime", "Date", "dates"]),
+        (pl.Datetime(), [datetime(2024, 1, 1, tzinfo=UTC)], ["a datetime", "Datetime"]),
+        (pl.Datetime("ms"), [datetime(2024, 1, 1, 0, 0, 0, 5)], ["exactly"]),  # noqa: DTZ001
+    ],
+)
+def test_public_items_are_checked(dtype, values, said):
+    refusal(lambda: public(values, types={"item": dtype}), "public_items", *said)
+
+
+def test_public_tables_are_checked():
+    wide, text = pl.DataFrame({"item": [2**40]}), pl.DataFrame({"item": ["7"]})
+    refusal(lambda: public(wide), "Int64", "String")
+    refusal(lambda: public(text, types={"item": pl.Int64()}), "String", "Int64")
+    refusal(lambda: public(wide, types={"item": pl.Int8()}), "Int8", "exactly")
+    refusal(lambda: public(pl.DataFrame({"item": [1.5]})), "Float64")
+    refusal(lambda: public(pl.DataFrame({"item": ["a", None]})), "null")
+    refusal(lambda: public(pl.DataFrame({"item": ["a", "a"]})), "'a' twice")
+    refusal(lambda: public(pl.DataFrame({"item": []})), "empty")
+
+
+@pytest.mark.parametrize("given", ["Inception", "Who?", "", "long" * 999, "a\0b"])
+def test_public_text_that_is_no_file_is_refused(given):
+    refusal(lambda: public(given), f'public_items="{given}"', "list of items")
+
+
+@pytest.mark.parametrize("given", [5, b"abc", {"item": ["a"]}])
+def test_public_items_of_no_use_are_refused(given):
+    refusal(lambda: public(given), f"a {type(given).__name__}", "give a list")
+
+
+def test_public_items_of_several_columns(write):
+    types = {"page": pl.String(), "id": pl.Int64()}
+    several = partial(open_public_items, items=["page", "id"], types=types)
+    rows = [("x", 2), ("x", 1)]
+    frame = pl.DataFrame({"id": [2, 1], "page": ["x", "x"]})
+    for given in (rows, frame, frame.to_arrow(), write("p.csv", b"id,page\n2,x\n1,x\n")):
+        assert several(given).schema == types
+        assert several(given).rows() == rows
+    refusal(lambda: several(["x"]), "'x'", "tuple of 2 values: page, id")
+    refusal(lambda: several([("x", 1, 2)]), "tuple of 2")
+    refusal(lambda: several([("x", "1")]), "'1', a str", '"id"', "Int64")
+    refusal(lambda: several([*rows, ("x", 2)]), "('x', 2) twice")
+    refusal(lambda: several(pl.DataFrame({"page": ["x"]})), 'item="id" is no column')
