@@ -20,6 +20,7 @@ __all__ = [
     "zcdp_rho",
 ]
 
+_REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
 
 
@@ -69,6 +70,9 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
     a user alone holds t items, each of weight 1/sqrt(t), all their noisy weights stay below it
     with probability at least 1 - delta.
 
+    Raises:
+        InputError: The threshold is larger than any weight can be.
+
     >>> round(threshold(sigma=5.0, delta=5e-7, max_items_per_user=100), 3)
     28.754
     """
@@ -78,6 +82,8 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
         quantile = _quantile_of_largest(delta, last)
         bound = round_up(Fraction(1) / Fraction(math.sqrt(first)) + Fraction(sigma * quantile))
         best, first = sorted((best, bound * (1 + math.copysign(2.0**-50, bound))))[1], last + 1
+    if best > _REACHABLE:
+        raise InputError(f"sigma={sigma!r}: nothing could reach a threshold of {best:.3g}.")
     return best
 
 
@@ -120,7 +126,7 @@ def _divide_down(epsilon: float, k: int) -> float:
 
 
 def _quantile_of_largest(delta: float, t: int) -> float:
-    """A z with P(the largest of t standard normals > z) <= delta, within 1e-12 of the least such z.
+    """A z with P(the largest of t standard normals > z) <= delta, hardly above the least such z.
 
     The tail of each is 1 - (1-delta)^(1/t), computed so that a small delta does not cancel.
     """

@@ -4,7 +4,7 @@ A draw is a uniform number whose bits are fetched as they are needed; a decision
 real number. The first 64 bits and a float with a proven error decide nearly always. Where they do
 not, the real is enclosed in a ball whose precision rises until it is finer than the known bits, and
 only then more bits are fetched. So the outcome is that of exact arithmetic, no rounding decides
-anything, and a draw that is forced down the slow path uses the same bits and ends the same.
+anything, and a draw that is forced down the slow path ends the same.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ class Draws:
         return settle([uniform], index)
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
-        """Independent exact uniform integers, number i in 0 .. bounds[i] - 1, shape (n,)."""
+        """Independent exact uniform integers, number i in 0 .. bounds[i] - 1, shape (n,).
+
+        Bounds are from 1 to 2^63 - 1.
+        """
         sizes = np.asarray(bounds).astype(np.uint64)
         result = self.bits.words(len(sizes)).copy()
         excess = -sizes % sizes  # 2^64 mod size: words at the top that would favour small results

@@ -22,6 +22,7 @@ from shortlist.errors import InputError
 __all__ = ["ZCDP", "Approximate", "Cost", "Gaussian", "Pure", "bisect", "max", "round_up"]
 
 _ULP = 2.0**-52
+_LEAST = 5e-324  # the least positive float
 
 
 class Cost(ABC):
@@ -262,8 +263,11 @@ def bisect(holds: Callable[[float], bool], *, bad: float, good: float) -> float:
 
 
 def round_up(value: Fraction) -> float:
-    """The smallest float that is not less than `value`."""
-    nearest = float(value)
+    """The smallest float that is not less than `value`; infinity beyond the floats."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
@@ -274,8 +278,8 @@ def _as_zcdp(cost: Cost) -> ZCDP | None:
 
 
 def _require_epsilon(epsilon: float) -> None:
-    if not epsilon >= 0:
-        raise InputError(f"epsilon={epsilon!r}: must be 0 or more.")
+    if not 0 <= epsilon < math.inf:
+        raise InputError(f"epsilon={epsilon!r}: must be a finite number, 0 or more.")
 
 
 def _zcdp_delta(rho: float, epsilon: float) -> float:
@@ -291,33 +295,38 @@ def _zcdp_delta(rho: float, epsilon: float) -> float:
     def slope(x: float) -> float:
         return (2 * x + 1) * rho - epsilon - math.log1p(1 / x)
 
-    low, high = -40.0, 40.0  # of log2 x
+    low, high = -40.0, 100.0  # of log2 x
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if slope(2.0**middle) < 0 else (low, middle)
     x = 2.0**high
     terms = x * (1 + x) * rho, -x * epsilon, -x * math.log1p(1 / x), -math.log1p(x)
     log_delta = sum(terms) + 16 * _ULP * sum(map(abs, terms))
-    return math.exp(log_delta) * (1 + 4 * _ULP) if log_delta < 0 else 1.0
+    # Never 0: no delta that underflows may pass for a pure guarantee.
+    return builtins.max(math.exp(log_delta) * (1 + 4 * _ULP), _LEAST) if log_delta < 0 else 1.0
 
 
 def _gaussian_delta(rho: float, epsilon: float) -> float:
     """Balle & Wang (2018), Theorem 8, rounded up.
 
-    The float error function is taken to be within 16 units in the last place, and its argument
-    within 4, which moves a tail Φ(z) by at most a factor 1 + 4 (z² + 1) units.
+    From epsilon = 700 on, where exp(epsilon) leaves the floats, the second term is left out.
     """
     if rho == 0:
         return 0.0
     mu = math.sqrt(2 * rho)
-    upper = _tail_bounds(epsilon / mu - mu / 2)[1]
-    lower = _tail_bounds(epsilon / mu + mu / 2)[0]
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    upper, lower = _tail_bounds(near, far)[1], _tail_bounds(far, far)[0]
     growth = math.exp(epsilon) * (1 - 4 * _ULP) if epsilon < 700 else 0.0
     return min(1.0, builtins.max(0.0, upper - growth * lower) + 4 * _ULP * upper)
 
 
-def _tail_bounds(z: float) -> tuple[float, float]:
-    """Bounds of P(standard normal > z) around the float; the lower is 0 where floats run out."""
+def _tail_bounds(z: float, size: float) -> tuple[float, float]:
+    """Bounds of P(standard normal > z) around the float; the lower is 0 where floats run out.
+
+    z is off by at most 4 units in the last place of `size` (it may be a difference of near
+    numbers), which moves the tail by that times |z| + 1, relatively; the library's error function
+    is taken to be within 16 units.
+    """
     tail = math.erfc(z / math.sqrt(2)) / 2
-    error = (16 * z * z + 32) * _ULP
-    return (tail * (1 - error) if tail > 1e-290 else 0.0), tail * (1 + error) + 1e-300
+    error = (8 * (abs(z) + 1) * size + 32) * _ULP
+    return (tail * (1 - error) if tail > 1e-290 else 0.0), tail * (1 + error) + 1e-321

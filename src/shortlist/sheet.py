@@ -124,14 +124,14 @@ def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterable[
 
 
 def _number(value: object) -> str:
-    """A float to four digits, or all those before its point; anything else as it is.
+    """A float to four digits, a large one to six; anything else as it is.
 
     >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20)
     ('10.44', '0.02294', '123457', '20')
     """
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
 def _on_grid(values: Iterable[float], noise_sd: float) -> list[str]:

@@ -45,10 +45,14 @@ class Selection(NamedTuple):
 class Mechanism(ABC):
     """A frozen dataclass of public parameters, built by keyword.
 
+    Fields are checked by name: `epsilon`, `delta`, shares of a whole by the ending `_share`, and
+    whole numbers from 1 on by any other name.
+
     Class attributes:
         evidence: The type of evidence that `select` takes.
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores measure, or None where there are none.
+        why_delta: Why delta must be above 0, or None where it may be 0.
 
     Attributes:
         epsilon: The epsilon of the guarantee.
@@ -58,9 +62,36 @@ class Mechanism(ABC):
     evidence: ClassVar[type]
     derived: ClassVar[tuple[str, ...]] = ()
     score_unit: ClassVar[str | None] = None
+    why_delta: ClassVar[str | None] = None
 
     epsilon: float
     delta: float
+
+    def __post_init__(self) -> None:
+        for name in self.fields():
+            object.__setattr__(self, name, self._checked(name, getattr(self, name)))
+        try:
+            if 0 < self.delta < 1e-300:  # halves of it would lose digits
+                raise ValueError  # noqa: TRY301 - as what follows
+            self.parameters()  # now, so that what cannot be calibrated is refused at once
+        except (InputError, ArithmeticError, ValueError):
+            raise InputError(
+                f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
+                "these; epsilon from 1e-6 to 100 and delta from 1e-300 are within reach."
+            ) from None
+
+    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
+        """The value as a plain number, if a field of that name may have it."""
+        if name == "epsilon":
+            require_epsilon(value)
+        elif name == "delta":
+            require_delta(value, zero_because=self.why_delta)
+        elif name.endswith("_share"):
+            require_share(name, value)
+        else:
+            require_count(name, value)
+            return int(value)
+        return float(value)
 
     @property
     @abstractmethod

@@ -14,9 +14,6 @@ from shortlist.histogram import Counts
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
-    require_count,
-    require_delta,
-    require_epsilon,
 )
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
@@ -55,11 +52,6 @@ class Peeling(Mechanism):
 
     evidence: ClassVar[type] = Counts
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
-
-    def __post_init__(self) -> None:
-        require_count("k", self.k)
-        require_epsilon(self.epsilon)
-        require_delta(self.delta)
 
     @cached_property
     def local_epsilon(self) -> float:

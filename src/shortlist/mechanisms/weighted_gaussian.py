@@ -15,10 +15,6 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
     require_bounded,
-    require_count,
-    require_delta,
-    require_epsilon,
-    require_share,
     score_digits,
 )
 from shortlist.noise import Normal
@@ -67,14 +63,9 @@ class WeightedGaussian(Mechanism):
     threshold_share: float = 0.5
 
     evidence: ClassVar[type] = WeightedHistogram
+    why_delta: ClassVar[str] = WHY_DELTA
     derived: ClassVar[tuple[str, ...]] = ("rho", "sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
-
-    def __post_init__(self) -> None:
-        require_epsilon(self.epsilon)
-        require_delta(self.delta, zero_because=WHY_DELTA)
-        require_count("max_items_per_user", self.max_items_per_user)
-        require_share("threshold_share", self.threshold_share)
 
     @cached_property
     def threshold_delta(self) -> float:

@@ -13,9 +13,6 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
     require_bounded,
-    require_count,
-    require_delta,
-    require_epsilon,
 )
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, WeightedGaussian, discover
@@ -50,13 +47,8 @@ class WeightedGaussianPeeling(Mechanism):
     max_items_per_user: int
 
     evidence: ClassVar[type] = WeightedHistogram
+    why_delta: ClassVar[str] = WHY_DELTA
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold", "local_epsilon")
-
-    def __post_init__(self) -> None:
-        require_count("k", self.k)
-        require_epsilon(self.epsilon)
-        require_delta(self.delta, zero_because=WHY_DELTA)
-        require_count("max_items_per_user", self.max_items_per_user)
 
     @cached_property
     def discovery(self) -> WeightedGaussian:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +19,15 @@ from shortlist.mechanisms.base import Mechanism, require_count
 from shortlist.public_items import open_public_items
 from shortlist.release import Guarantee, Release
 from shortlist.sources.answer import release
-from shortlist.sources.question import bits_of, build_mechanism
+from shortlist.sources.question import bits_of, build_mechanism, require_scalars
 from shortlist.table import Table, open_table
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Pairs", "pairs"]
+
+_MOST = 2**32
 
 
 def pairs(
@@ -63,8 +66,8 @@ def pairs(
     >>> len(plays.top_k(1, epsilon=1.0))
     1
     """
-    require_count("max_items_per_user", max_items_per_user)
-    columns = [item] if isinstance(item, str) else list(item)
+    _require_bound(max_items_per_user)
+    columns = _columns(user, item)
     table = open_table(data, user=user, items=columns)
     public = None
     if public_items is not None:
@@ -73,8 +76,34 @@ def pairs(
     return Pairs(table, user, int(max_items_per_user), public)
 
 
+def _require_bound(max_items_per_user: int) -> None:
+    require_scalars(max_items_per_user=max_items_per_user)
+    require_count("max_items_per_user", max_items_per_user)
+    if max_items_per_user > _MOST:
+        raise InputError(
+            f"max_items_per_user={max_items_per_user}: must be at most {_MOST}, more items than a "
+            "table can hold; 100 is usual."
+        )
+
+
+def _columns(user: object, item: object) -> list[str]:
+    """The names of the item columns; what is no name is not quoted, for it may be the data."""
+    names: list[Any] = list(item) if isinstance(item, list | tuple) else [item]
+    for argument, name in [("user", user), *(("item", name) for name in names)]:
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise InputError(
+                f"{argument}: a column is given by its name, a string, not by a value of type "
+                f"{kind}."
+            )
+    return names
+
+
 class Pairs:
-    """Built by `pairs`."""
+    """(user, item) rows and the questions that can be asked of them. Built by `pairs`.
+
+    Questions may be asked from several threads; the data is read by the first.
+    """
 
     def __init__(
         self, table: Table, user: str, max_items_per_user: int, public: pl.DataFrame | None
@@ -83,6 +112,12 @@ class Pairs:
         self._user = user
         self._max_items_per_user = max_items_per_user
         self._public = public
+        self._reading = Lock()
+
+    def __repr__(self) -> str:
+        items = ", ".join(f'"{name}"' for name in self._table.columns if name != self._user)
+        bound = self._max_items_per_user
+        return f'<Pairs: user="{self._user}", item={items}, max_items_per_user={bound}>'
 
     def top_k(
         self,
@@ -112,7 +147,9 @@ class Pairs:
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        chosen = self._mechanism(mechanism, k=k, epsilon=epsilon, delta=delta)
+        require_scalars(k=k)
+        require_count("k", k)
+        chosen = self._mechanism(mechanism, k=int(k), epsilon=epsilon, delta=delta)
         return self._answer("top-k", chosen, bits_of(random))
 
     def domain(
@@ -139,21 +176,27 @@ class Pairs:
         chosen = self._mechanism(mechanism, epsilon=epsilon, delta=delta)
         return self._answer("domain", chosen, bits_of(random))
 
-    def _mechanism(self, mechanism: object, **asked: Any) -> Mechanism:
-        k, public = asked.get("k"), self._public
+    def _mechanism(
+        self, mechanism: object, *, epsilon: float, delta: float, k: int | None = None
+    ) -> Mechanism:
+        public = self._public
         chosen = build_mechanism(
             mechanism,
             items_are_public=public is not None,
             max_items_per_user=self._max_items_per_user,
-            **asked,
+            epsilon=epsilon,
+            delta=delta,
+            k=k,
         )
         if public is not None and k is not None and k > len(public):
-            raise InputError(f"k={k}: there are only {len(public)} public items.")
+            raise InputError(
+                f"k={k}: there are only {len(public)} public items; ask for at most so many."
+            )
         return chosen
 
     def _answer(self, question: str, mechanism: Mechanism, bits: Bits) -> Release:
         draws = Draws(bits)
-        held, items = self._held
+        held, items = self._read()
         if self._public is not None:
             # Code -1, of public items that nobody holds, is the count appended at the end.
             counts = np.append(held.counts, 0)[items.find(self._public)]
@@ -165,6 +208,11 @@ class Pairs:
             selected = items.take(selection.positions)
         guarantee = self._guarantee(mechanism, private=bits.private)
         return release(question, mechanism, selection, selected, guarantee)
+
+    def _read(self) -> tuple[Contributions, Keys]:
+        """Who holds what, read at the first question; a second one meanwhile waits."""
+        with self._reading:
+            return self._held
 
     @cached_property
     def _held(self) -> tuple[Contributions, Keys]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from functools import partial
+from inspect import isabstract
 from typing import Any
 
 from shortlist import mechanisms
@@ -11,7 +13,7 @@ from shortlist.errors import InputError, nearest
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, require_count, require_delta, require_epsilon
 
-__all__ = ["bits_of", "build_mechanism", "mechanism_named", "mechanism_names"]
+__all__ = ["bits_of", "build_mechanism", "mechanism_named", "mechanism_names", "require_scalars"]
 
 
 def build_mechanism(
@@ -36,9 +38,9 @@ def build_mechanism(
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
     """
+    require_scalars(k=k, epsilon=epsilon, delta=delta)
     if k is not None:
         require_count("k", k)
-        k = int(k)
     require_epsilon(epsilon)
     require_delta(delta)
     if k is None and items_are_public:
@@ -46,10 +48,12 @@ def build_mechanism(
             "public_items: everybody knows these items, so there is no domain to discover; ask "
             "for top_k, or leave public_items away."
         )
-    kind, options = _class_and_options(mechanism or _default(k, items_are_public))
+    kind, options = _class_and_options(
+        _default(k, items_are_public) if mechanism is None else mechanism
+    )
     _require_fit(kind, k, items_are_public)
     given = {
-        "k": k,
+        "k": None if k is None else int(k),
         "epsilon": float(epsilon),
         "delta": float(delta),
         "max_items_per_user": max_items_per_user,
@@ -62,12 +66,32 @@ def bits_of(random: object) -> Bits:
     """The source of random bits that was asked for: the operating system's, if None."""
     if random is None:
         return SystemBits()
+    if isinstance(random, type):
+        raise InputError(f"random={random.__name__}: give an instance, {random.__name__}(…).")
     if not (callable(getattr(random, "words", None)) and hasattr(random, "private")):
         raise InputError(
-            f"random={random!r}: must be a source of bits; leave it away, or for a test give "
-            "shortlist.bits.SeededBits(1), whose releases are not private."
+            f"random={_written(random)}: must be a source of bits; leave it away, or for a test "
+            "give shortlist.bits.SeededBits(42), whose releases are not private."
         )
     return random  # type: ignore[return-value]
+
+
+def require_scalars(**arguments: object) -> None:
+    """Refuse what is no single value, without quoting it as the other checks do: it may be data."""
+    for name, value in arguments.items():
+        if _written(value) != repr(value):
+            raise InputError(f"{name} is {_written(value)}; give one number.")
+
+
+def _written(value: object) -> str:
+    """What the caller wrote, if it is so small that no data can be in it, or else its type.
+
+    >>> _written(42), _written("peeling"), _written([1, 2])
+    ('42', "'peeling'", 'a value of type list')
+    """
+    if value is None or isinstance(value, str | numbers.Number):
+        return repr(value)
+    return value.__name__ if isinstance(value, type) else f"a value of type {type(value).__name__}"
 
 
 def mechanism_names() -> list[str]:
@@ -108,7 +132,7 @@ def _class_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, An
     kind = mechanism
     if isinstance(mechanism, partial) and not mechanism.args:
         kind, options = mechanism.func, mechanism.keywords
-    if isinstance(kind, type) and kind in _kinds():
+    if isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind):
         return kind, options
     if isinstance(mechanism, Mechanism):
         name = type(mechanism).__name__
@@ -118,7 +142,7 @@ def _class_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, An
         )
     names = ", ".join(kind.__name__ for kind in _kinds())
     raise InputError(
-        f"mechanism={mechanism!r}: must be a class of shortlist.mechanisms ({names}), or a "
+        f"mechanism={_written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
         "functools.partial of one with its options by keyword."
     )
 

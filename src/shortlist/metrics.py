@@ -1,0 +1,75 @@
+"""How good an answer is, in the papers' measures.
+
+They read private data: for experiments only. Never publish a value of theirs about a private table;
+no budget pays for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["top_k_l1", "top_k_missing_mass"]
+
+_Positions = Sequence[int] | NDArray[np.integer]
+
+
+def top_k_missing_mass(counts: NDArray[np.integer], positions: _Positions, k: int) -> float:
+    """MM^k: how much less the answer holds than the true top k, as a share of all pairs.
+
+    (sum of the k largest counts - sum of the answer's counts) / sum of all counts. The order of the
+    answer does not matter, and a place that is not filled counts as an item that nobody holds.
+
+    Args:
+        counts: How many users hold each item, shape (n,).
+        positions: The items of the answer, as positions in `counts`, none twice: at most k.
+        k: How many items were asked for; if there are fewer, the rest of the places count 0.
+
+    Returns:
+        Between 0 (a true top k) and 1. Where there are no pairs: 0.
+
+    Source: Dick et al. (2026), Definition 4.1.
+
+    >>> top_k_missing_mass(np.array([6, 3, 1]), [0, 2], k=2)
+    0.2
+    """
+    best, held = _places(counts, positions, k)
+    total = int(np.sum(counts, dtype=np.int64))
+    return int(best.sum() - held.sum()) / total if total else 0.0
+
+
+def top_k_l1(counts: NDArray[np.integer], positions: _Positions, k: int) -> int:
+    """How far the answer's counts are from those of the true top k, place by place.
+
+    The sum over the places i of |i-th largest count - count of the answer's item i|: the order of
+    the answer matters, and a place that is not filled counts in full.
+
+    Args: as `top_k_missing_mass`; `positions` best first.
+
+    Returns:
+        0 for a true top k in its order, in users.
+
+    Source: Gillenwater et al. (2022), Section 2; Dick et al. (2026), Appendix F.2.
+
+    >>> top_k_l1(np.array([6, 3, 1]), [2, 0], k=2)
+    8
+    """
+    best, held = _places(counts, positions, k)
+    return int(np.abs(best - held).sum())
+
+
+def _places(
+    counts: NDArray[np.integer], positions: _Positions, k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The k largest counts, and the counts of the answer's items in its order, 0 where missing."""
+    answer = np.asarray(positions, np.int64)
+    if len(answer) > k or len(np.unique(answer)) < len(answer):
+        raise ValueError(f"an answer for k={k} has at most {k} items, and none of them twice.")
+    counts = np.asarray(counts, np.int64)
+    best, held = np.zeros(k, np.int64), np.zeros(k, np.int64)
+    largest = counts if len(counts) <= k else np.partition(counts, -k)[-k:]
+    best[: len(largest)] = np.sort(largest)[::-1]
+    held[: len(answer)] = counts[answer]
+    return best, held

@@ -1,0 +1,133 @@
+"""Who may import whom, and how little `import shortlist` loads."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shortlist
+
+ROOT = Path(shortlist.__file__).parent
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(ROOT.rglob("*.py"))
+}
+HEAVY = {
+    *("polars", "narwhals", "pandas", "pyarrow"),
+    *("numba", "llvmlite", "scipy", "flint"),
+    *("rich", "typer", "altair"),
+}
+
+
+def is_module(name):
+    return (ROOT / name.replace(".", "/")).with_suffix(".py").exists() or (
+        ROOT / name.replace(".", "/") / "__init__.py"
+    ).exists()
+
+
+def imports(name):
+    """The modules of this package that a module's source names, wherever it does."""
+    package = name if FILES[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(FILES[name].read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "shortlist":
+                    yield alias.name.removeprefix("shortlist").lstrip(".")
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = [p for p in package.split(".") if p]
+                parents = parts[: len(parts) - node.level + 1]
+                base = ".".join([*parents, *([base] if base else [])])
+            elif base.split(".")[0] == "shortlist":
+                base = base.removeprefix("shortlist").lstrip(".")
+            else:
+                continue
+            for alias in node.names:
+                inner = f"{base}.{alias.name}".lstrip(".")
+                yield inner if is_module(inner) else base
+
+
+def room(name):
+    return name.split(".")[0]
+
+
+ALLOWED = {
+    "errors": set(),
+    "bits": set(),
+    "kernels": set(),
+    "privacy": {"errors"},
+    "calibration": {"errors", "privacy"},
+    "reals": {"errors"},
+    "uniform": {"bits", "reals", "noise", "errors"},
+    "noise": {"bits", "reals", "uniform", "errors"},
+    "exact": {"bits", "reals", "noise", "uniform", "errors"},
+    "histogram": {"reals", "errors"},
+    "mechanisms": {
+        "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
+        "errors", "kernels", "mechanisms",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if room(name) in ALLOWED])
+def test_a_module_imports_only_what_it_may(name):
+    assert {room(other) for other in imports(name)} <= ALLOWED[room(name)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_the_top_imports_sources(name):
+    if room(name) not in ("sources", "cli", "__init__", "__main__"):
+        assert "sources" not in {room(other) for other in imports(name)}
+
+
+def test_the_rules_speak_of_modules_that_exist():
+    rooms = {room(name) for name in FILES}
+    assert set(ALLOWED) <= rooms
+    assert set().union(*ALLOWED.values()) <= rooms
+
+
+def test_imports_are_seen():
+    assert set(imports("calibration")) == {"errors", "privacy"}
+    assert "mechanisms.base" in set(imports("mechanisms.peeling"))
+    assert "privacy" in set(imports("mechanisms.discover_then_rank"))
+    assert "kernels" in set(imports("contributions"))
+
+
+def loaded_by(statement):
+    code = f"import sys\n{statement}\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    run = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_importing_the_package_stays_light():
+    assert not loaded_by("import shortlist") & HEAVY
+
+
+def test_the_foundations_load_nothing_heavy():
+    modules = "privacy, calibration, bits, reals, uniform, noise, exact, histogram, errors"
+    assert not loaded_by(f"from shortlist import {modules}") & HEAVY
+
+
+def test_heavy_libraries_would_be_seen():
+    assert "scipy" in loaded_by("import shortlist\nimport scipy.special")
+
+
+def test_scipy_stats_is_never_imported():
+    for path in FILES.values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert not (node.module or "").startswith("scipy.stats")
+                assert (node.module, "stats") not in {("scipy", a.name) for a in node.names}
+            elif isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("scipy.stats") for alias in node.names)
+
+
+def test_public_names_exist_and_are_listed():
+    assert shortlist.__all__
+    assert all(hasattr(shortlist, name) for name in shortlist.__all__)
+    assert set(shortlist.__all__) <= set(dir(shortlist))

@@ -1,0 +1,635 @@
+"""Both questions on every kind of input, from the data to what leaves."""
+
+import io
+import json
+import re
+import threading
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+import shortlist as sl
+from shortlist.bits import SeededBits
+from shortlist.errors import InputError
+from shortlist.mechanisms import DiscoverThenRank, Peeling, WeightedGaussian
+from shortlist.mechanisms.base import Selection
+from shortlist.release import Guarantee
+from shortlist.sources.answer import release as released
+
+MARKER = "Zz-private-91"
+ASK = {"epsilon": 5.0, "delta": 1e-6}
+USER, TITLE = "user [id] é", "titre, [bold]"
+STEP = 80  # people between one item and the next: many times the noise
+
+# Most popular first, each far ahead of the next. Twins differ in normalisation or in zeros only.
+ITEMS = [
+    "007",
+    "7",
+    "\u00e9t\u00e9",
+    "e\u0301te\u0301",
+    "[bold]x[/]",
+    'a, "b"',
+    "\x1b[31m日本\u202e",
+]
+
+
+def table(items, user=USER, item=TITLE):
+    """Item number i of n has (n - i) STEP people, who hold nothing else; rows are shuffled."""
+    held = [value for i, value in enumerate(items) for _ in range((len(items) - i) * STEP)]
+    users = [f"{i:05d}" for i in range(len(held))]
+    columns = {user: users, item: held} if isinstance(item, str) else {user: users}
+    if not isinstance(item, str):
+        columns |= {name: [value[i] for value in held] for i, name in enumerate(item)}
+    return pl.DataFrame(columns).sample(fraction=1, shuffle=True, seed=3)
+
+
+def lonely(n, marker=MARKER):
+    """People who each hold an item of their own."""
+    return pl.DataFrame(
+        {USER: [f"x{i}" for i in range(n)], TITLE: [f"{marker}{i}" for i in range(n)]}
+    )
+
+
+def as_file(write, name):
+    def make(frame, folder):
+        getattr(frame, write)(folder / name)
+        return folder / name
+
+    return make
+
+
+def as_glob(write, suffix):
+    def make(frame, folder):
+        half = frame.height // 2
+        getattr(frame[:half], write)(folder / f"part-1{suffix}")
+        getattr(frame[half:], write)(folder / f"part-2{suffix}")
+        return str(folder / f"part-*{suffix}")
+
+    return make
+
+
+FORMS = {
+    "parquet": as_file("write_parquet", "t.parquet"),
+    "csv": as_file("write_csv", "t.csv"),
+    "ndjson": as_file("write_ndjson", "t.ndjson"),
+    "parquet glob": as_glob("write_parquet", ".parquet"),
+    "csv glob": as_glob("write_csv", ".csv"),
+    "ndjson glob": as_glob("write_ndjson", ".jsonl"),
+    "polars": lambda frame, _: frame,
+    "polars lazy": lambda frame, _: frame.lazy(),
+    "polars categories": lambda frame, _: frame.cast({pl.String: pl.Categorical}),
+    "pandas": lambda frame, _: frame.to_pandas(),
+    "pyarrow": lambda frame, _: pa.table(frame),
+}
+
+
+@pytest.fixture(params=FORMS)
+def form(request, tmp_path):
+    return lambda frame: FORMS[request.param](frame, tmp_path)
+
+
+def refusal(action, *contains):
+    with pytest.raises(InputError) as caught:
+        action()
+    message = str(caught.value)
+    for part in contains:
+        assert part in message
+    return message
+
+
+def everything_shown(release):
+    file = io.StringIO()
+    Console(file=file, width=200, force_jupyter=False).print(release)
+    return [str(release), repr(release), release._repr_html_(), release.to_json(), file.getvalue()]
+
+
+# Answers
+
+
+def test_both_questions_on_every_kind_of_input(form):
+    frame = table(ITEMS).with_columns(other=pl.lit(1.5))
+    source = sl.pairs(form(frame), user=USER, item=TITLE)
+    top = source.top_k(3, **ASK)
+    assert top.items == ITEMS[:3]
+    domain = source.domain(**ASK)
+    assert domain.items == ITEMS
+    assert top.to_polars().schema == {"rank": pl.UInt32, TITLE: pl.String, "score": pl.Float64}
+
+
+def test_public_items_on_every_kind_of_input(form):
+    everybody_knows = [*ITEMS, "nobody holds this"]
+    source = sl.pairs(form(table(ITEMS)), user=USER, item=TITLE, public_items=everybody_knows)
+    release = source.top_k(3, epsilon=5.0)
+    assert release.items == ITEMS[:3]
+    assert release.scores is None
+    assert source.top_k(8, **ASK).items[-1] == everybody_knows[-1]
+    assert release.guarantee.assumes == ("the list of public items does not depend on this table",)
+
+
+SEVERAL = [("CH", 7, date(2024, 2, 29)), ("CH", 7, date(2024, 3, 1)), ("FR", 7, date(2024, 3, 1))]
+NAMES = ["pays", "numéro de page", "rank"]
+
+
+@pytest.mark.parametrize("name", ["parquet", "polars", "polars lazy", "pandas", "pyarrow"])
+def test_items_of_several_columns(name, tmp_path):
+    frame = FORMS[name](table(SEVERAL, item=NAMES), tmp_path)
+    source = sl.pairs(frame, user=USER, item=NAMES)
+    assert source.domain(**ASK).items == SEVERAL
+    release = source.top_k(2, **ASK)
+    assert release.items == SEVERAL[:2]
+    assert release.to_polars().columns == ["shortlist_rank", *NAMES, "score"]
+    public = sl.pairs(frame, user=USER, item=tuple(NAMES), public_items=SEVERAL)
+    assert public.top_k(3, epsilon=5.0).items == SEVERAL
+
+
+def test_several_columns_of_text_files_are_text(tmp_path):
+    source = sl.pairs(FORMS["csv"](table(SEVERAL, item=NAMES), tmp_path), user=USER, item=NAMES)
+    assert source.domain(**ASK).items == [tuple(map(str, item)) for item in SEVERAL]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [[5, -(2**60), 2**62], [date(2024, 2, 29), date(1999, 12, 31)], [2**64 - 1, 0]],
+)
+def test_items_keep_their_type(items):
+    column = (
+        pl.Series(items, strict=True)
+        if max(items) != 2**64 - 1
+        else pl.Series(items, dtype=pl.UInt64)
+    )
+    frame = table(range(len(items))).with_columns(
+        pl.col(TITLE).replace_strict(range(len(items)), column)
+    )
+    release = sl.pairs(frame, user=USER, item=TITLE).domain(**ASK)
+    assert release.items == items
+    assert release.to_polars().schema[TITLE] == column.dtype
+
+
+@pytest.mark.parametrize("dtype", [pl.Int32, pl.UInt64, pl.Date])
+def test_users_are_integers_or_dates(dtype):
+    frame = table(["a", "b"])
+    users = pl.int_range(frame.height).cast(pl.Int32).cast(dtype)
+    assert sl.pairs(frame.with_columns(users.alias(USER)), user=USER, item=TITLE).domain(
+        **ASK
+    ).items == ["a", "b"]
+
+
+def test_repeated_rows_and_nulls_change_nothing():
+    frame = table(["a"] * 3)
+    twice = pl.concat(
+        [frame] * 9 + [pl.DataFrame({USER: [None, "x"] * 99, TITLE: ["b", None] * 99})]
+    )
+    release = sl.pairs(twice, user=USER, item=TITLE).domain(**ASK)
+    assert release.items == ["a"]
+    assert abs(release.scores[0] - frame.height) < 60
+
+
+def test_the_bound_is_kept():
+    wide = pl.DataFrame({USER: np.repeat(np.arange(300), 50), TITLE: np.tile(np.arange(50), 300)})
+    one = sl.pairs(wide, user=USER, item=TITLE, max_items_per_user=1).domain(**ASK)
+    assert len(one) < 50  # 6 people an item are left
+    assert one.mechanism.max_items_per_user == 1
+    assert len(sl.pairs(wide, user=USER, item=TITLE).domain(**ASK)) == 50  # 300 / sqrt(50) = 42
+
+
+def test_a_partial_gives_a_mechanism_its_options():
+    kind = partial(DiscoverThenRank, discovery_share=0.3)
+    release = sl.pairs(table(ITEMS), user=USER, item=TITLE).top_k(1, **ASK, mechanism=kind)
+    assert release.mechanism == DiscoverThenRank(
+        k=1, **ASK, max_items_per_user=100, discovery_share=0.3
+    )
+
+
+def test_what_a_source_is_made_of_is_shown():
+    source = sl.pairs(table(SEVERAL, item=NAMES), user=USER, item=NAMES, max_items_per_user=7)
+    assert repr(source) == (
+        '<Pairs: user="user [id] é", item="pays", "numéro de page", "rank", max_items_per_user=7>'
+    )
+
+
+# What a release looks like never depends on the rows
+
+
+def empty(frame):
+    return frame.clear()
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int16, pl.Date, pl.Categorical])
+def test_columns_do_not_depend_on_rows_or_branch(dtype):
+    numbers = table(range(1, 4))
+    column = pl.col(TITLE).cast(pl.Int32)
+    frame = numbers.with_columns(
+        column.cast(pl.String).cast(dtype)
+        if dtype in (pl.String, pl.Categorical)
+        else column.cast(dtype)
+    )
+    many = sl.pairs(frame, user=USER, item=TITLE)
+    none = sl.pairs(empty(frame), user=USER, item=TITLE)
+    peeled, ranked = many.top_k(2, **ASK), many.top_k(9, **ASK)
+    assert peeled.scores.noise_sd == peeled.mechanism.first_sigma
+    assert ranked.scores.noise_sd == ranked.mechanism.mean_sigma
+    assert [len(peeled), len(ranked)] == [2, 3]
+    nothing = none.top_k(2, **ASK)
+    frames = [release.to_polars() for release in (peeled, ranked, nothing)]
+    assert frames[0].schema == frames[1].schema == frames[2].schema
+    assert many.domain(**ASK).to_polars().schema == none.domain(**ASK).to_polars().schema
+    assert {release.scores.unit for release in (peeled, ranked, nothing)} == {"noisy weight"}
+    keys = [_keys(json.loads(release.to_json())) for release in (peeled, ranked, nothing)]
+    assert keys[0] == keys[1] == keys[2]
+
+
+def _keys(value):
+    """The keys of nested dicts, without the items."""
+    return {k: _keys(v) for k, v in value.items() if k != "items"} if isinstance(value, dict) else 0
+
+
+def test_an_empty_table_gives_an_empty_release(form):
+    try:
+        data = form(empty(table(ITEMS)))
+        source = sl.pairs(data, user=USER, item=TITLE)
+    except InputError as error:
+        assert "empty" in str(error)  # noqa: PT017 - a file of no lines has no columns either
+        assert str(data).endswith(("ndjson", "jsonl"))
+        return
+    for release in (source.top_k(3, **ASK), source.domain(**ASK)):
+        assert release.items == []
+        assert len(release.scores) == 0
+        assert release.to_polars().columns == ["rank", TITLE, "score"]
+        assert all("0 items" in text for text in everything_shown(release)[:1])
+
+
+def test_public_items_hide_whether_the_table_is_empty():
+    nobody = sl.pairs(empty(table(ITEMS)), user=USER, item=TITLE, public_items=ITEMS)
+    assert sorted(nobody.top_k(7, epsilon=1.0).items) == sorted(ITEMS)
+    assert len(nobody.top_k(2, epsilon=1.0)) == 2
+
+
+def _answer(items, selection):
+    mechanism = WeightedGaussian(**ASK, max_items_per_user=1)
+    guarantee = Guarantee(
+        **ASK, cost=mechanism.cost, adjacency="", protects="", assumes=(), private=False
+    )
+    return released("domain", mechanism, selection, pl.DataFrame(items), guarantee)
+
+
+def test_a_set_is_sorted_by_score_and_then_by_item():
+    scores = np.array([1.0, 2.0, 1.0, 2.0])
+    selection = Selection(np.arange(4), scores, ordered=False, noise_sd=1.0)
+    release = _answer({"falling score": ["d", "c", "a", "b"]}, selection)
+    assert release.items == ["b", "c", "a", "d"]
+    assert list(release.scores) == [2.0, 2.0, 1.0, 1.0]
+
+
+def test_a_set_without_scores_is_sorted_by_item():
+    selection = Selection(np.arange(3), ordered=False)
+    release = _answer({"row": [2, 1, 1], "item 0": ["a", "c", "b"]}, selection)
+    assert release.items == [(1, "b"), (1, "c"), (2, "a")]
+    assert release.scores is None
+
+
+def test_what_is_ordered_stays_so():
+    release = _answer({"x": ["b", "c", "a"]}, Selection(np.arange(3)))
+    assert release.items == ["b", "c", "a"]
+
+
+def test_more_than_there_is():
+    source = sl.pairs(table(["a", "b"]), user=USER, item=TITLE)
+    release = source.top_k(1000, **ASK)
+    assert release.items == ["a", "b"]
+
+
+# Reading
+
+
+def counting(frame):
+    """A lazy frame, and a list that grows by one each time it is read."""
+    reads = []
+
+    def read(rows):
+        reads.append(1)
+        return rows
+
+    return frame.lazy().map_batches(read, schema=frame.schema), reads
+
+
+def test_data_is_read_once_and_not_before_the_first_question():
+    lazy, reads = counting(table(ITEMS))
+    source = sl.pairs(lazy, user=USER, item=TITLE)
+    refusal(lambda: source.top_k(0, **ASK), "k=0")
+    refusal(lambda: source.top_k(1, epsilon=1.0), "delta=0")
+    refusal(lambda: source.domain(**ASK, random=42), "random=42")
+    refusal(lambda: source.domain(**ASK, mechanism="peeling"), "mechanism='peeling'")
+    assert reads == []
+    assert source.top_k(3, **ASK).items == ITEMS[:3]
+    assert source.domain(**ASK).items == ITEMS
+    assert len(reads) == 1
+
+
+def test_questions_from_many_threads_read_once():
+    lazy, reads = counting(table(ITEMS))
+    source = sl.pairs(lazy, user=USER, item=TITLE)
+    together, answers = threading.Barrier(6), []
+
+    def ask():
+        together.wait()
+        answers.append(source.top_k(2, **ASK).items)
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [ITEMS[:2]] * 6
+    assert len(reads) == 1
+
+
+@pytest.mark.parametrize("name", ["parquet", "csv", "ndjson"])
+def test_a_file_may_change_after_the_first_question(name, tmp_path):
+    path = FORMS[name](table(ITEMS), tmp_path)
+    source = sl.pairs(path, user=USER, item=TITLE)
+    assert source.top_k(1, **ASK).items == ITEMS[:1]
+    FORMS[name](table(["other"]), tmp_path)
+    assert source.domain(**ASK).items == ITEMS
+    path.unlink()
+    assert source.top_k(2, **ASK).items == ITEMS[:2]
+
+
+def test_after_a_failure_it_is_read_anew(tmp_path):
+    path = FORMS["csv"](table(ITEMS), tmp_path)
+    source = sl.pairs(path, user=USER, item=TITLE)
+    path.unlink()
+    refusal(lambda: source.top_k(1, **ASK), "t.csv")
+    FORMS["csv"](table(ITEMS), tmp_path)
+    assert source.top_k(1, **ASK).items == ITEMS[:1]
+
+
+def test_only_the_named_columns_are_read():
+    fails = pl.col(TITLE).map_batches(lambda _: 1 / 0, return_dtype=pl.Int8)
+    lazy = table(["a"]).lazy().with_columns(other=fails)
+    assert sl.pairs(lazy, user=USER, item=TITLE).domain(**ASK).items == ["a"]
+
+
+# Refusals
+
+
+def test_arguments_are_checked_when_the_source_is_built():
+    frame = table(ITEMS)
+    refusal(lambda: sl.pairs(frame, user="usr [id] é", item=TITLE), 'Did you mean "user [id] é"?')
+    refusal(lambda: sl.pairs(frame, user=USER, item=USER), "are the same column")
+    refusal(lambda: sl.pairs(frame, user=USER, item=[TITLE, USER]), "are the same column")
+    refusal(lambda: sl.pairs(frame, user=USER, item=[TITLE, TITLE]), "twice")
+    refusal(lambda: sl.pairs(frame, user=USER, item=[]), "item=[]")
+    refusal(lambda: sl.pairs(frame, user=None, item=TITLE), "user: a column is given by its name")
+    refusal(lambda: sl.pairs(frame, user=USER, item=[1]), "item: a column is given by its name")
+    for bound in (0, -1, 1.0, True, None, "5"):
+        refusal(
+            lambda bound=bound: sl.pairs(frame, user=USER, item=TITLE, max_items_per_user=bound),
+            f"max_items_per_user={bound!r}: must be a whole number, 1 or more",
+        )
+    refusal(
+        lambda: sl.pairs(frame, user=USER, item=TITLE, max_items_per_user=10**30),
+        "must be at most 4294967296",
+    )
+    assert sl.pairs(frame, user=USER, item=TITLE, max_items_per_user=np.int8(5)).domain(**ASK)
+
+
+def test_more_than_a_public_list_holds_is_refused_before_data_is_read():
+    lazy, reads = counting(table(ITEMS))
+    source = sl.pairs(lazy, user=USER, item=TITLE, public_items=["a", "b"])
+    refusal(lambda: source.top_k(3, epsilon=1.0), "k=3: there are only 2 public items")
+    refusal(lambda: source.domain(**ASK), "public_items: everybody knows")
+    refusal(lambda: source.top_k(1, **ASK, mechanism=DiscoverThenRank), "these are public")
+    assert reads == []
+    refusal(
+        lambda: sl.pairs(lazy, user=USER, item=TITLE).top_k(1, epsilon=1.0, mechanism=Peeling),
+        "give public_items",
+    )
+
+
+# Nothing private leaves
+
+
+def secret_frame():
+    return pl.DataFrame(
+        {
+            USER: [f"{MARKER}-u{i}" for i in range(40)],
+            TITLE: [f"{MARKER}-t{i}" for i in range(40)],
+            "price": [i + 0.5 for i in range(40)],
+            "diagnosis": [f"{MARKER}-d"] * 40,
+        }
+    )
+
+
+def _write(name, content):
+    return lambda folder: (folder / name).write_bytes(content) and folder / name
+
+
+def _parquet_cut_short(folder):
+    path = folder / "cut.parquet"
+    secret_frame().write_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    return path
+
+
+def _parquet_damaged(folder):
+    path = folder / "damaged.parquet"
+    secret_frame().write_parquet(path, compression="uncompressed")
+    content = bytearray(path.read_bytes())
+    content[4:400] = bytes(396)
+    path.write_bytes(content)
+    return path
+
+
+def _foreign(folder):
+    path = folder / "foreign.parquet"
+    secret_frame().write_csv(path)
+    return path
+
+
+def _lazy_that_fails(_):
+    return secret_frame().lazy().with_columns(pl.col(TITLE).str.to_integer().alias(TITLE))
+
+
+def _mixed_types(folder):
+    secret_frame().write_parquet(folder / "mixed-1.parquet")
+    secret_frame().with_columns(pl.lit(1).alias(TITLE)).write_parquet(folder / "mixed-2.parquet")
+    return str(folder / "mixed-*.parquet")
+
+
+HEAD = f"{USER},plain\n".encode()
+BROKEN = {
+    "cut short": _parquet_cut_short,
+    "damaged": _parquet_damaged,
+    "foreign": _foreign,
+    "failing query": _lazy_that_fails,
+    "two types": _mixed_types,
+    "no header": _write("none.csv", f"{MARKER},{MARKER}\n{MARKER},{MARKER}\n".encode()),
+    "ragged": _write("ragged.csv", HEAD + f"{MARKER},{MARKER},{MARKER}\n".encode()),
+    "not UTF-8": _write("latin.csv", HEAD + MARKER.encode() + b",\xff\xfe\n"),
+    "open quote": _write("quote.csv", HEAD + f'{MARKER},"{MARKER}\n'.encode()),
+    "not JSON": _write("bad.ndjson", f'{{"{USER}": "{MARKER}", oops {MARKER}\n'.encode()),
+    "nested": _write("deep.ndjson", f'{{"{USER}": {{"{MARKER}": 1}}, "plain": 1}}\n'.encode()),
+    "an object": lambda _: pd.DataFrame({USER: [MARKER, 5, 2.5], "plain": [MARKER] * 3}),
+    "a series": lambda _: secret_frame()[TITLE],
+    "a dict": lambda _: {MARKER: [MARKER]},
+    "a list": lambda _: [MARKER],
+    "bytes": lambda _: MARKER.encode(),
+}
+
+
+def _said(error):
+    """The texts of an error and of all behind it."""
+    while error is not None:
+        yield from (str(error), repr(error), *getattr(error, "__notes__", ()))
+        error = error.__cause__ or error.__context__
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_data_is_refused_without_a_word_of_it(name, tmp_path, caplog, capfd):
+    data = BROKEN[name](tmp_path)
+    item = (
+        "plain" if Path(str(data)).suffix in {".csv", ".ndjson"} or name == "an object" else TITLE
+    )
+    with pytest.raises(InputError) as caught:
+        sl.pairs(data, user=USER, item=item).domain(**ASK)
+    streams = capfd.readouterr()
+    for text in (*_said(caught.value), caplog.text, streams.out, streams.err):
+        assert MARKER not in text
+
+
+def _column(name):
+    return lambda frame: frame[name]
+
+
+WRONG = [
+    *({"user": name} for name in ("nobody", "price", TITLE, None, 5, 2.5)),
+    *({"item": name} for name in ("nobody", "price", USER, None, [], [TITLE, TITLE], {}, 5)),
+    *({argument: _column(TITLE)} for argument in ("user", "item", "max_items_per_user", "k")),
+    *({argument: _column(TITLE)} for argument in ("epsilon", "delta", "mechanism", "random")),
+    *({argument: lambda frame: frame} for argument in ("item", "k", "epsilon", "mechanism")),
+    *({"public_items": items} for items in ([1], [None], [], ["a", "a"], 5, "a", {"a": 1})),
+    {"public_items": ["a", "b"], "k": 3},
+    {"public_items": ["a"], "mechanism": WeightedGaussian},
+    {"k": 0},
+    {"epsilon": -1},
+    {"delta": 2},
+    {"delta": 0.0},
+    {"mechanism": partial(DiscoverThenRank, nothing=1)},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids="-".join)
+def test_a_wrong_argument_is_refused_without_a_word_of_the_data(wrong, caplog, capfd):
+    frame = secret_frame()
+    given = {"user": USER, "item": TITLE, "k": 1, **ASK, **wrong}
+    given = {
+        name: value(frame) if callable(value) and not isinstance(value, type | partial) else value
+        for name, value in given.items()
+    }
+    source = {
+        name: given.pop(name)
+        for name in ("user", "item", "max_items_per_user", "public_items")
+        if name in given
+    }
+    with pytest.raises(InputError) as caught:
+        sl.pairs(frame, **source).top_k(**given)
+    streams = capfd.readouterr()
+    for text in (*_said(caught.value), caplog.text, streams.out, streams.err):
+        assert MARKER not in text
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("question", ["top_k", "domain"])
+def test_a_release_holds_nothing_of_what_it_does_not_name(question):
+    rare = lonely(20_011).with_columns(diagnosis=pl.lit(MARKER))
+    known = table(["a", "b", "c"]).with_columns(diagnosis=pl.lit(MARKER))
+    source = sl.pairs(pl.concat([known, rare]), user=USER, item=TITLE)
+    ask = partial(source.top_k, 9) if question == "top_k" else source.domain
+    release = ask(**ASK)
+    assert set(release.items) == {"a", "b", "c"}
+    read = {known.height, rare.height, known.height + rare.height, 3 + rare.height}
+    for text in everything_shown(release):
+        assert MARKER not in text
+        numbers = set(re.findall(r"[\d,_]*\d", text))
+        assert not {f"{n}" for n in read} & {n.replace(",", "") for n in numbers}
+    assert not _numbers(vars(release)) & read
+
+
+def _numbers(value):
+    """Every whole number in an object and what it is made of, frames left out."""
+    if isinstance(value, bool | str | pl.DataFrame | None):
+        return set()
+    if isinstance(value, int | float):
+        return {value}
+    parts = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list | tuple):
+        parts = getattr(value, "__dict__", {}).values()
+    return set().union(*map(_numbers, parts))
+
+
+@pytest.mark.parametrize("public", [None, ITEMS])
+def test_a_seeded_release_says_everywhere_that_it_is_not_private(public):
+    source = sl.pairs(table(ITEMS), user=USER, item=TITLE, public_items=public)
+    release = source.top_k(3, **ASK, random=SeededBits(1))
+    again = source.top_k(3, **ASK, random=SeededBits(1))
+    assert release.to_json() == again.to_json()
+    assert release.guarantee.private is False
+    assert json.loads(release.to_json())["guarantee"]["private"] is False
+    shown, short, page, _, terminal = everything_shown(release)
+    for text in (shown, short, page, terminal):
+        assert "not private" in text
+    honest = source.top_k(3, **ASK)
+    assert honest.guarantee.private is True
+    assert not any("not private" in text for text in everything_shown(honest))
+
+
+def test_the_guarantee_says_what_was_asked():
+    guarantee = sl.pairs(table(ITEMS), user=USER, item=TITLE).domain(**ASK).guarantee
+    assert (guarantee.epsilon, guarantee.delta) == (5.0, 1e-6)
+    assert guarantee.cost.epsilon(1e-6) <= 5.0
+    assert guarantee.adjacency == "add or remove one user"
+    assert guarantee.protects == f'everything that one value of "{USER}" holds'
+    assert guarantee.assumes == ()
+
+
+# Real tables
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+REAL = {
+    "steam_200k": None,
+    "amazon_magazine": None,
+    "anime_5k": None,
+    "fimi_retail": None,
+    "reddit_title_tokens": 100_000,  # users
+    "imdb_reviews_tokens": 10_000,
+}
+
+
+@pytest.fixture(scope="module", params=REAL)
+def real(request):
+    path = DATA / f"{request.param}.parquet"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not here: the real table of that name is left out")
+    lazy, users = pl.scan_parquet(path), REAL[request.param]
+    return lazy.collect() if users is None else lazy.filter(pl.col("user") < users).collect()
+
+
+def test_real_tables(real):
+    counts = real.group_by("item").len().sort("len", descending=True)
+    source = sl.pairs(real, user="user", item="item")
+    top = source.top_k(10, epsilon=1.0, delta=1e-5, random=SeededBits(1))
+    domain = source.domain(epsilon=1.0, delta=1e-5, random=SeededBits(2))
+    everything = set(counts["item"])
+    assert len(top) == len(set(top.items)) == 10
+    assert len(domain) == len(set(domain.items)) > 100
+    assert everything.issuperset(top.items)
+    assert everything.issuperset(domain.items)
+    assert len(set(top.items) & set(counts["item"].head(10))) >= 8
+    assert set(counts["item"].head(10)) <= set(domain.items)
