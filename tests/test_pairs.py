@@ -88,6 +88,7 @@ FORMS = {
     "pandas": lambda frame, _: frame.to_pandas(),
     "pyarrow": lambda frame, _: pa.table(frame),
 }
+WITH_DATES = FORMS | {"pandas dates": lambda frame, _: pd.DataFrame(frame.to_dict(as_series=False))}
 
 
 @pytest.fixture(params=FORMS)
@@ -137,9 +138,9 @@ SEVERAL = [("CH", 7, date(2024, 2, 29)), ("CH", 7, date(2024, 3, 1)), ("FR", 7, 
 NAMES = ["pays", "numéro de page", "rank"]
 
 
-@pytest.mark.parametrize("name", ["parquet", "polars", "polars lazy", "pandas", "pyarrow"])
+@pytest.mark.parametrize("name", ["parquet", "polars", "polars lazy", "pandas dates", "pyarrow"])
 def test_items_of_several_columns(name, tmp_path):
-    frame = FORMS[name](table(SEVERAL, item=NAMES), tmp_path)
+    frame = WITH_DATES[name](table(SEVERAL, item=NAMES), tmp_path)
     source = sl.pairs(frame, user=USER, item=NAMES)
     assert source.domain(**ASK).items == SEVERAL
     release = source.top_k(2, **ASK)
@@ -475,7 +476,7 @@ BROKEN = {
     "not UTF-8": _write("latin.csv", HEAD + MARKER.encode() + b",\xff\xfe\n"),
     "open quote": _write("quote.csv", HEAD + f'{MARKER},"{MARKER}\n'.encode()),
     "not JSON": _write("bad.ndjson", f'{{"{USER}": "{MARKER}", oops {MARKER}\n'.encode()),
-    "nested": _write("deep.ndjson", f'{{"{USER}": {{"{MARKER}": 1}}, "plain": 1}}\n'.encode()),
+    "nested": _write("deep.ndjson", f'{{"{USER}": {{"id": "{MARKER}"}}, "plain": 1}}\n'.encode()),
     "an object": lambda _: pd.DataFrame({USER: [MARKER, 5, 2.5], "plain": [MARKER] * 3}),
     "a series": lambda _: secret_frame()[TITLE],
     "a dict": lambda _: {MARKER: [MARKER]},

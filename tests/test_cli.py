@@ -1,0 +1,491 @@
+"""The command as a user meets it: what it prints, where, and how it ends."""
+# ruff: noqa: S603 - the program that is run is our own
+
+import errno
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shortlist import cli
+from shortlist.release import Release
+from shortlist.sources.pairs import Pairs
+from shortlist.sources.question import mechanism_names
+
+MARKER = "Zz-private-91"
+ITEMS = ["007", "7", "[bold]x[/]", "\x1b[31m日本", "e\u0301te\u0301"]
+PRIVACY = ["--epsilon", "5", "--delta", "1e-6"]
+COLUMNS = ["--user", "user", "--item", "title"]
+PROGRAM = [sys.executable, "-m", "shortlist"]
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("FORCE_COLOR", "PYTHONIOENCODING", "TERMINAL_WIDTH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def plays():
+    """Item number i of five has (5 - i) 80 people, who hold nothing else."""
+    held = [item for i, item in enumerate(ITEMS) for _ in range((5 - i) * 80)]
+    return pl.DataFrame({"user": [f"{i:04d}" for i in range(len(held))], "title": held})
+
+
+@pytest.fixture
+def file(plays, tmp_path):
+    path = tmp_path / "plays.parquet"
+    plays.with_columns(secret=pl.lit(MARKER)).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process: exit status, standard output, standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, words)])
+        try:
+            status = cli._exit_status()
+        except SystemExit as end:
+            status = end.code
+        streams = capsys.readouterr()
+        assert "Traceback" not in streams.err
+        return status, _plain(streams.out), streams.err
+
+    return run
+
+
+@pytest.fixture
+def complaint(run):
+    """The one line that a command complains with, its end being status 2."""
+
+    def complaint(*words, status=2):
+        ended, out, err = run(*words)
+        assert (ended, out) == (status, "")
+        assert err.startswith("shortlist: ")
+        assert err.endswith("\n")
+        assert err.count("\n") == 1
+        assert MARKER not in err
+        return err.removeprefix("shortlist: ").removesuffix("\n")
+
+    return complaint
+
+
+def _plain(text):
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+def top_k(file, *more, k=2):
+    return ["top-k", file, *COLUMNS, "-k", k, *PRIVACY, *more]
+
+
+def domain(file, *more):
+    return ["domain", file, *COLUMNS, *PRIVACY, *more]
+
+
+# Answers
+
+
+def test_top_k_is_printed_with_its_guarantee(run, file):
+    status, out, err = run(*top_k(file))
+    assert (status, err) == (0, "")
+    lines = out.split("\n")
+    assert lines[0] == "top-k: 2 items"
+    assert [line.split()[:2] for line in lines[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "epsilon=5.0, delta=1e-06" in out
+    assert 'everything that one value of "user" holds' in out
+    assert out.endswith("\nRunning it again spends the budget again.\n")
+    assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
+
+
+def test_domain_is_printed_harmlessly(run, file):
+    status, out, err = run(*domain(file))
+    assert (status, err) == (0, "")
+    for item in ("007", "[bold]x[/]", r"\x1b[31m日本", "e\u0301te\u0301"):
+        assert f"   {item} " in out
+
+
+def test_numbers_have_sensible_digits(run, file):
+    _, out, _ = run(*top_k(file))
+    numbers = re.findall(r"\d+\.\d+", out)
+    assert max(len(number.lstrip("0.").replace(".", "")) for number in numbers) <= 5
+
+
+def test_fewer_than_asked_for_is_said(run, file):
+    _, out, _ = run(*top_k(file, k=9))
+    assert out.startswith("top-k: 5 items\n")
+    assert out.endswith("Fewer than 9 came out: no other item could be named with this privacy.\n")
+    assert "Fewer" not in run(*top_k(file, k=5))[1]
+
+
+def test_json_and_nothing_else(run, file, tmp_path):
+    saved = tmp_path / "saved.json"
+    status, out, err = run(*top_k(file, "--json", "--output", saved))
+    assert status == 0
+    release = json.loads(out)
+    assert [item["title"] for item in release["items"]] == ["007", "7"]
+    assert release["guarantee"]["private"] is True
+    assert err == f"Saved as {saved}.\n"
+    assert json.loads(saved.read_text()) == release
+
+
+def test_what_is_printed_can_be_saved(run, file, tmp_path):
+    saved = tmp_path / "titles.csv"
+    status, out, err = run(*domain(file, "--output", saved))
+    assert (status, err) == (0, f"Saved as {saved}.\n")
+    assert out.startswith("domain: 5 items\n")
+    assert pl.read_csv(saved, infer_schema=False)["title"].to_list() == ITEMS
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "ndjson"])
+def test_a_glob_of_files(run, plays, tmp_path, suffix):
+    for part in (0, 1):
+        getattr(plays[part::2], f"write_{suffix}")(tmp_path / f"part-{part}.{suffix}")
+    status, out, _ = run(*domain(tmp_path / f"part-*.{suffix}", "--json"))
+    assert status == 0
+    assert [item["title"] for item in json.loads(out)["items"]] == ITEMS
+
+
+def test_items_of_several_columns(run, plays, tmp_path):
+    path = tmp_path / "pages.csv"
+    plays.with_columns(page=pl.lit(1)).write_csv(path)
+    status, out, _ = run(*domain(path, "--item", "page", "--json"))
+    release = json.loads(out)
+    assert (status, release["columns"]["items"]) == (0, ["title", "page"])
+    assert (release["items"][0]["title"], release["items"][0]["page"]) == ("007", "1")
+
+
+def test_public_items_from_a_file(run, file, tmp_path):
+    known = tmp_path / "known.csv"
+    known.write_text("title\nnobody\n7\n007\n")
+    words = ["top-k", file, *COLUMNS, "-k", 2, "--epsilon", 5, "--public-items", known]
+    status, out, _ = run(*words)
+    assert status == 0
+    assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "the list of public items does not depend on this table" in out
+    assert run(*words, "--mechanism", "peeling")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["discover-then-rank", "weighted-gaussian-peeling"])
+def test_a_mechanism_by_name(run, file, name):
+    status, out, _ = run(*top_k(file, "--json", "--mechanism", name))
+    assert status == 0
+    assert json.loads(out)["mechanism"]["name"].lower() == name.replace("-", "")
+
+
+def test_a_seed_needs_a_word(run, complaint, file):
+    seeded = [*domain(file), "--seed", 1]
+    assert complaint(*seeded).startswith("--seed 1: whoever knows the seed can undo the noise")
+    assert "--not-private" in complaint(*seeded, "--dry-run")
+    assert "0 or more" in complaint(*domain(file), "--seed", -1, "--not-private")
+    first = run(*seeded, "--not-private")
+    assert first[0] == 0
+    assert first[1].count("not private: the noise came from a seed") == 2
+    assert first == run(*seeded, "--not-private")
+    assert run(*domain(file), "--json")[1] != run(*domain(file), "--json")[1]
+
+
+# Nothing but words
+
+
+def test_a_dry_run_reads_nothing(run):
+    status, out, err = run(*top_k("no such.parquet", "--dry-run", "--public-items", "nor this"))
+    assert (status, err) == (0, "")
+    assert out.startswith("Nothing was read and nothing was spent.\n\nPeeling would spend")
+    status, out, err = run(*top_k("no such.parquet", "--dry-run"))
+    assert (status, err) == (0, "")
+    for part in ("epsilon=5, delta=1e-06", "ZCDP(rho=", "standard deviation", "at least"):
+        assert part in out
+    assert re.search(r"An item needs about \d+ people who hold nothing else to be named.\n", out)
+    assert all(len(line) <= 80 for line in out.split("\n"))
+
+
+def test_a_dry_run_in_json(run):
+    status, out, _ = run(*domain("no such.parquet", "--dry-run", "--json"))
+    assert status == 0
+    plan = json.loads(out)
+    assert plan["mechanism"]["name"] == "WeightedGaussian"
+    assert plan["mechanism"]["parameters"]["sigma"] > 0
+    assert plan["cost"]["name"] == "Gaussian"
+    assert "people who hold nothing else" in plan["explanation"][-1]
+
+
+def test_a_dry_run_checks_every_argument(complaint):
+    assert "epsilon" in complaint(*domain("x.csv", "--dry-run", "--epsilon", 0))
+    assert "no folder/x.csv" in complaint(
+        *domain("x.csv", "--dry-run", "--output", "no folder/x.csv")
+    )
+
+
+def test_version(run):
+    status, out, _ = run("--version")
+    assert status == 0
+    assert re.fullmatch(r"shortlist \d+\.\d+\.\d+\n", out)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]])
+def test_help_fits_and_has_an_example(run, words):
+    status, out, err = run(*words)
+    assert (status, err) == (0, "")
+    command = words[0] if len(words) > 1 else "top-k"
+    assert f" shortlist {command} plays.parquet --user user --item title \\\n" in re.sub(
+        " +\n", "\n", out
+    )
+    assert all(len(line) <= 80 for line in out.split("\n"))
+    assert "bool" not in out
+
+
+def test_help_names_the_mechanisms(run):
+    told = {name: run(name, "--help")[1] for name in ("top-k", "domain")}
+    cells = {name: re.sub(r"[\s│]+", " ", text) for name, text in told.items()}
+    found = {name: set(re.findall(r"[\w-]+", text)) for name, text in cells.items()}
+    names = set(mechanism_names())
+    assert found["top-k"] & names == names - {"weighted-gaussian"}
+    assert found["domain"] & names == {"weighted-gaussian"}
+
+
+def test_without_a_command_there_is_help(run):
+    status, out, err = run()
+    assert (status, err) == (2, "")
+    assert "Usage: shortlist" in out
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from shortlist.cli import _exit_status; sys.argv[1:] = ['top-k', '--help'];"
+        "_exit_status();"
+        "print({'numpy', 'scipy', 'polars', 'numba', 'narwhals', 'flint'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nset()\n")
+
+
+# What can be mended: status 2, one line, before anything is spent
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["topk"], "No such command 'topk'. Did you mean 'top-k'? See shortlist --help."),
+        (["--verbos"], "No such option: --verbos."),
+        (["top-k"], "Missing argument 'FILE'. See shortlist top-k --help."),
+        (["top-k", "x.csv"], "Missing option '--user'"),
+        (["top-k", "x.csv", "--usr", "a"], "Did you mean --user? See shortlist top-k --help."),
+        (["top-k", "x.csv", "--user"], "Option '--user' requires an argument."),
+        (["domain", "x.csv", "y.csv", *COLUMNS, *PRIVACY], "unexpected extra argument"),
+        (domain("x.csv")[:-2], "Missing option '--delta'"),
+    ],
+)
+def test_words_that_do_not_fit(complaint, words, said):
+    assert said in complaint(*words)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["-k", "2.5"], "'-k': \"2.5\" is not a whole number."),
+        (["-k", "0"], "-k 0: must be a whole number, 1 or more."),
+        (["--epsilon", "much"], "'--epsilon': \"much\" is not a number."),
+        (["--epsilon", "0"], "--epsilon 0.0: must be a number above 0"),
+        (["--epsilon", "nan"], "--epsilon nan: must be"),
+        (["--epsilon", "inf"], "--epsilon inf: must be"),
+        (["--delta", "1"], "--delta 1.0: must be"),
+        (["--delta", "-1"], "--delta -1.0: must be"),
+        (["--delta", "0"], "--delta 0: the items are private"),
+        (["--max-items-per-user", "0"], "--max-items-per-user 0: must be"),
+        (["--mechanism", "peling"], 'Did you mean "peeling"?'),
+        (["--mechanism", "peeling"], "--mechanism peeling: it takes items that everybody knows;"),
+        (["--mechanism", "weighted-gaussian"], "-gaussian: it answers domain, not top-k."),
+        (["--user", "usr"], 'is no column. The columns are "user", "title", "secret".'),
+        (["--user", "usr"], 'Did you mean "user"?'),
+        (["--item", "titel"], '--item "titel" is no column.'),
+        (["--user", "title"], "are the same column"),
+        (["--output", "answer.xlsx"], ".json, .csv or .parquet"),
+        (["--output", "/no/such/folder/x.csv"], "/no/such/folder/x.csv"),
+        (["--public-items", "none.csv"], '--public-items "none.csv" does not exist'),
+    ],
+)  # fmt: skip
+def test_values_that_do_not_fit(complaint, file, more, said):
+    assert said in complaint(*top_k(file), *more)
+
+
+def test_a_domain_of_public_items_is_refused(complaint, file):
+    said = complaint(*domain(file, "--public-items", file))
+    assert said.startswith("--public-items: everybody knows these items")
+    assert "ask for top-k, or leave --public-items away" in said
+
+
+def test_more_than_there_are_public_items(complaint, file, tmp_path):
+    (tmp_path / "known.csv").write_text("title\na\nb\n")
+    said = complaint(*top_k(file, "--public-items", tmp_path / "known.csv", k=3))
+    assert said == "-k 3: there are only 2 public items; ask for at most so many."
+
+
+def test_files_that_cannot_be_read(complaint, tmp_path):
+    assert "does not exist" in complaint(*domain(tmp_path / "no.csv"))
+    assert "matches no file" in complaint(*domain(tmp_path / "no-*.csv"))
+    assert "is a directory" in complaint(*domain(tmp_path))
+    for name in ("text.txt", "foreign.parquet", "empty.csv", "ragged.csv", "bad.ndjson"):
+        content = "" if name == "empty.csv" else f"user,title\n{MARKER},{MARKER},{MARKER}\n"
+        (tmp_path / name).write_text(content)
+        assert name in complaint(*domain(tmp_path / name))
+
+
+def test_names_are_shown_harmlessly(complaint, tmp_path):
+    pl.DataFrame({"user\n\x1b[31m": [1], "title": [2]}).write_parquet(tmp_path / "odd.parquet")
+    assert r'"user\n\x1b[31m"' in complaint(*domain(tmp_path / "odd.parquet"))
+    assert r"\x1b[31m.csv" in complaint(*domain("\x1b[31m.csv"))
+
+
+def test_the_output_is_checked_before_data_is_read(complaint, tmp_path, monkeypatch, file):
+    monkeypatch.setattr(Pairs, "__init__", lambda *_: pytest.fail("something was opened"))
+    assert "its name must end" in complaint(*domain(file, "--output", tmp_path / "x.txt"))
+    assert "folder does not exist" in complaint(*domain(file, "--output", tmp_path / "a" / "x.csv"))
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_answer_that_cannot_be_saved_is_printed(run, file, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Release, "save", full)
+    status, out, err = run(*domain(file, "--output", tmp_path / "x.csv"))
+    assert status == 2
+    assert out.startswith("domain: 5 items\n")
+    assert err.count("\n") == 1
+    for part in ("could not be saved", "x.csv", "No space left", "keep what was printed"):
+        assert part in err
+
+
+# Other ends
+
+
+def test_an_interruption_is_one_line(complaint, file, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Pairs, "domain", interrupted)
+    assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
+    monkeypatch.undo()
+    monkeypatch.setattr(Release, "__rich__", interrupted)
+    assert complaint(*domain(file), status=130).endswith("the budget is spent.")
+    monkeypatch.undo()
+    monkeypatch.setattr(cli.Request, "__init__", interrupted)
+    assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError(MARKER), "something went wrong inside (ValueError); please report it."),
+        (BaseException(MARKER), "something went wrong inside (BaseException); please report it."),
+        (MemoryError(MARKER), "there is not enough memory for this table."),
+    ],
+)
+def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Pairs, "domain", fail)
+    monkeypatch.setattr(cli, "_discard_output", lambda: None)
+    assert complaint(*domain(file), status=1) == said
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_spinner_turns_after_one_second_in_a_terminal_only(monkeypatch, capsys):
+    waits = []
+
+    class Now:
+        def __init__(self, seconds, action):
+            waits.append(seconds)
+            self.start, self.cancel, self.join = action, lambda: None, lambda: None
+
+    monkeypatch.setattr(threading, "Timer", Now)
+    with cli._spinner():
+        pass
+    assert waits == []
+    monkeypatch.setattr(sys, "stderr", Screen())
+    monkeypatch.setenv("TERM", "xterm")
+    with cli._spinner():
+        pass
+    assert waits == [1.0]
+    assert "Reading and selecting" in sys.stderr.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+# As a process
+
+
+def process(*words, **options):
+    environment = os.environ | options.pop("env", {})
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen([*PROGRAM, *map(str, words)], env=environment, **streams)
+
+
+def test_it_runs_as_a_module(file):
+    running = process(*top_k(file))
+    out, err = running.communicate()
+    assert (running.returncode, err) == (0, b"")
+    assert out.decode().startswith("top-k: 2 items\n")
+
+
+def test_a_terminal_that_knows_no_unicode(file):
+    running = process(*domain(file), env={"PYTHONIOENCODING": "ascii"})
+    out, err = running.communicate()
+    assert (running.returncode, err) == (0, b"")
+    assert rb"\x1b[31m\u65e5\u672c" in out
+
+
+def test_a_reader_that_goes_away(file, tmp_path):
+    running = process(*domain(file, "--output", tmp_path / "kept.csv"))
+    running.stdout.close()
+    assert running.stderr.read().startswith(b"Saved as")
+    running.stderr.close()
+    assert running.wait() == 1
+    assert (tmp_path / "kept.csv").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_an_answer_that_cannot_be_printed_is_saved(file, tmp_path):
+    with Path("/dev/full").open("wb") as full:
+        running = process(*domain(file, "--output", tmp_path / "kept.csv"), stdout=full)
+        _, err = running.communicate()
+    assert running.returncode == 2
+    assert b"could not be printed: No space left on device." in err
+    assert (tmp_path / "kept.csv").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+def test_ctrl_c_while_data_is_read(file):
+    code = """
+import os, signal, sys
+import polars as pl
+from shortlist.cli import main
+
+collect = pl.LazyFrame.collect
+
+def interrupted(self, **options):
+    signalled = lambda rows: (os.kill(os.getpid(), signal.SIGINT), rows)[1]
+    return collect(self.map_batches(signalled), **options)
+
+pl.LazyFrame.collect = interrupted
+main()
+"""
+    words = [sys.executable, "-c", code, *map(str, domain(file))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stdout == ""
+    assert done.stderr == "shortlist: interrupted; nothing was released.\n"
