@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from shortlist import cli
+from shortlist.cli import answer, failure, request
 from shortlist.release import Release
 from shortlist.sources.pairs import Pairs
 from shortlist.sources.question import mechanism_names
@@ -54,7 +55,7 @@ def run(monkeypatch, capsys):
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, words)])
         try:
-            status = cli._exit_status()
+            status = cli.exit_status()
         except SystemExit as end:
             status = end.code
         streams = capsys.readouterr()
@@ -261,8 +262,8 @@ def test_without_a_command_there_is_help(run):
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys; from shortlist.cli import _exit_status; sys.argv[1:] = ['top-k', '--help'];"
-        "_exit_status();"
+        "import sys; from shortlist.cli import exit_status; sys.argv[1:] = ['top-k', '--help'];"
+        "exit_status();"
         "print({'numpy', 'scipy', 'polars', 'numba', 'narwhals', 'flint'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -379,7 +380,7 @@ def test_an_interruption_is_one_line(complaint, file, monkeypatch):
     monkeypatch.setattr(Release, "__rich__", interrupted)
     assert complaint(*domain(file), status=130).endswith("the budget is spent.")
     monkeypatch.undo()
-    monkeypatch.setattr(cli.Request, "__init__", interrupted)
+    monkeypatch.setattr(request.Request, "__init__", interrupted)
     assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
 
 
@@ -396,7 +397,7 @@ def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
         raise error
 
     monkeypatch.setattr(Pairs, "domain", fail)
-    monkeypatch.setattr(cli, "_discard_output", lambda: None)
+    monkeypatch.setattr(failure, "discard_output", lambda: None)
     assert complaint(*domain(file), status=1) == said
 
 
@@ -414,12 +415,12 @@ def test_a_spinner_turns_after_one_second_in_a_terminal_only(monkeypatch, capsys
             self.start, self.cancel, self.join = action, lambda: None, lambda: None
 
     monkeypatch.setattr(threading, "Timer", Now)
-    with cli._spinner():
+    with answer._spinner():
         pass
     assert waits == []
     monkeypatch.setattr(sys, "stderr", Screen())
     monkeypatch.setenv("TERM", "xterm")
-    with cli._spinner():
+    with answer._spinner():
         pass
     assert waits == [1.0]
     assert "Reading and selecting" in sys.stderr.getvalue()

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 import pytest
-from enumerator import hockey_stick, largest_log_ratio, law, neighbours
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
+from enumerator import hockey_stick, largest_log_ratio, law, neighbours
 from shortlist.bits import SeededBits
 from shortlist.calibration import threshold
 from shortlist.contributions import Contributions, unit_weight
@@ -225,7 +225,7 @@ def test_peeling_is_pure():
 
 
 class LooseThreshold(WeightedGaussian):
-    threshold = cached_property(lambda self: 0.7 * build(WeightedGaussian, k=None).threshold)
+    threshold = cached_property(lambda _: 0.7 * build(WeightedGaussian, k=None).threshold)
 
 
 class LooseThresholds(DiscoverThenRank):

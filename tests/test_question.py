@@ -92,6 +92,7 @@ def test_k_is_checked(k):
 @pytest.mark.parametrize("argument", ["k", "epsilon", "delta", "mechanism"])
 def test_what_may_be_data_is_not_quoted(argument, value):
     refusal(lambda: build(**{argument: value}), argument, f"a value of type {type(value).__name__}")
+    refusal(lambda: build(partial(DiscoverThenRank, discovery_share=value)), "discovery_share is a")
     refusal(lambda: bits_of(value), f"random=a value of type {type(value).__name__}")
 
 
@@ -140,9 +141,9 @@ def test_a_mechanism_answers_its_own_question():
 def test_a_mechanism_of_the_callers_own_is_taken():
     @dataclass(frozen=True, kw_only=True)
     class Bolder(WeightedGaussian):
-        nerve: float = 0.5
+        nerve_share: float = 0.5
 
-    assert build(partial(Bolder, nerve=0.7), k=None).nerve == 0.7
+    assert build(partial(Bolder, nerve_share=0.7), k=None).nerve_share == 0.7
 
 
 def test_names_of_mechanisms():

@@ -47,7 +47,7 @@ def check_columns(part: Part, roles: Mapping[str, str]) -> None:
 def _columns_of(part: Part, name: str, *, known: bool) -> str:
     if part.is_text and not known:
         # None of the names fits: the first line may be a row, and a row is not shown.
-        return "The first line must be a header with the columns' names; check it."
+        return "The first line must hold the columns' names; check it."
     names = [str(column) for column in part.schema]
     listed = ", ".join(f'"{column}"' for column in names[:_LISTED])
     more = ", …" if len(names) > _LISTED else ""
@@ -89,7 +89,7 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
         return pl.String()
     if dtype != pl.Null and kind_of(dtype) is None:
         raise InputError(
-            f'{part.origin}: {role}="{name}" is of type {dtype}, which does not identify a '
+            f'{part.origin}: {role}="{name}" is of type {dtype.base_type()}, which identifies no '
             f"{role}; cast it to a string or an integer first."
         )
     return dtype

@@ -40,7 +40,7 @@ class Part:
         origin: The file or frame, in a message.
         schema: The types of all its columns.
         read: A lazy frame of the named columns.
-        is_text: Whether it is a file without types, whose first line may not be a header.
+        is_text: Whether it is a file that declares no types, and perhaps no names.
     """
 
     argument: str
@@ -86,6 +86,8 @@ def _files(path: str, argument: str) -> list[str]:
 
 
 def _open_file(file: str, argument: str, given: str) -> Part:
+    import polars as pl
+
     written = f'{argument}="{given}"'
     origin = written if file == given else f'{written}: the file "{file}"'
     _check_file(file, origin)
@@ -100,12 +102,14 @@ def _open_file(file: str, argument: str, given: str) -> Part:
         f"{origin} cannot be read as {kind}: it is cut short, damaged, or in another format. "
         "Write it anew, or give it the suffix of its format."
     )
-    schema = attempt(lambda: _scan(file, kind, None).collect_schema(), refusal)
+    names = attempt(lambda: _scan(file, kind).collect_schema(), refusal)
+    is_text = kind != "Parquet"
+    schema = dict.fromkeys(names, pl.String()) if is_text else names
 
     def read(names: list[str]) -> pl.LazyFrame:
-        return _scan(file, kind, {name: schema[name] for name in names}).select(names)
+        return _scan(file, kind, names).select(names)
 
-    return Part(written, origin, schema, read, is_text=kind == "CSV")
+    return Part(written, origin, schema, read, is_text)
 
 
 def exists(file: str) -> bool:
@@ -125,15 +129,20 @@ def _check_file(file: str, origin: str) -> None:
         raise InputError(f"{origin} is empty, without even a header; write the file anew.")
 
 
-def _scan(file: str, kind: str, schema: Mapping[str, pl.DataType] | None) -> pl.LazyFrame:
+def _scan(file: str, kind: str, names: list[str] | None = None) -> pl.LazyFrame:
+    """The file as a lazy frame; files that declare no types are read as text.
+
+    Types found by looking at the rows would let one row change the type of what is released.
+    """
     import polars as pl
 
     if kind == "Parquet":
         return pl.scan_parquet(file, glob=False, hive_partitioning=False)
     if kind == "CSV":
         return pl.scan_csv(file, glob=False, infer_schema=False, null_values="")
-    # Types found in the first rows only would refuse, or leave out, what comes later.
-    return pl.scan_ndjson(glob.escape(file), schema=schema, infer_schema_length=None)
+    if names is None:  # the columns are those of the first line
+        return pl.scan_ndjson(glob.escape(file), infer_schema_length=1)
+    return pl.scan_ndjson(glob.escape(file), schema=dict.fromkeys(names, pl.String()))
 
 
 def open_frame(data: object, argument: str) -> Part:

@@ -110,9 +110,14 @@ def notes(
         ("mechanism", f"{name}: {parameters}" if parameters else name),
     ]
     if scores is not None:
-        noise = _number(scores.noise_sd)
-        lines.append(("score", f"{scores.unit}; the noise has standard deviation {noise}"))
+        lines.append(("score", _about(scores)))
     return tuple((label, harmless(line)) for label, line in lines)
+
+
+def _about(scores: Scores) -> str:
+    about = f"{scores.unit}; the noise has standard deviation {_number(scores.noise_sd)}"
+    falling = list(scores) == sorted(scores, reverse=True)
+    return about if falling else f"{about}; the ranks were drawn apart from the scores"
 
 
 def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterable[str]:

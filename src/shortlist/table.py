@@ -59,14 +59,13 @@ class Table:
 def open_table(data: object, *, user: str, items: Sequence[str]) -> Table:
     """Check a table of users and items by its schema.
 
-    Nothing but the schema is read: for NDJSON, which has none, the file is gone through once to
-    find the types of all its values; columns of Python objects are looked through.
+    Nothing but the schema is read; columns of Python objects are looked through for their type.
 
     Args:
         data: A path or glob of Parquet, CSV (.csv) or NDJSON (.ndjson, .jsonl) files; a Polars,
-            pandas or PyArrow table; a lazy frame that narwhals takes. Columns of a CSV file are
-            text, and its empty fields, quoted or not, are nulls. An NDJSON column that holds both
-            strings and numbers is text.
+            pandas or PyArrow table; a lazy frame that narwhals takes. Columns of CSV and NDJSON
+            files are read as text, since these declare no types; in CSV an empty field, quoted or
+            not, is a null.
         user: The column of the privacy unit.
         items: The column or columns of the item.
 

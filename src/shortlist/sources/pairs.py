@@ -47,7 +47,7 @@ def pairs(
     Args:
         data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
             or a lazy frame.
-        user: The column of users. In CSV, users and items are read as text.
+        user: The column of users. In CSV and NDJSON, users and items are text.
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the

@@ -162,6 +162,7 @@ def _require_fit(kind: type[Mechanism], k: int | None, items_are_public: bool) -
 
 
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
+    require_scalars(**options)
     own = [name for name in kind.fields() if name not in given]
     for name in options:
         if name in given:

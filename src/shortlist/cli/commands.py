@@ -1,0 +1,143 @@
+"""The commands: how their arguments are parsed."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from shortlist.cli.options import (
+    ANSWER,
+    Bound,
+    Delta,
+    DomainDelta,
+    DomainMechanism,
+    DryRun,
+    Epsilon,
+    File,
+    Item,
+    Json,
+    K,
+    NoPublicItems,
+    NotPrivate,
+    Output,
+    PublicItems,
+    Seed,
+    TopKMechanism,
+    User,
+)
+from shortlist.cli.request import Request
+
+__all__ = ["app"]
+
+
+class _Command(TyperCommand):
+    def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401 - the library's types moved
+        """Beside the other flags, and without a type."""
+        option = super().get_help_option(ctx)
+        vars(option).update(metavar="", rich_help_panel=ANSWER)
+        return option
+
+
+class _Group(TyperGroup):
+    def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Without a type."""
+        option = super().get_help_option(ctx)
+        vars(option).update(metavar="")
+        return option
+
+
+app = typer.Typer(
+    cls=_Group,
+    add_completion=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog="""
+[bold]Example[/]\n
+shortlist top-k plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6\n
+Each command has its own: shortlist top-k --help""",
+)
+
+
+@app.callback(invoke_without_command=True)
+def shortlist(
+    context: typer.Context,
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Which items? Lists about sensitive tables, with differential privacy.
+
+    A table has one row per user and item. Each user is protected as a whole:
+    the answer hardly tells whether anybody was in the table, whatever else is
+    known.
+    """
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"shortlist {installed('shortlist')}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+        raise typer.Exit(2)
+
+
+@app.command(
+    "top-k",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist top-k plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6""",
+)
+def top_k(  # noqa: PLR0913 - a command's options are its arguments
+    file: File,
+    *,
+    user: User,
+    item: Item,
+    k: K,
+    epsilon: Epsilon,
+    delta: Delta = 0.0,
+    max_items_per_user: Bound = 100,
+    public_items: PublicItems = None,
+    mechanism: TopKMechanism = None,
+    output: Output = None,
+    as_json: Json = False,
+    dry_run: DryRun = False,
+    seed: Seed = None,
+    not_private: NotPrivate = False,
+) -> Request:
+    """The k items held by most users, best first.
+
+    Fewer come out where fewer are held by enough users to be named.
+    """
+    return Request(question="top_k", **locals())
+
+
+@app.command(
+    "domain",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist domain plays.parquet --user user --item title \\
+    --epsilon 1 --delta 1e-6 --output titles.csv""",
+)
+def domain(  # noqa: PLR0913 - a command's options are its arguments
+    file: File,
+    *,
+    user: User,
+    item: Item,
+    epsilon: Epsilon,
+    delta: DomainDelta,
+    max_items_per_user: Bound = 100,
+    public_items: NoPublicItems = None,  # refused with its reason
+    mechanism: DomainMechanism = None,
+    output: Output = None,
+    as_json: Json = False,
+    dry_run: DryRun = False,
+    seed: Seed = None,
+    not_private: NotPrivate = False,
+) -> Request:
+    """All items held by enough users to be named."""
+    return Request(question="domain", **locals())

@@ -1,0 +1,95 @@
+"""What the command says when it cannot answer: one line, in the words of a shell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from typing import Any
+
+import typer
+
+from shortlist.errors import InputError
+
+__all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output"]
+
+INTERRUPTED = 130  # the exit status of a process that Ctrl-C ended
+
+
+def diagnosis(error: BaseException) -> tuple[str, int]:
+    """What to say of an error, and the exit status."""
+    if isinstance(error, InputError):
+        return _in_shell_words(str(error)), 2
+    if isinstance(error, _USAGE_ERROR):
+        return _usage(error), 2
+    if isinstance(error, KeyboardInterrupt):
+        return str(error) or "interrupted; nothing was released.", INTERRUPTED
+    discard_output()
+    if isinstance(error, BrokenPipeError):  # the reader has seen enough
+        return "", 1
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this table.", 1
+    return f"something went wrong inside ({type(error).__name__}); please report it.", 1
+
+
+def discard_output() -> None:
+    """Let nothing that is still to be printed fail at exit."""
+    with contextlib.suppress(OSError, ValueError):  # a stream in memory has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(message: str) -> None:
+    """Say what went wrong in one line, whatever characters a name in it may hold."""
+    from shortlist.sheet import harmless
+
+    print(f"shortlist: {harmless(message)}", file=sys.stderr)  # noqa: T201 - the command's voice
+
+
+_USAGE_ERROR = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
+
+
+def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
+    likely = getattr(error, "possibilities", None)
+    message = error.message if likely else error.format_message()
+    hint = f" Did you mean {likely[0]}?" if likely else ""
+    stop = "" if message.endswith(("?", ".")) else "."
+    command = error.ctx.command_path if error.ctx else "shortlist"
+    return f"{message}{stop}{hint} See {command} --help."
+
+
+_PYTHON_WORDS = re.compile(
+    r"""
+    (?P<quoted>"[^"]*")
+    | \b(?P<given>k|user|item|epsilon|delta|mechanism|max_items_per_user|public_items)=
+    | \b(?P<name>max_items_per_user|public_items)\b
+    | \b(?P<question>top_k)\b
+    | \bdata=
+    """,
+    re.VERBOSE,
+)
+
+
+def _in_shell_words(message: str) -> str:
+    """The library's message with arguments as they are written in a shell.
+
+    >>> _in_shell_words('data="a.csv": user="k=" is no column.')
+    '"a.csv": --user "k=" is no column.'
+    >>> _in_shell_words("k=0: must be 1 or more; or give public_items.")
+    '-k 0: must be 1 or more; or give --public-items.'
+    """
+    from shortlist.sources.question import mechanism_names
+
+    names = {name.replace("-", " ").title().replace(" ", ""): name for name in mechanism_names()}
+
+    def shell(found: re.Match[str]) -> str:
+        quoted, given, name, question = found.groups(default="")
+        if given == "k":
+            return "-k "
+        option = f"--{given or name}{' ' * bool(given)}" if given or name else question
+        return quoted or option.replace("_", "-")
+
+    text = _PYTHON_WORDS.sub(shell, message)
+    for kind, name in names.items():
+        text = re.sub(rf"\b{kind}\b", name, text)
+    return text
