@@ -243,7 +243,7 @@ def test_threads_and_buckets_of_users_change_nothing(monkeypatch, number, n_user
 @pytest.mark.parametrize(("number", "bucket"), [(1, 2), (3, 2), (3, 4), (8, 1)])
 def test_the_smallest_tables_are_shared_rightly(monkeypatch, number, bucket):
     threads(monkeypatch, number)
-    monkeypatch.setattr(contributions, "_BUCKET", bucket)
+    monkeypatch.setattr(contributions, "_SHIFT", bucket.bit_length() - 1)
     rng = np.random.default_rng(10)
     for n in range(60):
         users, items = rng.integers(0, N_USERS, n), rng.integers(0, N_ITEMS, n)

@@ -20,14 +20,51 @@ from shortlist.exact import Draws
 from shortlist.histogram import Counts, WeightedHistogram
 from shortlist.reals import UNIT, Ints
 
-__all__ = ["Contributions", "unit_weight"]
+__all__ = ["Buckets", "Contributions", "unit_weight"]
 
 Codes = NDArray[np.uint32]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
-_BUCKET = 2**13  # users grouped at a time: their rows fit the processor's caches
+_SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
 _WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
 _USERS = 2**30  # as many weights of at most 2^32 units fit an int64
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Rows, those of neighbouring user codes together, so that what is done to them stays in cache.
+
+    Attributes:
+        pairs: User code and item code of each row, packed, shape (n_rows,).
+        ends: Where each bucket of 2^_SHIFT users ends, shape (n_buckets,).
+        n_users: How many user codes there are.
+    """
+
+    pairs: NDArray[np.uint64]
+    ends: Ints
+    n_users: int
+
+    @classmethod
+    def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
+        """Move each row to its bucket. The codes are not needed any more."""
+        if n_users > _USERS:
+            raise InputError("too many users: a table may hold about a billion of them.")
+        n_buckets = (n_users >> _SHIFT) + 1
+        parts = _parts(len(users))
+        counted = _share(
+            parts, partial(kernels.rows_per_bucket, users, _SHIFT), lambda: [_zeros(n_buckets)]
+        )
+        # Within a bucket the rows of each part come one after another: where each begins.
+        sizes = np.array([scratch[0] for scratch in counted])
+        ends = sizes.sum(axis=0).cumsum()
+        cursors = iter(ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0) - sizes)
+        pairs = np.empty(len(users), np.uint64)
+        _share(
+            parts,
+            partial(kernels.partition, users, items, _SHIFT),
+            lambda: [next(cursors), pairs],
+        )
+        return cls(pairs, ends, n_users)
 
 
 @dataclass(frozen=True)
@@ -53,16 +90,16 @@ class Contributions:
     @classmethod
     def of_rows(cls, users: Codes, items: Codes, *, n_users: int, n_items: int) -> Contributions:
         """Group rows (user code, item code) by user; repeated rows count once."""
-        if n_users > _USERS:
-            raise InputError("too many users: a table may hold about a billion of them.")
-        shift = _BUCKET.bit_length() - 1
-        n_buckets = (n_users >> shift) + 1
-        pairs, ends = _partition(users, items, shift, n_buckets)
-        starts, sizes = np.zeros(n_users, np.int64), np.zeros(n_users, np.int64)
-        grouped = np.empty(len(items), np.uint32)
+        return cls.of_buckets(Buckets.of_rows(users, items, n_users), n_items)
+
+    @classmethod
+    def of_buckets(cls, buckets: Buckets, n_items: int) -> Contributions:
+        """Group rows by user, bucket by bucket; repeated rows count once."""
+        starts, sizes = _zeros(buckets.n_users), _zeros(buckets.n_users)
+        grouped = np.empty(len(buckets.pairs), np.uint32)
         tallies = _share(
-            _parts(len(users), ends),
-            partial(kernels.group, pairs, np.append(0, ends), shift),
+            _parts(len(grouped), buckets.ends),
+            partial(kernels.group, buckets.pairs, np.append(0, buckets.ends), _SHIFT),
             lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), _zeros(n_items)],
         )
         return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
@@ -99,8 +136,8 @@ class Contributions:
         if self.max_items_per_user is None:
             raise ValueError("weigh() needs bounded contributions: call bounded() first.")
         weight_of_size = np.zeros(int(self.sizes.max(initial=0)) + 1, np.int64)
-        for size in np.unique(self.sizes[self.sizes > 0]).tolist():
-            weight_of_size[size] = unit_weight(size)
+        for size in np.flatnonzero(np.bincount(self.sizes)).tolist():
+            weight_of_size[size] = unit_weight(size) if size else 0
         partial_sums = _share(
             _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(kernels.weigh, self.starts, self.sizes, self.items),
@@ -117,24 +154,6 @@ def unit_weight(size: int) -> int:
     [1.0, 0.5, 0.09999999986030161]
     """
     return math.isqrt(round(UNIT**-2) // size)
-
-
-def _partition(
-    users: Codes, items: Codes, shift: int, n_buckets: int
-) -> tuple[NDArray[np.uint64], Ints]:
-    """The rows as packed pairs, those of a bucket of 2^shift users together; the buckets' ends."""
-    parts = _parts(len(users))
-    counted = _share(
-        parts, partial(kernels.rows_per_bucket, users, shift), lambda: [_zeros(n_buckets)]
-    )
-    # Within a bucket the rows of each part come one after another: where each begins.
-    sizes = np.array([scratch[0] for scratch in counted])
-    ends = sizes.sum(axis=0).cumsum()
-    cursors = ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0) - sizes
-    pairs = np.empty(len(users), np.uint64)
-    each = iter(cursors)
-    _share(parts, partial(kernels.partition, users, items, shift), lambda: [next(each), pairs])
-    return pairs, ends
 
 
 def _parts(n_rows: int, ends: Ints | None = None) -> list[tuple[int, int]]:

@@ -64,7 +64,8 @@ class DiscoverThenRank(Mechanism):
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count for discovery.
         discovery_share: The first stage's share of rho.
-        threshold_share: The share of delta that pays for the thresholds.
+        threshold_share: The share of delta that pays for the thresholds. The defaults of both
+            were measured, see `bench/results/tuning.md`.
 
     Raises:
         InputError: A parameter is out of range.
@@ -78,8 +79,8 @@ class DiscoverThenRank(Mechanism):
     epsilon: float
     delta: float
     max_items_per_user: int
-    discovery_share: float = 0.2
-    threshold_share: float = 0.5
+    discovery_share: float = 0.3
+    threshold_share: float = 0.3
 
     evidence: ClassVar[type] = WeightedHistogram
     why_delta: ClassVar[str] = WHY_DELTA

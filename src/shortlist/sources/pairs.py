@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist.bits import Bits
-from shortlist.contributions import Contributions
+from shortlist.contributions import Buckets, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
-from shortlist.keys import Keys
+from shortlist.keys import Coding
 from shortlist.mechanisms.base import Mechanism, require_count
 from shortlist.public_items import open_public_items
 from shortlist.release import Guarantee, Release
@@ -209,18 +209,18 @@ class Pairs:
         guarantee = self._guarantee(mechanism, private=bits.private)
         return release(question, mechanism, selection, selected, guarantee)
 
-    def _read(self) -> tuple[Contributions, Keys]:
+    def _read(self) -> tuple[Contributions, Coding]:
         """Who holds what, read at the first question; a second one meanwhile waits."""
         with self._reading:
             return self._held
 
     @cached_property
-    def _held(self) -> tuple[Contributions, Keys]:
+    def _held(self) -> tuple[Contributions, Coding]:
         users, items = self._table.pairs()
-        held = Contributions.of_rows(
-            users.codes, items.codes, n_users=users.size, n_items=items.size
-        )
-        return held, items
+        buckets = Buckets.of_rows(users.codes, items.codes, users.size)
+        n_items, coding = items.size, items.coding
+        del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
+        return Contributions.of_buckets(buckets, n_items), coding
 
     def _guarantee(self, mechanism: Mechanism, *, private: bool) -> Guarantee:
         public = "the list of public items does not depend on this table"

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench --help`. They read private data and time things; no test does."""

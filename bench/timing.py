@@ -1,0 +1,65 @@
+"""How long things take: medians and quartiles, of what is timed in turns."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Times", "command", "in_turns", "peak_memory", "timed"]
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds, one entry a run."""
+
+    runs: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The middle one."""
+        return self._quantile(0.5)
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """A quarter of the runs took less than the first, a quarter more than the second."""
+        return self._quantile(0.25), self._quantile(0.75)
+
+    def _quantile(self, share: float) -> float:
+        return float(np.quantile(self.runs, share))
+
+
+def timed(job: Callable[[], object], *, runs: int) -> Times:
+    """The job alone, after one run to warm up."""
+    return in_turns([job], runs=runs)[0]
+
+
+def in_turns(jobs: Sequence[Callable[[], object]], *, runs: int) -> list[Times]:
+    """Jobs to compare: each once to warm up, then in turns, so that all meet the same machine."""
+    seconds: list[list[float]] = [[] for _ in jobs]
+    for _ in range(runs + 1):
+        for taken, job in zip(seconds, jobs, strict=True):
+            start = time.perf_counter()
+            job()
+            taken.append(time.perf_counter() - start)
+    return [Times(tuple(taken[1:])) for taken in seconds]
+
+
+def command(*arguments: str) -> Callable[[], object]:
+    """A job that runs a command as a process of its own."""
+
+    def job() -> None:
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+
+    return job
+
+
+def peak_memory(job: str, path: str) -> int:
+    """The most bytes that a fresh process holds for a job of `bench.probe`."""
+    arguments = [sys.executable, "-m", "bench.probe", job, path]
+    done = subprocess.run(arguments, check=True, capture_output=True, text=True)  # noqa: S603
+    return int(done.stdout)
