@@ -11,7 +11,8 @@ import pytest
 from shortlist import cli
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -51,6 +52,6 @@ def test_the_python_runs():
 
 
 def test_the_commands_stand_near_the_top():
-    lines = (ROOT / "README.md").read_text().splitlines()
+    lines = README.splitlines()
     assert next(i for i, line in enumerate(lines, 1) if line.startswith("shortlist domain")) <= 20
     assert next(i for i, line in enumerate(lines, 1) if line.startswith("protects")) <= 30
