@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from releases import GUARANTEE, HOSTILE, Example, release
-from shortlist.sheet import _on_grid, notes, visible
+from shortlist.release.sheet import _on_grid, notes, visible
 
 SCRIPTS = [
     "ألف ليلة",

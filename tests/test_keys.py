@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist import keys as module
-from shortlist.keys import code, code_pairs
+from shortlist.table import keys as module
+from shortlist.table.keys import code, code_pairs
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 EXTREMES = st.sampled_from([-(2**63), -1, 0, 2**31, 2**32, 2**63 - 1])

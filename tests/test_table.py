@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from shortlist.errors import InputError
-from shortlist.public_items import open_public_items
 from shortlist.table import open_table
+from shortlist.table.public_items import open_public_items
 
 PRIVATE = "Zz-private-91"
 ROWS = [("u1", "007"), ("u2", "7"), ("u1", " 7"), ("ü\u0301", "7"), ("u2", "7")]

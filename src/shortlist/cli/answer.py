@@ -27,7 +27,7 @@ def answer(request: Request) -> None:
     """Answer on stdout, and in the file asked for."""
     mechanism, bits = request.plan(), request.bits()  # refused before anything is opened
     if request.output is not None:
-        from shortlist.saving import check_output
+        from shortlist.release.saving import check_output
 
         check_output(request.output)
     if request.dry_run:
@@ -108,7 +108,7 @@ def _wrapped(sentence: str) -> str:
 
 
 def _plan_as_json(mechanism: Mechanism) -> str:
-    from shortlist.formats import plain
+    from shortlist.release.formats import plain
 
     cost = mechanism.cost
     named = {

@@ -41,7 +41,7 @@ def discard_output() -> None:
 
 def complain(message: str) -> None:
     """Say what went wrong in one line, whatever characters a name in it may hold."""
-    from shortlist.sheet import harmless
+    from shortlist.release.sheet import harmless
 
     print(f"shortlist: {harmless(message)}", file=sys.stderr)  # noqa: T201 - the command's voice
 

@@ -14,13 +14,13 @@ from shortlist.contributions import Buckets, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
-from shortlist.keys import Coding
 from shortlist.mechanisms.base import Mechanism, require_count
-from shortlist.public_items import open_public_items
 from shortlist.release import Guarantee, Release
 from shortlist.sources.answer import release
 from shortlist.sources.question import bits_of, build_mechanism, require_scalars
 from shortlist.table import Table, open_table
+from shortlist.table.keys import Coding
+from shortlist.table.public_items import open_public_items
 
 if TYPE_CHECKING:
     import polars as pl

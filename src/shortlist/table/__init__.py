@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shortlist.columns import check_columns, check_names, column_type
-from shortlist.keys import Keys, code_pairs
-from shortlist.reading import Part, attempt, open_parts, read_parts
+from shortlist.table.columns import check_columns, check_names, column_type
+from shortlist.table.keys import Keys, code_pairs
+from shortlist.table.reading import Part, attempt, open_parts, read_parts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.columns import check_columns, column_type, kind_of
 from shortlist.errors import InputError
-from shortlist.reading import SUFFIXES, Part, attempt, exists, open_frame, open_parts, read_parts
+from shortlist.table.columns import check_columns, column_type, kind_of
+from shortlist.table.reading import (
+    SUFFIXES,
+    Part,
+    attempt,
+    exists,
+    open_frame,
+    open_parts,
+    read_parts,
+)
 
 if TYPE_CHECKING:
     import polars as pl

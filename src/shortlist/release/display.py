@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shortlist.sheet import Sheet
+    from shortlist.release.sheet import Sheet
 
 __all__ = ["html", "rich", "text"]
 

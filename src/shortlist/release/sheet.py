@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shortlist.release import Guarantee, Mechanism, Release
-    from shortlist.scores import Scores
+    from shortlist.release.scores import Scores
 
 __all__ = ["Sheet", "harmless", "notes", "sheet", "visible"]
 

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from shortlist.errors import InputError
-from shortlist.formats import SUFFIXES
+from shortlist.release.formats import SUFFIXES
 
 __all__ = ["check_output", "write_whole"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from shortlist.display import html, rich, text
-from shortlist.formats import about, as_json, encoder, records
-from shortlist.saving import check_output, write_whole
-from shortlist.scores import Scores
-from shortlist.sheet import sheet
+from shortlist.release.display import html, rich, text
+from shortlist.release.formats import about, as_json, encoder, records
+from shortlist.release.saving import check_output, write_whole
+from shortlist.release.scores import Scores
+from shortlist.release.sheet import sheet
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError, nearest
-from shortlist.reading import Part, attempt
+from shortlist.table.reading import Part, attempt
 
 if TYPE_CHECKING:
     import polars as pl
