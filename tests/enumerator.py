@@ -12,14 +12,17 @@ from collections import defaultdict
 import numpy as np
 from flint import ctx
 
-from orders import order_law
+from orders import order_and_cell_law
 from shortlist.exact import Ordered
 
 
-def law(run):
-    """The probability of each outcome of `run`, which must return something hashable."""
+def law(run, edges=()):
+    """The probability of each outcome of `run`, which must return something hashable.
+
+    The values that `order` returns are the number of `edges` that the noisy value has passed.
+    """
     outcomes = defaultdict(float)
-    draws = Enumerator()
+    draws = Enumerator(edges=edges)
     while draws is not None:
         outcomes[run(draws)] += draws.probability
         draws = draws.next()
@@ -27,7 +30,8 @@ def law(run):
 
 
 class Enumerator:
-    def __init__(self, script=()):
+    def __init__(self, script=(), edges=()):
+        self._edges = edges
         self._script = list(script)  # for each draw so far, which of its branches to take
         self._open = []  # for each draw so far, how many branches it has
         self.probability = 1.0
@@ -38,7 +42,7 @@ class Enumerator:
         while script:
             script[-1] += 1
             if script[-1] < self._open[len(script) - 1]:
-                return Enumerator(script)
+                return Enumerator(script, self._edges)
             script.pop()
         return None
 
@@ -64,16 +68,16 @@ class Enumerator:
         draws = [self._branch([(i, 1 / bound) for i in range(bound)]) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
-    def order(self, scores, noises, *, digits, at_least=None, k=None):  # noqa: ARG002 - no values
-        positions = self._branch(_orders(scores, noises, at_least, k))
-        return Ordered(np.array(positions, np.int64), np.zeros(len(positions)))
+    def order(self, scores, noises, *, digits, at_least=None, k=None):  # noqa: ARG002 - see `law`
+        positions, cells = self._branch(_orders(scores, noises, at_least, k, self._edges))
+        return Ordered(np.array(positions, np.int64), np.array(cells, np.float64))
 
 
-def _orders(scores, noises, at_least, k, known={}):  # noqa: B006 - kept between replays
-    parts = [scores, *(x for noise in noises for x in vars(noise).values()), at_least, k]
+def _orders(scores, noises, at_least, k, edges, known={}):  # noqa: B006 - kept between replays
+    parts = [scores, *(x for noise in noises for x in vars(noise).values()), at_least, k, edges]
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
     if key not in known:
-        known[key] = list(order_law(scores, noises, at_least, k).items())
+        known[key] = list(order_and_cell_law(scores, noises, at_least, k, edges).items())
     return known[key]
 
 

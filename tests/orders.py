@@ -14,13 +14,20 @@ REACH = 12  # standard deviations on either side
 
 def order_law(scores, noises, at_least=None, k=None):
     """Probability of each tuple of positions that `order` can return, for at most about 5 items."""
+    law = order_and_cell_law(scores, noises, at_least, k)
+    return {positions: p for (positions, _), p in law.items()}
+
+
+def order_and_cell_law(scores, noises, at_least=None, k=None, edges=()):
+    """The same of positions with, for each, the number of `edges` that its value has passed."""
     n = len(scores)
     if n == 0:
-        return {(): 1.0}
+        return {((), ()): 1.0}
     k = n if k is None else min(k, n)
     scores = np.asarray(scores) * UNIT
     floors = np.full(n, -np.inf) if at_least is None else np.asarray(at_least) * UNIT
-    line = _Line(scores, noises, floors)
+    line = _Line(scores, noises, [*floors, *edges])
+    passed = np.searchsorted(edges, line.x, side="right")
     density = [line.density(scores[i], noises, i) for i in range(n)]
     above = [d * (line.x >= floors[i]) for i, d in enumerate(density)]
     below = [line.cumulative(d * (line.x < floors[i])) for i, d in enumerate(density)]
@@ -29,18 +36,24 @@ def order_law(scores, noises, at_least=None, k=None):
     for size in range(k + 1):
         for chosen in itertools.permutations(range(n), size):
             rest = [j for j in range(n) if j not in chosen]
-            law[chosen] = _probability(line, chosen, above, rest, below, not_ahead, size == k)
-    return {positions: p for positions, p in law.items() if p > 0}
+            falling = itertools.combinations_with_replacement(range(len(edges), -1, -1), size)
+            for cells in falling:
+                inside = [
+                    above[i] * (passed == cell) for i, cell in zip(chosen, cells, strict=True)
+                ]
+                p = _probability(line, inside, rest, below, not_ahead, size == k)
+                law[chosen, cells] = p
+    return {outcome: p for outcome, p in law.items() if p > 0}
 
 
-def _probability(line, chosen, above, rest, below, not_ahead, full):
+def _probability(line, chosen, rest, below, not_ahead, full):
     """Of: the chosen in this order, the rest below their floors, or just behind if it is full."""
     outside = 1.0 if full else np.prod([below[j][-1] for j in rest])
     inside = np.ones(len(line.x) + 1)
     if full:
         inside = np.prod([inside, *(not_ahead[j] for j in rest)], axis=0)
-    for i in reversed(chosen):
-        inside = line.cumulative(above[i] * inside[:-1])
+    for density in reversed(chosen):
+        inside = line.cumulative(density * inside[:-1])
     return float(inside[-1] * outside)
 
 

@@ -18,9 +18,11 @@ from shortlist.histogram import Counts, WeightedHistogram
 from shortlist.mechanisms import (
     DiscoverThenRank,
     Peeling,
+    Selection,
     WeightedGaussian,
     WeightedGaussianPeeling,
 )
+from shortlist.noise import Normal
 from shortlist.reals import UNIT
 
 EPSILON, DELTA = 2.0, 0.2  # so large that even one user is sometimes named
@@ -31,8 +33,8 @@ def build(mechanism, *, k, bound=2, epsilon=EPSILON, delta=DELTA):
     return mechanism(**{name: given[name] for name in given if name in mechanism.fields()})
 
 
-def output_law(mechanism, data, n_items=3):
-    """The law of what leaves, for a data set of frozensets of item numbers: rows to positions."""
+def output_law(mechanism, data, n_items=3, edges=()):
+    """The law of what leaves, for a data set of frozensets of item numbers: rows to selection."""
     rows = [(user, item) for user, items in enumerate(data) for item in sorted(items)]
     users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
 
@@ -43,9 +45,10 @@ def output_law(mechanism, data, n_items=3):
         else:
             evidence = held.bounded(mechanism.max_items_per_user, draws).weigh()
         selection = mechanism.select(evidence, draws)
-        return (*selection.positions.tolist(), selection.noise_sd)
+        scores = tuple(selection.scores) if edges else ()
+        return (*selection.positions.tolist(), scores, selection.noise_sd)
 
-    return law(run)
+    return law(run, edges)
 
 
 def histogram(weights, counts):
@@ -186,13 +189,13 @@ ALL = [WeightedGaussian, WeightedGaussianPeeling, DiscoverThenRank, Peeling]
 EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
 
 
-def worst_excess(mechanism, pairs):
+def worst_excess(mechanism, pairs, **how):
     """The largest amount by which some delta exceeds what the cost says, over both directions."""
     laws = {}
 
     def output(data):
         if data not in laws:
-            laws[data] = output_law(mechanism, data)
+            laws[data] = output_law(mechanism, data, **how)
         return laws[data]
 
     worst = -math.inf
@@ -214,6 +217,35 @@ def test_privacy_of_all_small_neighbours(mechanism, k):
     if mechanism is WeightedGaussian and k == 2:
         pytest.skip("has no k")
     assert worst_excess(build(mechanism, k=k), SMALL) < 1e-9
+
+
+def score_edges(mechanism):
+    """Where the scores of a selection are cut into cells: near the thresholds, where they tell."""
+    threshold = getattr(mechanism, "mean_threshold", None) or mechanism.threshold
+    return tuple(threshold + offset for offset in (0.3, 1.0, 2.5))
+
+
+FEW = list(neighbours(range(2), users=3))
+
+
+@pytest.mark.parametrize(("mechanism", "k"), [(WeightedGaussian, None), (DiscoverThenRank, 1)])
+def test_privacy_of_all_small_neighbours_with_their_scores(mechanism, k):
+    mechanism = build(mechanism, k=k)
+    assert worst_excess(mechanism, FEW, n_items=2, edges=score_edges(mechanism)) < 1e-9
+
+
+class LoudScores(WeightedGaussian):
+    """The right items, with scores that have a tenth of the noise."""
+
+    def scored(self, weights, named, draws):
+        quiet = Normal(self.sigma / 10)
+        ranked = draws.order(weights[named], [quiet], digits=2)
+        return Selection(named[ranked.positions], ranked.values, noise_sd=self.sigma)
+
+
+def test_scores_with_too_little_noise_are_caught():
+    mechanism = build(LoudScores, k=None)
+    assert worst_excess(mechanism, FEW, n_items=2, edges=score_edges(mechanism)) > 0.005
 
 
 def test_peeling_is_pure():
@@ -261,7 +293,7 @@ def test_neither_threshold_may_use_up_the_whole_delta():
     data = (frozenset({0}),)
     honest = build(DiscoverThenRank, k=2, delta=0.02)
     loose = build(LooseThresholds, k=2, delta=0.02)
-    named = {m: 1 - output_law(m, data)[(m.mean_sigma,)] for m in (honest, loose)}
+    named = {m: 1 - output_law(m, data)[((), m.mean_sigma)] for m in (honest, loose)}
     assert named[honest] <= honest.threshold_delta
     assert named[loose] > 1.5 * honest.threshold_delta
 
@@ -321,7 +353,7 @@ def test_the_code_draws_from_its_law(mechanism):
     def positions_only(mechanism):
         law = {}
         for outcome, p in output_law(mechanism, data).items():
-            law[outcome[:-1]] = law.get(outcome[:-1], 0) + p
+            law[outcome[:-2]] = law.get(outcome[:-2], 0) + p
         return law
 
     expected = positions_only(mechanism)
