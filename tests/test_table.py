@@ -472,3 +472,43 @@ def test_public_items_of_several_columns(write):
     refusal(lambda: several([("x", "1")]), "'1', a str", '"id"', "Int64")
     refusal(lambda: several([*rows, ("x", 2)]), "('x', 2) twice")
     refusal(lambda: several(pl.DataFrame({"page": ["x"]})), 'item="id" is no column')
+
+
+# Files read batch by batch
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int64, pl.UInt64])
+@pytest.mark.parametrize("far", [False, True])
+def test_integers_in_files_come_back_from_batches(dtype, far, tmp_path, monkeypatch):
+    low = 2**63 + 5 if dtype == pl.UInt64 else -100
+    users = [low + i % 90 for i in range(5000)]
+    if far and dtype != pl.Int8:
+        users[4321] += 2**33  # too far for offsets, found late
+    users[7] = None
+    frame = pl.DataFrame(
+        {"user": users, "a": range(5000), "b": [i % 7 for i in range(5000)]},
+        schema={"user": dtype, "a": pl.Int16, "b": pl.UInt8},
+    )
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=512)
+    table = open_table(str(tmp_path / "*.parquet"), user="user", items=["b", "a"])
+    expected = frame.drop_nulls()
+    streamed = list(zip(*_values(table, expected), strict=True))
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    whole = list(zip(*_values(table, expected), strict=True))
+    assert sorted(streamed) == sorted(whole) == sorted(expected.select("user", "b", "a").rows())
+
+
+def _values(table, expected):
+    users, items = table.pairs()
+    assert len(users.codes) == len(items.codes) == len(expected)
+    taken = users.take(users.codes).hstack(items.take(items.codes))
+    return [taken[name].to_list() for name in ("user", "b", "a")]
+
+
+def test_a_file_of_nulls_has_no_rows(tmp_path):
+    frame = pl.DataFrame({"user": [None, 1], "item": [5, None]}, schema_overrides={"user": pl.Int8})
+    frame.write_parquet(tmp_path / "t.parquet")
+    users, items = open_pairs(tmp_path / "t.parquet").pairs()
+    assert (len(users.codes), users.size, items.size) == (0, 0, 0)
+    assert items.find(pl.DataFrame({"item": [5]})).tolist() == [-1]
+    assert items.take(np.array([], int)).height == 0

@@ -6,11 +6,13 @@ What is accepted is decided in `columns.py`, how it is read in `reading.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from shortlist.table.columns import check_columns, check_names, column_type
-from shortlist.table.keys import Keys, code_pairs
-from shortlist.table.reading import Part, attempt, open_parts, read_parts
+from shortlist.table.keys import Keys, code_pairs, join
+from shortlist.table.reading import Part, attempt, open_parts, rows_of
+from shortlist.table.streaming import stream_offsets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,8 +54,16 @@ class Table:
         return attempt(self._code, refusal)
 
     def _code(self) -> tuple[Keys, Keys]:
-        columns = read_parts(self._parts, self.columns).drop_nulls().get_columns()
+        rows = rows_of(self._parts, self.columns)
+        if self._can_be_streamed() and (keys := stream_offsets(rows)):
+            return keys[0], reduce(join, keys[1:])
+        columns = rows.collect().drop_nulls().get_columns()
         return code_pairs(columns.pop(0), columns)
+
+    def _can_be_streamed(self) -> bool:
+        """Whether these are integers in files, which it costs little to read again if need be."""
+        in_files = all(part.kind == "Parquet" for part in self._parts)
+        return in_files and all(dtype.is_integer() for dtype in self.columns.values())
 
 
 def open_table(data: object, *, user: str, items: Sequence[str]) -> Table:

@@ -99,7 +99,7 @@ def code(columns: Sequence[pl.Series]) -> Keys:
     >>> len(set(keys.codes.tolist()))
     3
     """
-    return reduce(_join, map(_code_column, columns))
+    return reduce(join, map(_code_column, columns))
 
 
 def code_pairs(user: pl.Series, items: list[pl.Series]) -> tuple[Keys, Keys]:
@@ -158,7 +158,7 @@ def _code_offsets(column: pl.Series) -> Keys | None:
         return None
     low, high = _bounds(numbers)
     size = high - low + 1
-    if size > min(max(4 * len(column), 2**20), _LIMIT - 1):
+    if not fit_offsets(low, high, len(column)):
         return None
     codes = np.empty(len(column), np.uint32)
     # Modulo 2^32 the subtraction is exact whatever the width of the type, as size < 2^32.
@@ -167,7 +167,12 @@ def _code_offsets(column: pl.Series) -> Keys | None:
         out = codes[start : start + len(chunk)]
         np.subtract(chunk.to_numpy(), shift, out=out, dtype=np.uint32, casting="unsafe")
         start += len(chunk)
-    return Keys(codes, size, _Offsets(column.clear(), low, size))
+    return Keys(codes, size, Offsets(column.clear(), low, size))
+
+
+def fit_offsets(low: int, high: int, n_rows: int) -> bool:
+    """Whether an array over all values from `low` to `high` is no waste for so many rows."""
+    return high - low < min(max(4 * n_rows, 2**20), _LIMIT - 1)
 
 
 def _fits_numpy(dtype: pl.DataType) -> bool:
@@ -208,8 +213,8 @@ def _checked(codes: NDArray[np.uint32], size: int, coding: Coding) -> Keys:
     return Keys(codes, size, coding)
 
 
-def _join(left: Keys, right: Keys) -> Keys:
-    """Codes of pairs of keys."""
+def join(left: Keys, right: Keys) -> Keys:
+    """Keys of several columns: codes of pairs of codes, row by row."""
     import polars as pl
 
     # Two sizes below 2^32 multiply within 64 bits.
@@ -222,7 +227,7 @@ def _join(left: Keys, right: Keys) -> Keys:
 
 
 @dataclass(frozen=True)
-class _Offsets:
+class Offsets:
     """Code c is the value low + c; `like` is an empty column that gives name and type."""
 
     like: pl.Series
@@ -230,6 +235,7 @@ class _Offsets:
     size: int
 
     def take(self, codes: NDArray[np.integer]) -> pl.DataFrame:
+        """As `Coding`."""
         import polars as pl
 
         physical = self.like.to_physical().dtype
@@ -238,6 +244,7 @@ class _Offsets:
         return numbers.cast(physical).cast(self.like.dtype).to_frame()
 
     def find(self, values: pl.DataFrame) -> NDArray[np.int64]:
+        """As `Coding`."""
         numbers = values[self.like.name].to_physical().to_numpy()
         known = (numbers >= self.low) & (numbers <= self.low + self.size - 1)
         found = np.full(len(numbers), -1, np.int64)

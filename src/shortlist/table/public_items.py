@@ -19,7 +19,7 @@ from shortlist.table.reading import (
     exists,
     open_frame,
     open_parts,
-    read_parts,
+    rows_of,
 )
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _from_table(parts: list[Part], wanted: dict[str, pl.DataType]) -> pl.DataFra
         check_columns(part, roles)
     found = {name: column_type(parts, name, "item") for name in names}
     frame = attempt(
-        lambda: read_parts(parts, found),
+        lambda: rows_of(parts, found).collect(),
         f"{first.argument} cannot be read to its end: a row cannot be parsed as its column's type, "
         "or the data is damaged.",
     )

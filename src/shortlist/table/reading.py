@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["SUFFIXES", "Part", "attempt", "exists", "open_frame", "open_parts", "read_parts"]
+__all__ = ["SUFFIXES", "Part", "attempt", "exists", "open_frame", "open_parts", "rows_of"]
 
 _T = TypeVar("_T")
 
@@ -40,22 +40,27 @@ class Part:
         origin: The file or frame, in a message.
         schema: The types of all its columns.
         read: A lazy frame of the named columns.
-        is_text: Whether it is a file that declares no types, and perhaps no names.
+        kind: "Parquet", "CSV", "NDJSON", or "frame".
     """
 
     argument: str
     origin: str
     schema: Mapping[str, pl.DataType]
     read: Callable[[list[str]], pl.LazyFrame]
-    is_text: bool = False
+    kind: str = "frame"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it declares no types, and perhaps no names."""
+        return self.kind in {"CSV", "NDJSON"}
 
 
-def read_parts(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """The named columns of all parts, one below the other, cast to `types`."""
     import polars as pl
 
     columns = [pl.col(name).cast(dtype) for name, dtype in types.items()]
-    return pl.concat([part.read(list(types)).select(columns) for part in parts]).collect()
+    return pl.concat([part.read(list(types)).select(columns) for part in parts])
 
 
 def open_parts(data: object, argument: str) -> list[Part]:
@@ -103,13 +108,12 @@ def _open_file(file: str, argument: str, given: str) -> Part:
         "Write it anew, or give it the suffix of its format."
     )
     names = attempt(lambda: _scan(file, kind).collect_schema(), refusal)
-    is_text = kind != "Parquet"
-    schema = dict.fromkeys(names, pl.String()) if is_text else names
+    schema = names if kind == "Parquet" else dict.fromkeys(names, pl.String())
 
     def read(names: list[str]) -> pl.LazyFrame:
         return _scan(file, kind, names).select(names)
 
-    return Part(written, origin, schema, read, is_text)
+    return Part(written, origin, schema, read, kind)
 
 
 def exists(file: str) -> bool:
