@@ -56,7 +56,7 @@ def room(name):
 
 ALLOWED = {
     "errors": set(),
-    "bits": set(),
+    "bits": {"errors"},
     "kernels": set(),
     "privacy": {"errors"},
     "calibration": {"errors", "privacy"},

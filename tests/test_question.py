@@ -92,7 +92,10 @@ def test_k_is_checked(k):
 @pytest.mark.parametrize("argument", ["k", "epsilon", "delta", "mechanism"])
 def test_what_may_be_data_is_not_quoted(argument, value):
     refusal(lambda: build(**{argument: value}), argument, f"a value of type {type(value).__name__}")
-    refusal(lambda: build(partial(DiscoverThenRank, discovery_share=value)), "discovery_share is a")
+    refusal(
+        lambda: build(partial(DiscoverThenRank, discovery_share=value)),
+        "discovery_share=a value of",
+    )
     refusal(lambda: bits_of(value), f"random=a value of type {type(value).__name__}")
 
 

@@ -111,7 +111,7 @@ def test_integers_stay_integers(name, tmp_path):
     assert rows_of(table) == [(1, -5), (2**40, 7)]
 
 
-@pytest.mark.parametrize("name", ["polars", "pandas objects", "pyarrow", "parquet"])
+@pytest.mark.parametrize("name", ["polars", "pyarrow", "parquet"])
 def test_dates_stay_dates(name, tmp_path):
     frame = pl.DataFrame({"user": ["a", "b"], "item": [date(2024, 2, 29), date(1, 1, 1)]})
     table = open_pairs(FORMS[name](frame, tmp_path))
@@ -237,10 +237,12 @@ def test_a_column_missing_in_one_file_is_named_with_the_file(tmp_path):
 )
 def test_columns_are_checked(form, user, items, said):
     data = form(pl.DataFrame({"user": ["a"], "item": [PRIVATE], "x": [1.5]}))
+    if str(data).lower().endswith(("ndjson", "jsonl")) and '"?' in said[-1]:
+        said = [said[0], "The first line must hold"]  # whose keys are those of one person's row
     refusal(lambda: open_table(data, user=user, items=items), *said)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMS if name not in AS_TEXT])
+@pytest.mark.parametrize("name", sorted(FORMS.keys() - AS_TEXT - {"pandas objects"}))
 def test_floats_are_refused(name, tmp_path):
     data = FORMS[name](pl.DataFrame({"user": [1.5], "item": [PRIVATE]}), tmp_path)
     refusal(lambda: open_pairs(data), 'user="user" is of type Float64', "cast it to a string")
@@ -260,7 +262,9 @@ def test_other_types_are_refused(value):
 
 def test_mixed_objects_are_refused():
     early = pd.DataFrame({"user": ["a", 1], "item": ["x", PRIVATE]}, dtype=object)
-    refusal(lambda: open_pairs(early), 'user="user"', "several kinds")
+    refusal(lambda: open_pairs(early), 'user="user"', "Python objects")
+    dates = pd.DataFrame({"user": ["a"], "item": [date(2024, 1, 1)]}, dtype=object)
+    refusal(lambda: open_pairs(dates), 'item="item"', "Python objects")
     late = pd.DataFrame({"user": [PRIVATE] * 5000 + [1], "item": "x"}, dtype=object)
     refusal(lambda: open_pairs(late).pairs(), "cannot be read")
 
@@ -351,7 +355,7 @@ def test_the_first_line_of_a_csv_without_header_is_not_quoted(write):
 # Public items
 
 TEXT = {"item": pl.String()}
-public = partial(open_public_items, items=["item"], types=TEXT)
+public = partial(open_public_items, types=TEXT)
 PUBLIC = ["b", "", "007", "\u00e9", "e\u0301"]
 
 
@@ -384,7 +388,7 @@ def test_public_items_in_a_file(write):
     assert public(str(csv))["item"].to_list() == ["007", "7"]
     refusal(lambda: public(write("q.csv", b"title\na\n\n")), "null")
     refusal(lambda: public(write("q.csv", b"title\na,b\n")), "q.csv", "cannot be read")
-    refusal(lambda: public(write("q.csv", b"title,year\na,b\n")), 'item="item" is no column')
+    refusal(lambda: public(write("q.csv", b"title,year\na,b\n")), 'item="item" is not a column')
     refusal(lambda: public(write("q.csv", b"title\n")), "empty")
 
 
@@ -461,7 +465,7 @@ def test_public_items_of_no_use_are_refused(given):
 
 def test_public_items_of_several_columns(write):
     types = {"page": pl.String(), "id": pl.Int64()}
-    several = partial(open_public_items, items=["page", "id"], types=types)
+    several = partial(open_public_items, types=types)
     rows = [("x", 2), ("x", 1)]
     frame = pl.DataFrame({"id": [2, 1], "page": ["x", "x"]})
     for given in (rows, frame, frame.to_arrow(), write("p.csv", b"id,page\n2,x\n1,x\n")):
@@ -471,7 +475,7 @@ def test_public_items_of_several_columns(write):
     refusal(lambda: several([("x", 1, 2)]), "tuple of 2")
     refusal(lambda: several([("x", "1")]), "'1', a str", '"id"', "Int64")
     refusal(lambda: several([*rows, ("x", 2)]), "('x', 2) twice")
-    refusal(lambda: several(pl.DataFrame({"page": ["x"]})), 'item="id" is no column')
+    refusal(lambda: several(pl.DataFrame({"page": ["x"]})), 'item="id" is not a column')
 
 
 # Files read batch by batch
@@ -512,3 +516,24 @@ def test_a_file_of_nulls_has_no_rows(tmp_path):
     assert (len(users.codes), users.size, items.size) == (0, 0, 0)
     assert items.find(pl.DataFrame({"item": [5]})).tolist() == [-1]
     assert items.take(np.array([], int)).height == 0
+
+
+def test_a_header_that_may_be_rows_is_not_shown(write):
+    path = write("t.csv", f"user,item\ralice,{PRIVATE}\r".encode())
+    refusal(lambda: open_table(path, user="user", items="title"), 'item="title"', "first line")
+
+
+def test_a_file_that_changed_is_not_taken_for_what_it_was(tmp_path):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"user": [1, 1], "item": [1, 2]}).write_parquet(path)
+    table = open_pairs(path)
+    pl.DataFrame({"user": [1.2, 1.7], "item": [1, 2]}).write_parquet(path)
+    refusal(table.pairs, "has changed since it was opened")
+
+
+def test_integers_that_numpy_does_not_have(tmp_path):
+    frame = pl.DataFrame(
+        {"user": [1, 2**100], "item": [1, 2]}, schema_overrides={"user": pl.Int128}
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    assert rows_of(open_pairs(tmp_path / "t.parquet")) == frame.rows()

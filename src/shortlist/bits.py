@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shortlist.errors import InputError, written
 
 __all__ = ["Bits", "SeededBits", "SystemBits"]
 
@@ -50,6 +53,9 @@ class SeededBits:
     private = False
 
     def __post_init__(self) -> None:
+        whole = isinstance(self.seed, numbers.Integral) and not isinstance(self.seed, bool)
+        if not (whole and self.seed >= 0):
+            raise InputError(f"seed={written(self.seed)}: must be a whole number, 0 or more.")
         object.__setattr__(self, "_generator", np.random.default_rng(self.seed))
 
     def words(self, n: int) -> NDArray[np.uint64]:

@@ -82,7 +82,7 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
         quantile = _quantile_of_largest(delta, last)
         bound = round_up(Fraction(1) / Fraction(math.sqrt(first)) + Fraction(sigma * quantile))
         best, first = sorted((best, bound * (1 + math.copysign(2.0**-50, bound))))[1], last + 1
-    if best > _REACHABLE:
+    if abs(best) > _REACHABLE or sigma > _REACHABLE:
         raise InputError(f"sigma={sigma!r}: nothing could reach a threshold of {best:.3g}.")
     return best
 

@@ -1,6 +1,7 @@
 """The one error that a caller can mend."""
 
 import difflib
+import numbers
 from collections.abc import Iterable
 
 
@@ -19,3 +20,14 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """
     matches = difflib.get_close_matches(name, list(names), n=1)
     return f' Did you mean "{matches[0]}"?' if matches else ""
+
+
+def written(value: object) -> str:
+    """What the caller wrote, if it is so small that no data can be in it, or else its type.
+
+    >>> written(42), written("peeling"), written([1, 2])
+    ('42', "'peeling'", 'a value of type list')
+    """
+    if value is None or isinstance(value, str | numbers.Number):
+        return repr(value)
+    return value.__name__ if isinstance(value, type) else f"a value of type {type(value).__name__}"

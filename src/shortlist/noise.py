@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["NoisyValues", "Normal"]
+__all__ = ["ANY", "NoisyValues", "Normal"]
+
+ANY = np.iinfo(np.int64).min  # a bound that every noisy value reaches
 
 _PAD = 2.0**-46  # relative: the quantile function, its scaling, and the library's own error
 _ROUNDING = 2.0**-50  # relative: a few float operations
@@ -106,9 +108,9 @@ class NoisyValues:
         self.high += error
 
     def reach(self, bounds: Ints) -> NDArray[np.bool_]:
-        """Whether each value is at least its bound, shape (n,)."""
-        error = np.abs(bounds) * _ROUNDING
-        certain = self.low >= bounds + error
+        """Whether each value is at least its bound, shape (n,); every value is at least `ANY`."""
+        error = np.abs(bounds.astype(np.float64)) * _ROUNDING
+        certain: NDArray[np.bool_] = (bounds == ANY) | (self.low >= bounds + error)
         for i in np.flatnonzero(~certain & (self.high >= bounds - error)):
             certain[i] = self._settle(partial(_reaches, int(bounds[i])), int(i))
         return certain

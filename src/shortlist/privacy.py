@@ -68,6 +68,11 @@ class Cost(ABC):
     @abstractmethod
     def __add__(self, other: Cost) -> Cost: ...
 
+    def __radd__(self, other: object) -> Cost:
+        if other == 0:  # where `sum` begins
+            return self
+        raise TypeError(f"{other!r} + {self!r}: no common form is known, so these do not add.")
+
     def __mul__(self, times: int) -> Self:
         if not (isinstance(times, int) and times >= 0):
             raise InputError(f"a cost times {times!r}: the factor must be a whole number >= 0.")

@@ -2,8 +2,8 @@
 
 `exact.py` decides by the floats where their error allows it, and by the balls where not, so the
 floats' errors cost time and never change a decision. Each error bound is checked against the balls
-by a test. The library functions erf and the normal quantile are taken to be within 2^-48 of their
-value, relatively, which the same tests check over their whole range.
+by a test. The library's normal distribution is taken to be within 2^-42 of its value, relatively,
+and its quantile within 2^-48, which the same tests check over their whole range.
 
 `UNIT` is the fixed-point unit of weights, thresholds and scores: they are integers in multiples of
 it.

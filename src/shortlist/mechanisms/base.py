@@ -8,7 +8,7 @@ import numbers
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, written
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.privacy import Cost
@@ -24,6 +24,9 @@ __all__ = [
     "require_share",
     "score_digits",
 ]
+
+
+MOST = 2**32  # items that a table can hold
 
 
 class Selection(NamedTuple):
@@ -77,7 +80,7 @@ class Mechanism(ABC):
         except (InputError, ArithmeticError, ValueError):
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
-                "these; epsilon from 1e-6 to 100 and delta from 1e-300 are within reach."
+                "these; epsilon from 1e-6 to 100 and delta from 1e-290 are always within reach."
             ) from None
 
     def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
@@ -118,34 +121,37 @@ class Mechanism(ABC):
 
 def require_epsilon(epsilon: float) -> None:
     """Refuse an epsilon that no guarantee can have."""
-    if not (_is_number(epsilon) and 0 < epsilon < math.inf):
+    if not 0 < _number(epsilon) < math.inf:
         raise InputError(
-            f"epsilon={epsilon!r}: must be a number above 0; 1 is usual, and less is more private."
+            f"epsilon={written(epsilon)}: must be a number above 0, and finite; 1 is usual, and "
+            "less is more private."
         )
 
 
 def require_delta(delta: float, *, zero_because: str | None = None) -> None:
     """Refuse a delta outside [0, 1), and 0 too where `zero_because` says why it cannot be 0."""
-    if not (_is_number(delta) and 0 <= delta < 1):
+    if not 0 <= _number(delta) < 1:
         raise InputError(
-            f"delta={delta!r}: must be a number from 0 to less than 1, far below one over the "
-            "number of users; 1e-6 is usual."
+            f"delta={written(delta)}: must be a number from 0 to less than 1, far below one over "
+            "the number of users; 1e-6 is usual."
         )
     if delta == 0 and zero_because is not None:
         raise InputError(f"delta=0: {zero_because}")
 
 
 def require_count(name: str, value: int) -> None:
-    """Refuse what is not a whole number of at least 1."""
+    """Refuse what is not a whole number of at least 1, or is more than a table can hold."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not (whole and value >= 1):
-        raise InputError(f"{name}={value!r}: must be a whole number, 1 or more.")
+        raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
+    if value > MOST:
+        raise InputError(f"{name}={value}: must be at most {MOST}, as many as a table can hold.")
 
 
 def require_share(name: str, value: float) -> None:
     """Refuse what is no proper share of a whole."""
-    if not (_is_number(value) and 0 < value < 1):
-        raise InputError(f"{name}={value!r}: must be a number between 0 and 1, both excluded.")
+    if not 1e-6 <= _number(value) <= 1 - 1e-6:
+        raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
 
 
 def require_bounded(evidence: WeightedHistogram, max_items_per_user: int) -> None:
@@ -166,5 +172,11 @@ def score_digits(sd: float) -> int:
     return 2 - math.floor(math.log10(sd))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+def _number(value: object) -> float:
+    """The value as a float; NaN, which no condition holds for, if it is no number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

@@ -28,14 +28,13 @@ from shortlist.mechanisms.weighted_gaussian import (
     people_needed,
     to_units,
 )
-from shortlist.noise import Normal
+from shortlist.noise import ANY, Normal
 from shortlist.privacy import Cost, Gaussian, Pure, round_up
 from shortlist.reals import Ints
 
 __all__ = ["DiscoverThenRank"]
 
 _GRID = 2**20  # shares are multiples of 1/_GRID, so that a share and its complement are exact
-_ALWAYS = -(2**62)  # a threshold that every noisy weight reaches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +175,8 @@ class DiscoverThenRank(Mechanism):
             f"of noise {second:.3g}, where it is at least {self.mean_threshold:.4g}."
         )
         needs = people_needed(self.mean_threshold)
-        return [spread, discover, peel + odds(self.local_epsilon), rank, needs]
+        or_more = f"If {self.k} items are named at first, it needs {self.first_threshold:.0f}."
+        return [spread, discover, peel + odds(self.local_epsilon), rank, f"{needs} {or_more}"]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
         """At most k items, best first, each with its noisy weight.
@@ -207,7 +207,7 @@ class DiscoverThenRank(Mechanism):
         ranked = draws.order(
             weights,
             [self._first_noise(weights, named, self.first_weight), second],
-            at_least=np.where(named, _ALWAYS, to_units(self.mean_threshold)),
+            at_least=np.where(named, ANY, to_units(self.mean_threshold)),
             k=self.k,
             digits=score_digits(self.mean_sigma),
         )

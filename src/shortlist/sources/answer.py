@@ -22,6 +22,7 @@ def release(
     guarantee: Guarantee,
 ) -> Release:
     """The release of `items`, one row per selected position and in the same order."""
+    items = _fresh(items)
     scores = selection.scores
     if not selection.ordered:
         order = _public_order(items, selection)
@@ -33,6 +34,18 @@ def release(
     return Release(
         question=question, items=items, scores=labelled, guarantee=guarantee, mechanism=mechanism
     )
+
+
+def _fresh(items: pl.DataFrame) -> pl.DataFrame:
+    """The same strings in memory of their own.
+
+    A column of strings that was gathered from another shares its buffers, with all their strings,
+    and hands them on where it is exported.
+    """
+    import polars as pl
+
+    texts = [column for column in items.get_columns() if column.dtype == pl.String]
+    return items.with_columns(pl.Series(text.name, text.to_list(), pl.String) for text in texts)
 
 
 def _public_order(items: pl.DataFrame, selection: Selection) -> Ints:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, require_count
 from shortlist.release import Guarantee, Release
 from shortlist.sources.answer import release
-from shortlist.sources.question import bits_of, build_mechanism, require_scalars
+from shortlist.sources.question import bits_of, build_mechanism
 from shortlist.table import Table, open_table
 from shortlist.table.keys import Coding
 from shortlist.table.public_items import open_public_items
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Pairs", "pairs"]
-
-_MOST = 2**32
 
 
 def pairs(
@@ -66,37 +65,13 @@ def pairs(
     >>> len(plays.top_k(1, epsilon=1.0))
     1
     """
-    _require_bound(max_items_per_user)
-    columns = _columns(user, item)
-    table = open_table(data, user=user, items=columns)
+    require_count("max_items_per_user", max_items_per_user)
+    table = open_table(data, user=user, items=item)
     public = None
     if public_items is not None:
-        types = {name: table.columns[name] for name in columns}
-        public = open_public_items(public_items, items=columns, types=types)
+        types = {name: dtype for name, dtype in table.columns.items() if name != user}
+        public = open_public_items(public_items, types)
     return Pairs(table, user, int(max_items_per_user), public)
-
-
-def _require_bound(max_items_per_user: int) -> None:
-    require_scalars(max_items_per_user=max_items_per_user)
-    require_count("max_items_per_user", max_items_per_user)
-    if max_items_per_user > _MOST:
-        raise InputError(
-            f"max_items_per_user={max_items_per_user}: must be at most {_MOST}, more items than a "
-            "table can hold; 100 is usual."
-        )
-
-
-def _columns(user: object, item: object) -> list[str]:
-    """The names of the item columns; what is no name is not quoted, for it may be the data."""
-    names: list[Any] = list(item) if isinstance(item, list | tuple) else [item]
-    for argument, name in [("user", user), *(("item", name) for name in names)]:
-        if not isinstance(name, str):
-            kind = type(name).__name__
-            raise InputError(
-                f"{argument}: a column is given by its name, a string, not by a value of type "
-                f"{kind}."
-            )
-    return names
 
 
 class Pairs:
@@ -147,9 +122,8 @@ class Pairs:
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        require_scalars(k=k)
-        require_count("k", k)
-        chosen = self._mechanism(mechanism, k=int(k), epsilon=epsilon, delta=delta)
+        require_count("k", k)  # None would ask for the domain
+        chosen = self._mechanism(mechanism, k=k, epsilon=epsilon, delta=delta)
         return self._answer("top-k", chosen, bits_of(random))
 
     def domain(
@@ -195,6 +169,12 @@ class Pairs:
         return chosen
 
     def _answer(self, question: str, mechanism: Mechanism, bits: Bits) -> Release:
+        """The release. Where memory ends, the library's message would tell the size of the data."""
+        with contextlib.suppress(MemoryError):
+            return self._release(question, mechanism, bits)
+        raise MemoryError("there is not enough memory for this table.")
+
+    def _release(self, question: str, mechanism: Mechanism, bits: Bits) -> Release:
         draws = Draws(bits)
         held, items = self._read()
         if self._public is not None:
@@ -223,13 +203,15 @@ class Pairs:
         return Contributions.of_buckets(buckets, n_items), coding
 
     def _guarantee(self, mechanism: Mechanism, *, private: bool) -> Guarantee:
-        public = "the list of public items does not depend on this table"
+        assumes = ["the names and types of the columns are public"]
+        if self._public is not None:
+            assumes.append("the list of public items does not depend on this table")
         return Guarantee(
             epsilon=mechanism.epsilon,
             delta=mechanism.delta,
             cost=mechanism.cost,
             adjacency="add or remove one user",
             protects=f'everything that one value of "{self._user}" holds',
-            assumes=() if self._public is None else (public,),
+            assumes=tuple(assumes),
             private=private,
         )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numbers
 from functools import partial
 from inspect import isabstract
 from typing import Any
 
 from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
-from shortlist.errors import InputError, nearest
+from shortlist.errors import InputError, nearest, written
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, require_count, require_delta, require_epsilon
 
-__all__ = ["bits_of", "build_mechanism", "mechanism_named", "mechanism_names", "require_scalars"]
+__all__ = ["bits_of", "build_mechanism", "mechanism_named", "mechanism_names"]
 
 
 def build_mechanism(
@@ -38,7 +37,6 @@ def build_mechanism(
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
     """
-    require_scalars(k=k, epsilon=epsilon, delta=delta)
     if k is not None:
         require_count("k", k)
     require_epsilon(epsilon)
@@ -46,7 +44,7 @@ def build_mechanism(
     if k is None and items_are_public:
         raise InputError(
             "public_items: everybody knows these items, so there is no domain to discover; ask "
-            "for top_k, or leave public_items away."
+            "for top_k, or leave public_items out."
         )
     kind, options = _class_and_options(
         _default(k, items_are_public) if mechanism is None else mechanism
@@ -70,28 +68,10 @@ def bits_of(random: object) -> Bits:
         raise InputError(f"random={random.__name__}: give an instance, {random.__name__}(…).")
     if not (callable(getattr(random, "words", None)) and hasattr(random, "private")):
         raise InputError(
-            f"random={_written(random)}: must be a source of bits; leave it away, or for a test "
+            f"random={written(random)}: must be a source of bits; leave it out, or for a test "
             "give shortlist.bits.SeededBits(42), whose releases are not private."
         )
     return random  # type: ignore[return-value]
-
-
-def require_scalars(**arguments: object) -> None:
-    """Refuse what is no single value, without quoting it as the other checks do: it may be data."""
-    for name, value in arguments.items():
-        if _written(value) != repr(value):
-            raise InputError(f"{name} is {_written(value)}; give one number.")
-
-
-def _written(value: object) -> str:
-    """What the caller wrote, if it is so small that no data can be in it, or else its type.
-
-    >>> _written(42), _written("peeling"), _written([1, 2])
-    ('42', "'peeling'", 'a value of type list')
-    """
-    if value is None or isinstance(value, str | numbers.Number):
-        return repr(value)
-    return value.__name__ if isinstance(value, type) else f"a value of type {type(value).__name__}"
 
 
 def mechanism_names() -> list[str]:
@@ -142,7 +122,7 @@ def _class_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, An
         )
     names = ", ".join(kind.__name__ for kind in _kinds())
     raise InputError(
-        f"mechanism={_written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
+        f"mechanism={written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
         "functools.partial of one with its options by keyword."
     )
 
@@ -155,23 +135,20 @@ def _require_fit(kind: type[Mechanism], k: int | None, items_are_public: bool) -
     if (kind.evidence is Counts) != items_are_public:
         raise InputError(
             f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
-            "away."
+            "out."
             if items_are_public
             else f"mechanism={name}: it takes items that everybody knows; give public_items."
         )
 
 
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
-    require_scalars(**options)
     own = [name for name in kind.fields() if name not in given]
     for name in options:
         if name in given:
-            raise InputError(f"mechanism: {name} is given by the question; leave it away there.")
+            raise InputError(f"mechanism: {name} is given by the question; leave it out there.")
         if name not in own:
             known = ", ".join(own) or "none"
             raise InputError(
                 f"mechanism: {kind.__name__} has no option {name}; it has {known}."
                 f"{nearest(name, own)}"
             )
-    if "delta" not in kind.fields() and given["delta"] > 0:
-        raise InputError(f"delta={given['delta']!r}: {kind.__name__} needs none; ask with delta=0.")

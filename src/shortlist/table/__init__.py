@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from shortlist.table.columns import check_columns, check_names, column_type
-from shortlist.table.keys import Keys, code_pairs, join
+from shortlist.table.keys import Keys, code_pairs, fits_numpy, join
 from shortlist.table.reading import Part, attempt, open_parts, rows_of
 from shortlist.table.streaming import stream_offsets
 
@@ -48,8 +48,8 @@ class Table:
         """
         origin = self._parts[0].origin if len(self._parts) == 1 else self._parts[0].argument
         refusal = (
-            f"{origin} cannot be read to its end: a row cannot be parsed as its column's type, or "
-            "the data is damaged. Mend or write it anew; the row is private and not shown."
+            f"{origin} cannot be read to its end: it has changed or is damaged, a row cannot be "
+            "parsed, or a text is not UTF-8. Mend it; the row is private and not shown."
         )
         return attempt(self._code, refusal)
 
@@ -63,13 +63,13 @@ class Table:
     def _can_be_streamed(self) -> bool:
         """Whether these are integers in files, which it costs little to read again if need be."""
         in_files = all(part.kind == "Parquet" for part in self._parts)
-        return in_files and all(dtype.is_integer() for dtype in self.columns.values())
+        return in_files and all(map(fits_numpy, self.columns.values()))
 
 
 def open_table(data: object, *, user: str, items: Sequence[str]) -> Table:
     """Check a table of users and items by its schema.
 
-    Nothing but the schema is read; columns of Python objects are looked through for their type.
+    Nothing but the schema is read.
 
     Args:
         data: A path or glob of Parquet, CSV (.csv) or NDJSON (.ndjson, .jsonl) files; a Polars,
@@ -88,7 +88,7 @@ def open_table(data: object, *, user: str, items: Sequence[str]) -> Table:
     >>> open_table(frame, user="user", items=["page"]).columns
     {'user': Int64, 'page': String}
     """
-    names = check_names(user, items)
+    names = [user, *check_names(user, items)]
     parts = open_parts(data, "data")
     roles = dict.fromkeys(names, "item") | {user: "user"}
     for part in parts:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, nearest
+from shortlist.errors import InputError, nearest, written
 from shortlist.table.reading import Part, attempt
 
 if TYPE_CHECKING:
@@ -16,23 +16,30 @@ __all__ = ["check_columns", "check_names", "column_type", "kind_of"]
 _LISTED = 40  # columns named in a message at most
 
 
-def check_names(user: str, items: Sequence[str]) -> list[str]:
-    """The user's column and the items', each named once, by a string; refuse anything else."""
-    names = [items] if isinstance(items, str) else list(items)
+def check_names(user: object, item: object) -> list[str]:
+    """The names of the item columns; what cannot be a name is refused.
+
+    Something that is no string is not quoted, for it may be the data.
+    """
+    names: Any = list(item) if isinstance(item, list | tuple) else [item]
+    if not names:
+        raise InputError("item=[]: names no column; name at least one.")
     for argument, name in [("user", user), *(("item", name) for name in names)]:
         if not isinstance(name, str):
-            kind = type(name).__name__
-            raise InputError(f"{argument}={name!r} is a {kind}; a column's name is a string.")
-    if not names:
-        raise InputError("item=[] names no column; name at least one.")
-    for position, name in enumerate(names):
-        if name == user:
+            what = written(name)
+            raise InputError(f"{argument}={what}: a column is given by its name, a string.")
+        if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
             raise InputError(
-                f'user="{user}" and item="{name}" are the same column; name two different ones.'
+                f'{argument}="{name}": a column of this name would be read as a pattern; rename it.'
             )
-        if name in names[:position]:
-            raise InputError(f'item names the column "{name}" twice; name it once.')
-    return [user, *names]
+    if user in names:
+        raise InputError(
+            f'user="{user}" and item="{user}" are the same column; name two different ones.'
+        )
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(f'item names the column "{twice[0]}" twice; name it once.')
+    return list(names)
 
 
 def check_columns(part: Part, roles: Mapping[str, str]) -> None:
@@ -41,14 +48,14 @@ def check_columns(part: Part, roles: Mapping[str, str]) -> None:
         if name not in part.schema:
             known = any(other in part.schema for other in roles)
             columns = _columns_of(part, name, known=known)
-            raise InputError(f'{part.origin}: {role}="{name}" is no column. {columns}')
+            raise InputError(f'{part.origin}: {role}="{name}" is not a column. {columns}')
 
 
 def _columns_of(part: Part, name: str, *, known: bool) -> str:
-    if part.is_text and not known:
-        # None of the names fits: the first line may be a row, and a row is not shown.
-        return "The first line must hold the columns' names; check it."
     names = [str(column) for column in part.schema]
+    a_row = not known or part.kind == "NDJSON" or not all(map(str.isprintable, names))
+    if part.is_text and a_row:  # perhaps: and a row is not shown
+        return "The first line must hold the columns' names; check it."
     listed = ", ".join(f'"{column}"' for column in names[:_LISTED])
     more = ", …" if len(names) > _LISTED else ""
     return f"The columns are {listed}{more}.{nearest(name, names)}"
@@ -79,10 +86,15 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
     import polars as pl
 
     dtype = part.schema[name]
-    if dtype in (pl.Object, pl.Unknown, pl.Categorical):  # only the values tell
+    if dtype in (pl.Object, pl.Unknown):  # a type found by looking would depend on the rows
+        raise InputError(
+            f'{part.origin}: {role}="{name}" holds Python objects, which have no type; cast it to '
+            "strings, integers or dates first."
+        )
+    if dtype == pl.Categorical:
         refusal = (
-            f'{part.origin}: {role}="{name}" holds values that are of several kinds or that no '
-            "column type fits; make them all strings, or all integers, first."
+            f'{part.origin}: {role}="{name}" is of categories that are not all strings or all '
+            "integers; cast it to a string or an integer first."
         )
         dtype = attempt(lambda: part.read([name]).collect_schema()[name], refusal)
     if dtype in (pl.Categorical, pl.Enum):

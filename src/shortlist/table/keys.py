@@ -154,7 +154,7 @@ def _categories() -> pl.Categorical:
 def _code_offsets(column: pl.Series) -> Keys | None:
     """Codes that are distances from the smallest value, if the largest is near enough."""
     numbers = column.to_physical()
-    if not _fits_numpy(numbers.dtype):
+    if not fits_numpy(numbers.dtype):
         return None
     low, high = _bounds(numbers)
     size = high - low + 1
@@ -172,10 +172,11 @@ def _code_offsets(column: pl.Series) -> Keys | None:
 
 def fit_offsets(low: int, high: int, n_rows: int) -> bool:
     """Whether an array over all values from `low` to `high` is no waste for so many rows."""
-    return high - low < min(max(4 * n_rows, 2**20), _LIMIT - 1)
+    return high - low < min(max(4 * n_rows, 2**20), 2**30)
 
 
-def _fits_numpy(dtype: pl.DataType) -> bool:
+def fits_numpy(dtype: pl.DataType) -> bool:
+    """Whether NumPy has this integer type."""
     import polars as pl
 
     return dtype in (

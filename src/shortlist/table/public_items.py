@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,16 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["open_public_items"]
 
 
-def open_public_items(
-    public_items: object, *, items: Sequence[str], types: Mapping[str, pl.DataType]
-) -> pl.DataFrame:
+def open_public_items(public_items: object, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """The list of items that everybody knows, checked against the columns of the items.
 
     Args:
         public_items: Values (tuples of values where there are several item columns), or a table
             in any form that `open_table` takes, with the item columns or with a single one.
-        items: The item columns.
-        types: The type of each, as in `Table.columns`.
+        types: The type of each item column, as in `Table.columns`.
 
     Returns:
         The item columns under their names and of their types, one row an item, in the given order.
@@ -46,10 +43,10 @@ def open_public_items(
         InputError: The list is empty, holds a null or a duplicate, or is of another type.
 
     >>> import polars as pl
-    >>> open_public_items(["b", "a"], items=["page"], types={"page": pl.String()})["page"].to_list()
+    >>> open_public_items(["b", "a"], {"page": pl.String()})["page"].to_list()
     ['b', 'a']
     """
-    wanted = {name: types[name] for name in items}
+    wanted = dict(types)
     parts = _as_parts(public_items)
     frame = _from_values(public_items, wanted) if parts is None else _from_table(parts, wanted)
     if frame.is_empty():

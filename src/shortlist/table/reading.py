@@ -111,7 +111,10 @@ def _open_file(file: str, argument: str, given: str) -> Part:
     schema = names if kind == "Parquet" else dict.fromkeys(names, pl.String())
 
     def read(names: list[str]) -> pl.LazyFrame:
-        return _scan(file, kind, names).select(names)
+        rows = _scan(file, kind, names).select(names)
+        if rows.collect_schema() != {name: schema[name] for name in names}:
+            raise InputError(f"{origin} has changed since it was opened; open it again.")
+        return rows
 
     return Part(written, origin, schema, read, kind)
 
@@ -129,6 +132,8 @@ def _check_file(file: str, origin: str) -> None:
         raise InputError(f"{origin} is a directory; name its files, for example by a glob.")
     if not os.access(path, os.R_OK):
         raise InputError(f"{origin} may not be read; check its permissions.")
+    if not path.is_file():
+        raise InputError(f"{origin} is not a regular file; write the table to one.")
     if path.stat().st_size == 0:
         raise InputError(f"{origin} is empty, without even a header; write the file anew.")
 
