@@ -346,6 +346,61 @@ def test_a_choice_inside_a_boundary_s_word_goes_by_later_bits(margin):
         assert bits.read == 2
 
 
+class _Off:
+    """Rational numbers whose floats are off by all that their stated error allows."""
+
+    def __init__(self, truths, offsets, *, stated=True):
+        self._truths, self._offsets, self._stated = truths, np.array(offsets), stated
+
+    def __len__(self):
+        return len(self._truths)
+
+    def approximate(self):
+        values = np.array([float(truth) for truth in self._truths]) + self._offsets
+        return values, np.abs(self._offsets) * self._stated
+
+    def ball(self, i):
+        return arb(self._truths[i])
+
+
+OFF = 2.0**-30  # far above any rounding error
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_coin_whose_chance_is_off_by_its_error_falls_by_the_truth(margin, sign):
+    # The uniform lies between the chance 1/2 and its float.
+    word = 2**63 + sign * 2**33
+    truth = [sign < 0]
+
+    def coin(draws, *, stated):
+        return draws.coin(_Off([fmpq(1, 2)], [sign * OFF], stated=stated)).tolist()
+
+    bits = Script(word)
+    assert coin(Draws(bits, margin), stated=True) == truth
+    assert bits.read == 1
+    assert coin(Draws(Script(word)), stated=False) != truth
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin, sign):
+    # Eight weights of 1. The floats of the first four are off to one side, the others' to the
+    # other: their sum is right, but the boundary in the middle is off by four errors. The point
+    # lies between it and the true one, three errors away: only their sum says that it is near.
+    offsets = np.repeat([sign * OFF, -sign * OFF], 4)
+    word = 2**63 + sign * 2**31
+    truth = 4 if sign > 0 else 3
+
+    def choice(draws, *, stated):
+        return draws.choice(_Off([fmpq(1)] * 8, offsets, stated=stated))
+
+    bits = Script(word)
+    assert choice(Draws(bits, margin), stated=True) == truth
+    assert bits.read == 1
+    assert choice(Draws(Script(word)), stated=False) == 7 - truth
+
+
 @pytest.mark.parametrize("margin", [0.0, math.inf])
 @pytest.mark.parametrize("word", [2**63, 12345, TOP - 99, 2**62 + 1])
 def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from shortlist.errors import InputError
-from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
+from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect
 
 __all__ = [
     "bounded_range_epsilon",
@@ -80,8 +80,9 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
     while first <= max_items_per_user:
         last = first if first <= _EXACT_SIZES else min(max_items_per_user, first + first // 100)
         quantile = _quantile_of_largest(delta, last)
-        bound = round_up(Fraction(1) / Fraction(math.sqrt(first)) + Fraction(sigma * quantile))
-        best, first = sorted((best, bound * (1 + math.copysign(2.0**-50, bound))))[1], last + 1
+        weight, noise = 1 / math.sqrt(first), sigma * quantile
+        rounding = (weight + abs(noise)) * 2.0**-50
+        best, first = max(best, weight + noise + rounding), last + 1
     if abs(best) > _REACHABLE or sigma > _REACHABLE:
         raise InputError(f"sigma={sigma!r}: nothing could reach a threshold of {best:.3g}.")
     return best
