@@ -1,8 +1,8 @@
 """The command as a user meets it: what it prints, where, and how it ends."""
 # ruff: noqa: S603 - the program that is run is our own
 
+import contextlib
 import errno
-import io
 import json
 import os
 import re
@@ -16,15 +16,17 @@ import pytest
 
 from shortlist import cli
 from shortlist.cli import answer, failure, request
+from shortlist.errors import InputError
 from shortlist.release import Release
 from shortlist.sources.pairs import Pairs
-from shortlist.sources.question import mechanism_names
+from shortlist.sources.question import mechanism_named, mechanism_names
 
 MARKER = "Zz-private-91"
 ITEMS = ["007", "7", "[bold]x[/]", "\x1b[31m日本", "e\u0301te\u0301"]
 PRIVACY = ["--epsilon", "5", "--delta", "1e-6"]
 COLUMNS = ["--user", "user", "--item", "title"]
 PROGRAM = [sys.executable, "-m", "shortlist"]
+needs_sh = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
 
 
 @pytest.fixture(autouse=True)
@@ -172,7 +174,7 @@ def test_public_items_from_a_file(run, file, tmp_path):
     status, out, _ = run(*words)
     assert status == 0
     assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
-    assert "the list of public items does not depend on this table" in out
+    assert "the list of public items does not depend on this table" in " ".join(out.split())
     assert run(*words, "--mechanism", "peeling")[0] == 0
 
 
@@ -188,6 +190,7 @@ def test_a_seed_needs_a_word(run, complaint, file):
     assert complaint(*seeded).startswith("--seed 1: whoever knows the seed can undo the noise")
     assert "--not-private" in complaint(*seeded, "--dry-run")
     assert "0 or more" in complaint(*domain(file), "--seed", -1, "--not-private")
+    assert complaint(*domain(file), "--not-private").startswith("--not-private goes with --seed")
     first = run(*seeded, "--not-private")
     assert first[0] == 0
     assert first[1].count("not private: the noise came from a seed") == 2
@@ -206,7 +209,7 @@ def test_a_dry_run_reads_nothing(run):
     assert (status, err) == (0, "")
     for part in ("epsilon=5, delta=1e-06", "ZCDP(rho=", "standard deviation", "at least"):
         assert part in out
-    assert re.search(r"An item needs about \d+ people who hold nothing else to be named.\n", out)
+    assert re.search(r"An item needs about \d+ people who hold nothing else to be named\.\s", out)
     assert all(len(line) <= 80 for line in out.split("\n"))
 
 
@@ -243,15 +246,15 @@ def test_help_fits_and_has_an_example(run, words):
     )
     assert all(len(line) <= 80 for line in out.split("\n"))
     assert "bool" not in out
+    assert not set("<>{}") & set(out)
 
 
 def test_help_names_the_mechanisms(run):
-    told = {name: run(name, "--help")[1] for name in ("top-k", "domain")}
-    cells = {name: re.sub(r"[\s│]+", " ", text) for name, text in told.items()}
-    found = {name: set(re.findall(r"[\w-]+", text)) for name, text in cells.items()}
     names = set(mechanism_names())
-    assert found["top-k"] & names == names - {"weighted-gaussian"}
-    assert found["domain"] & names == {"weighted-gaussian"}
+    rankers = {name for name in names if "k" in mechanism_named(name).fields()}
+    for command, taken in (("top-k", rankers), ("domain", names - rankers)):
+        said = set(re.findall(r"[\w-]+", run(command, "--help")[1]))
+        assert said & names == taken != set()
 
 
 def test_without_a_command_there_is_help(run):
@@ -306,9 +309,9 @@ def test_words_that_do_not_fit(complaint, words, said):
         (["--mechanism", "peling"], 'Did you mean "peeling"?'),
         (["--mechanism", "peeling"], "--mechanism peeling: it takes items that everybody knows;"),
         (["--mechanism", "weighted-gaussian"], "-gaussian: it answers domain, not top-k."),
-        (["--user", "usr"], 'is no column. The columns are "user", "title", "secret".'),
+        (["--user", "usr"], 'is not a column. The columns are "user", "title", "secret".'),
         (["--user", "usr"], 'Did you mean "user"?'),
-        (["--item", "titel"], '--item "titel" is no column.'),
+        (["--item", "titel"], '--item "titel" is not a column.'),
         (["--user", "title"], "are the same column"),
         (["--output", "answer.xlsx"], ".json, .csv or .parquet"),
         (["--output", "/no/such/folder/x.csv"], "/no/such/folder/x.csv"),
@@ -322,7 +325,7 @@ def test_values_that_do_not_fit(complaint, file, more, said):
 def test_a_domain_of_public_items_is_refused(complaint, file):
     said = complaint(*domain(file, "--public-items", file))
     assert said.startswith("--public-items: everybody knows these items")
-    assert "ask for top-k, or leave --public-items away" in said
+    assert "ask for top-k, or leave --public-items " in said
 
 
 def test_more_than_there_are_public_items(complaint, file, tmp_path):
@@ -352,6 +355,55 @@ def test_the_output_is_checked_before_data_is_read(complaint, tmp_path, monkeypa
     assert "its name must end" in complaint(*domain(file, "--output", tmp_path / "x.txt"))
     assert "folder does not exist" in complaint(*domain(file, "--output", tmp_path / "a" / "x.csv"))
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+@pytest.mark.parametrize(
+    "given", ["plays.parquet", "play?.parquet", "**/*.parquet", "link.parquet"]
+)
+@pytest.mark.parametrize("output", ["plays.parquet", "folder/../plays.parquet", "link.parquet"])
+def test_the_output_is_not_what_is_read(complaint, file, tmp_path, monkeypatch, given, output):
+    monkeypatch.setattr(Pairs, "__init__", lambda *_: pytest.fail("something was opened"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.parquet").symlink_to(file)
+    before = file.read_bytes()
+    written = f"{tmp_path}/{output}"
+    said = f"cannot write {written!r}: it is a file to be read; give another name."
+    assert complaint(*domain(f"{tmp_path}/{given}", "--output", written)) == said
+    public = ["--public-items", f"{tmp_path}/{given}", "--output", written]
+    assert complaint(*top_k("none.csv", *public)) == said
+    assert complaint(*top_k("none.csv", *public), "--dry-run") == said
+    assert file.read_bytes() == before
+
+
+def test_a_name_that_is_a_glob_is_only_a_name(run, plays, tmp_path):
+    plays.write_parquet(tmp_path / "[p].parquet")
+    status, _, _ = run(*domain(tmp_path / "[p].parquet", "--output", tmp_path / "p.parquet"))
+    assert status == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ('user="Peeling" is no column: k=2.', '--user "Peeling" is no column: -k 2.'),
+        ('data="Peeling.csv": item="k=1" is', '"Peeling.csv": --item "k=1" is'),
+        ('data="data=Peeling.csv" is empty', '"data=Peeling.csv" is empty'),
+        ('data="it"s k=2.parquet" is empty', '"it"s k=2.parquet" is empty'),
+        ('data="x": the file "a: k=1.csv": user="u"', '"x": the file "a: k=1.csv": --user "u"'),
+        ("cannot write 'epsilon=5.txt': no", "cannot write 'epsilon=5.txt': no"),
+        ("cannot write 'it\\'s\" a: k=5.txt': no", "cannot write 'it\\'s\" a: k=5.txt': no"),
+        ('user="a" and item="b" are', '--user "a" and --item "b" are'),
+        ("epsilon=1.0, delta=0.5: no noise", "--epsilon 1.0, --delta 0.5: no noise"),
+        ("max_items_per_user=0: must be", "--max-items-per-user 0: must be"),
+        ("mechanism=DiscoverThenRank: it", "--mechanism discover-then-rank: it"),
+        ("delta=0.1: Peeling needs none", "--delta 0.1: peeling needs none"),
+        ("public_items holds 'public_items' twice", "--public-items holds 'public_items' twice"),
+        ("public_items: ask for top_k, or", "--public-items: ask for top-k, or"),
+        ("the public_items.csv of top_k.", "the public_items.csv of top-k."),
+    ],
+)  # fmt: skip
+def test_only_our_own_words_become_a_shells(message, said):
+    assert failure._in_shell_words(message) == said
 
 
 def test_an_answer_that_cannot_be_saved_is_printed(run, file, tmp_path, monkeypatch):
@@ -401,12 +453,31 @@ def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
     assert complaint(*domain(file), status=1) == said
 
 
-class Screen(io.StringIO):
-    def isatty(self):
-        return True
+def test_no_spinner_where_nobody_watches(monkeypatch, capfd):
+    monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("a spinner waits"))
+    with answer._spinner():
+        pass
+    assert capfd.readouterr() == ("", "")
 
 
-def test_a_spinner_turns_after_one_second_in_a_terminal_only(monkeypatch, capsys):
+@contextlib.contextmanager
+def terminal(monkeypatch):
+    """Let standard error be a terminal; what it shows is read from the number that is given."""
+    shown, screen = pytest.importorskip("pty").openpty()
+    before = os.dup(2)
+    os.dup2(screen, 2)
+    try:
+        with os.fdopen(screen, "w") as stderr, monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", stderr)
+            patch.setenv("TERM", "xterm")
+            yield shown
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(shown)
+
+
+def test_a_spinner_turns_after_one_second_and_what_a_library_writes_is_lost(monkeypatch):
     waits = []
 
     class Now:
@@ -415,16 +486,27 @@ def test_a_spinner_turns_after_one_second_in_a_terminal_only(monkeypatch, capsys
             self.start, self.cancel, self.join = action, lambda: None, lambda: None
 
     monkeypatch.setattr(threading, "Timer", Now)
-    with answer._spinner():
-        pass
-    assert waits == []
-    monkeypatch.setattr(sys, "stderr", Screen())
-    monkeypatch.setenv("TERM", "xterm")
-    with answer._spinner():
-        pass
+    with terminal(monkeypatch) as screen:
+        with answer._spinner(), answer._without_panics():
+            os.write(2, b"panicked")
+        os.write(2, b"afterwards")
+        shown = os.read(screen, 65536)
     assert waits == [1.0]
-    assert "Reading and selecting" in sys.stderr.getvalue()
-    assert capsys.readouterr().out == ""
+    assert b"Reading and selecting" in shown
+    assert b"panicked" not in shown
+    assert shown.endswith(b"afterwards")
+
+
+def test_stderr_is_itself_again_after_a_failure(file, monkeypatch, capfd):
+    def panic(*_, **__):
+        os.write(2, b"thread panicked")
+        raise InputError("damaged.")
+
+    monkeypatch.setattr(Pairs, "domain", panic)
+    monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, domain(file))])
+    assert cli.exit_status() == 2
+    os.write(2, b"heard")
+    assert capfd.readouterr() == ("", "shortlist: damaged.\nheard")
 
 
 # As a process
@@ -448,6 +530,51 @@ def test_a_terminal_that_knows_no_unicode(file):
     out, err = running.communicate()
     assert (running.returncode, err) == (0, b"")
     assert rb"\x1b[31m\u65e5\u672c" in out
+
+
+def test_a_panic_inside_polars_is_one_line(tmp_path):
+    path = tmp_path / "damaged.parquet"
+    frame = pl.DataFrame({"user": [f"u{i}" for i in range(50)], "title": ["a"] * 50})
+    frame.write_parquet(path, compression="uncompressed")
+    fifty_values_of_six_bits = b"\x02\0\0\0\x64\x01\x06"
+    of_too_many_bits = b"\x02\0\0\0\x64\x01\x44"
+    path.write_bytes(path.read_bytes().replace(fifty_values_of_six_bits, of_too_many_bits))
+    running = process(*domain(path))
+    out, err = running.communicate()
+    assert (running.returncode, out, err.count(b"\n")) == (2, b"", 1)
+    assert b"cannot be read to its end" in err
+
+
+def closed(stream, *words):
+    """As a process started with that stream closed."""
+    shell = ["sh", "-c", f'exec "$@" {stream}', "sh", *PROGRAM, *map(str, words)]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@needs_sh
+@pytest.mark.parametrize("words", [["--help"], ["--version"], domain("none.csv")])
+def test_stdout_is_closed(words):
+    status, out, err = closed(">&-", *words)
+    assert (status, out) == (2, "")
+    assert err.startswith("shortlist: standard output is closed")
+    assert err.count("\n") == 1
+
+
+@needs_sh
+def test_stdout_is_closed_and_there_is_an_output(file, tmp_path):
+    saved = tmp_path / "kept.csv"
+    assert closed(">&-", *domain(file, "--output", saved)) == (0, "", f"Saved as {saved}.\n")
+    assert saved.read_text().count("\n") == 6
+
+
+@needs_sh
+@pytest.mark.parametrize("streams", ["2>&-", "<&- 2>&-"])
+def test_stderr_is_closed(file, streams):
+    status, out, _ = closed(streams, *domain(file))
+    assert status == 0
+    assert out.startswith("domain: 5 items\n")
+    assert closed(streams, "domain") == (2, "", "")
 
 
 def test_a_reader_that_goes_away(file, tmp_path):

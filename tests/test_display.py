@@ -26,8 +26,12 @@ TAGS = {"div", "p", "b", "br", "table", "thead", "tbody", "tr", "th", "td"}
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
+UNSEEN = "\u034f\u115f\u1160\u17b4\u180b\u180f\u2800\u3164\ufe00\ufe0f\uffa0\U0001d159\U000e0100"
+
+
 def harmless(text):
-    return all(c.isprintable() or unicodedata.category(c) == "Zs" for c in text)
+    seen = all(c.isprintable() or unicodedata.category(c) == "Zs" for c in text)
+    return seen and not set(UNSEEN) & set(text)
 
 
 def in_terminal(answer, width=80):
@@ -117,6 +121,18 @@ def test_hostile_items_print_literally_and_harmlessly(width):
 def test_what_was_hidden_can_be_seen(shown):
     assert shown in str(release(HOSTILE))
     assert shown in release(HOSTILE)._repr_html_()
+
+
+@pytest.mark.parametrize("character", UNSEEN + "\u200b\u200d\u00ad\u2060\U000e0061\n\x7f\x85")
+def test_what_shows_nothing_is_escaped(character):
+    shown = visible(f"a{character}b")
+    assert shown.isascii()
+    assert shown.encode().decode("unicode_escape") == f"a{character}b"
+
+
+@pytest.mark.parametrize("text", [*SCRIPTS, "a\u00a0b", "\\", "ｗｉｄｅ", "⠁", "ㅣ"])
+def test_what_can_be_seen_stays(text):
+    assert visible(text) == text
 
 
 @given(items=st.lists(anything, max_size=4), column=anything)

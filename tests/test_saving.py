@@ -10,6 +10,7 @@ import pytest
 from releases import release
 from shortlist.errors import InputError
 from shortlist.release import check_output
+from shortlist.release.saving import check_replaces_none
 
 SAVE_SLOWLY = """
 import io, sys, time
@@ -138,6 +139,21 @@ def test_an_impossible_output_is_refused_beforehand(tmp_path, name, rule):
         with pytest.raises(InputError, match=f"(?i)^cannot write '.*': .*{rule}"):
             refuse(tmp_path / name)
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_read_is_not_replaced(tmp_path):
+    read, other, link = (tmp_path / f"{name}.csv" for name in ("read", "other", "link"))
+    read.touch()
+    other.touch()
+    link.symlink_to(read)
+    (tmp_path / "dangling.csv").symlink_to(tmp_path / "nowhere")
+    for name in (read, link, f"{tmp_path}/./read.csv"):
+        for given in (read, link, tmp_path / "rea[d].csv", tmp_path / "*.csv", tmp_path / "**"):
+            with pytest.raises(InputError, match=r"^cannot write '.*': it is a file to be read; "):
+                check_replaces_none(name, ["none.csv", str(given)])
+    for given in (other, tmp_path / "new.csv", tmp_path / "o*", tmp_path / "none*", tmp_path):
+        check_replaces_none(read, [str(given), str(tmp_path / "dangling.csv")])
+    check_replaces_none(tmp_path / "new.csv", [str(tmp_path / "*.csv"), str(tmp_path / "new.csv")])
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="no folder that refuses even root")

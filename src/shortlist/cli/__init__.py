@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 __all__ = ["main"]
@@ -11,11 +12,12 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Run the command; exit with 0, 2 (can be mended), 130 (interrupted) or 1."""
+    closed = _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # items may be any Unicode, terminals may not
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = exit_status()
+        status = exit_status(can_print="stdout" not in closed)
     except KeyboardInterrupt:  # before anything was parsed
         sys.stderr.write("shortlist: interrupted; nothing was released.\n")
         status = 130
@@ -26,15 +28,35 @@ def main() -> NoReturn:
     os._exit(status)
 
 
-def exit_status() -> int:
+def _open_closed_streams() -> list[str]:
+    """Let what the caller has closed lead nowhere: no other file may get its number.
+
+    Returns:
+        The names of these streams.
+    """
+    closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for name in closed:  # in the order of their numbers: a new file gets the first that is free
+        setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
+    return closed
+
+
+def exit_status(*, can_print: bool = True) -> int:
     """Parse, answer, complain; the exit status."""
     from shortlist.cli.answer import answer
     from shortlist.cli.commands import app
     from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
     from shortlist.cli.request import Request
+    from shortlist.errors import InputError
 
     try:
         asked = app(prog_name="shortlist", standalone_mode=False)
+        if asked == INTERRUPTED:  # while the arguments were looked at
+            raise KeyboardInterrupt  # noqa: TRY301 - told as any other
+        if not (can_print or (isinstance(asked, Request) and asked.saves())):
+            raise InputError(  # noqa: TRY301
+                "standard output is closed, so that nothing can be printed; open it, or save the "
+                "answer by --output."
+            )
         if isinstance(asked, Request):
             answer(asked)
         sys.stdout.flush()
@@ -45,6 +67,4 @@ def exit_status() -> int:
         if message:
             complain(message)
         return status
-    if asked == INTERRUPTED:  # while the arguments were looked at
-        complain(diagnosis(KeyboardInterrupt())[0])
     return asked if isinstance(asked, int) else 0

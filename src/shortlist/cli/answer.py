@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -27,13 +28,14 @@ def answer(request: Request) -> None:
     """Answer on stdout, and in the file asked for."""
     mechanism, bits = request.plan(), request.bits()  # refused before anything is opened
     if request.output is not None:
-        from shortlist.release.saving import check_output
+        from shortlist.release.saving import check_output, check_replaces_none
 
         check_output(request.output)
+        check_replaces_none(request.output, request.files())
     if request.dry_run:
         _print(lambda: (_plan_as_json if request.as_json else _plan_in_words)(mechanism))
         return
-    with _spinner():
+    with _spinner(), _without_panics():
         release = request.release(bits)
     try:
         _publish(release, request)
@@ -127,13 +129,28 @@ def _spinner() -> Iterator[None]:
         return
     from rich.console import Console
 
-    status = Console(stderr=True).status("Reading and selecting …")
-    timer = threading.Timer(1.0, status.start)
-    timer.daemon = True
-    timer.start()
+    # A number of its own, which nothing diverts.
+    with os.fdopen(os.dup(2), "w", encoding=sys.stderr.encoding, errors="replace") as screen:
+        status = Console(file=screen).status("Reading and selecting …")
+        timer = threading.Timer(1.0, status.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            status.stop()
+
+
+@contextlib.contextmanager
+def _without_panics() -> Iterator[None]:
+    """Divert what is written to stderr by its number: the trace of a panic inside Polars."""
+    kept = os.dup(2)
     try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
         yield
     finally:
-        timer.cancel()
-        timer.join()
-        status.stop()
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -31,6 +31,17 @@ __all__ = ["app"]
 
 
 class _Command(TyperCommand):
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+        """Without the type of the argument, of which its name says enough."""
+        super().__init__(*arguments, **options)
+        for parameter in self.params:
+            if parameter.param_type_name == "argument":
+                vars(parameter).update(display_type_rich=lambda **_: "")
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Without braces."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
     def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401 - the library's types moved
         """Beside the other flags, and without a type."""
         option = super().get_help_option(ctx)

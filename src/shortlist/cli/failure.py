@@ -43,7 +43,8 @@ def complain(message: str) -> None:
     """Say what went wrong in one line, whatever characters a name in it may hold."""
     from shortlist.release.sheet import harmless
 
-    print(f"shortlist: {harmless(message)}", file=sys.stderr)  # noqa: T201 - the command's voice
+    with contextlib.suppress(OSError):  # nobody can be told
+        print(f"shortlist: {harmless(message)}", file=sys.stderr)  # noqa: T201 - the command's voice
 
 
 _USAGE_ERROR = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
@@ -58,13 +59,16 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
     return f"{message}{stop}{hint} See {command} --help."
 
 
-_PYTHON_WORDS = re.compile(
-    r"""
-    (?P<quoted>"[^"]*")
-    | \b(?P<given>k|user|item|epsilon|delta|mechanism|max_items_per_user|public_items)=
-    | \b(?P<name>max_items_per_user|public_items)\b
-    | \b(?P<question>top_k)\b
-    | \bdata=
+_ARGUMENT = re.compile(
+    r"(data|k|user|item|epsilon|delta|mechanism|max_items_per_user|public_items)="
+    r"""("[^"]*"|[^\s",:]+)"""
+)
+_OUR_WORDS = re.compile(
+    rf"""
+    (?P<quoted> "[^"]*" | '(?:[^'\\]|\\.)*' )
+    | (?:^|(?<=:[ ])) (?: (?P<opening> {_ARGUMENT.pattern} (?:(?:,|[ ]and)[ ]{_ARGUMENT.pattern})* )
+                        | (?P<kind> [A-Z]\w+ ) )
+    | (?:^|(?<=[ ])) (?P<name> public_items | top_k ) (?= [,;.:]?(?:[ ]|$) )
     """,
     re.VERBOSE,
 )
@@ -73,6 +77,8 @@ _PYTHON_WORDS = re.compile(
 def _in_shell_words(message: str) -> str:
     """The library's message with arguments as they are written in a shell.
 
+    Only where it is sure to be the library's: at the opening, or after a colon, outside quotes.
+
     >>> _in_shell_words('data="a.csv": user="k=" is no column.')
     '"a.csv": --user "k=" is no column.'
     >>> _in_shell_words("k=0: must be 1 or more; or give public_items.")
@@ -80,16 +86,19 @@ def _in_shell_words(message: str) -> str:
     """
     from shortlist.sources.question import mechanism_names
 
-    names = {name.replace("-", " ").title().replace(" ", ""): name for name in mechanism_names()}
+    kinds = {name.replace("-", " ").title().replace(" ", ""): name for name in mechanism_names()}
+
+    def argument(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        option = {"data": "", "k": "-k "}.get(name, f"--{name.replace('_', '-')} ")
+        return option + kinds.get(value, value)
 
     def shell(found: re.Match[str]) -> str:
-        quoted, given, name, question = found.groups(default="")
-        if given == "k":
-            return "-k "
-        option = f"--{given or name}{' ' * bool(given)}" if given or name else question
-        return quoted or option.replace("_", "-")
+        text = found[0]
+        if found["opening"]:
+            return _ARGUMENT.sub(argument, text)
+        if found["name"]:
+            return {"public_items": "--public-items", "top_k": "top-k"}[text]
+        return text if found["quoted"] else kinds.get(text, text)
 
-    text = _PYTHON_WORDS.sub(shell, message)
-    for kind, name in names.items():
-        text = re.sub(rf"\b{kind}\b", name, text)
-    return text
+    return _OUR_WORDS.sub(shell, message)

@@ -58,11 +58,24 @@ class Request:
             **self.asked(),
         )
 
+    def saves(self) -> bool:
+        """Whether the answer goes to a file."""
+        return self.output is not None and not self.dry_run
+
+    def files(self) -> list[str]:
+        """The paths and globs of all that is read."""
+        return [self.file] if self.public_items is None else [self.file, self.public_items]
+
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
         from shortlist.bits import SeededBits
 
         if self.seed is None:
+            if self.not_private:
+                raise InputError(
+                    "--not-private goes with --seed, and without a seed the answer is private; "
+                    "leave it away."
+                )
             return None
         if not self.not_private:
             raise InputError(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from shortlist.errors import InputError
 from shortlist.release.formats import SUFFIXES
 
-__all__ = ["check_output", "write_whole"]
+__all__ = ["check_output", "check_replaces_none", "write_whole"]
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
@@ -32,6 +34,31 @@ def check_output(path: str | os.PathLike[str]) -> None:
         problem = f"{getattr(error, 'strerror', None) or 'no such path can exist'}."
     if problem:
         raise InputError(f"cannot write {os.fspath(path)!r}: {problem}")
+
+
+def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> None:
+    """Check that `path` is none of the files to be read, by whatever name or link.
+
+    Args:
+        path: Where a release is to be saved.
+        inputs: Paths and globs.
+
+    Raises:
+        InputError: It is one of them.
+    """
+    for given in inputs:
+        files = [given] if os.path.exists(given) else glob.glob(given, recursive=True)  # noqa: PTH110, PTH207 - as they are read
+        if any(_are_same(path, file) for file in files):
+            raise InputError(
+                f"cannot write {os.fspath(path)!r}: it is a file to be read; give another name."
+            )
+
+
+def _are_same(one: str | os.PathLike[str], other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121 - links are followed by both
+    except OSError:  # one does not exist
+        return False
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ __all__ = ["Sheet", "harmless", "notes", "sheet", "visible"]
 _WHOLE = 100  # a list up to this long is shown whole,
 _HEAD = 30  # of a longer one the first rows
 _LONGEST = 200  # characters of one item
+_UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U0001d159\U000e0100-\U000e01ef]"
+)
 _NOT_PRIVATE = "not private: the noise came from a seed"
 _SPENDS = "Running it again spends the budget again."
 
@@ -24,11 +29,12 @@ _SPENDS = "Running it again spends the budget again."
 def visible(value: object) -> str:
     r"""The text of `value` in characters that move no cursor, hide nothing and turn no line.
 
-    Controls, line ends, direction marks and zero-width characters become the escapes of `repr`;
-    every letter, mark, emoji and space stays. Very long texts are cut.
+    Controls, line ends, direction marks and whatever shows nothing, such as joiners, variation
+    selectors and fillers, become escapes; every letter, mark, emoji and space that can be seen
+    stays. Very long texts are cut.
 
-    >>> print(visible("red \x1b[31m, turned \u202e, día 日本"))
-    red \x1b[31m, turned \u202e, día 日本
+    >>> print(visible("red \x1b[31m, turned \u202e, día 日本, filled \u3164"))
+    red \x1b[31m, turned \u202e, día 日本, filled \u3164
     """
     cut = str(value)
     if len(cut) > _LONGEST:
@@ -42,9 +48,10 @@ def harmless(text: str) -> str:
 
 
 def _visible_character(character: str) -> str:
-    if character.isprintable() or unicodedata.category(character) == "Zs":
+    seen = character.isprintable() or unicodedata.category(character) == "Zs"
+    if seen and not _UNSEEN.match(character):
         return character
-    return repr(character)[1:-1]
+    return character.encode("unicode_escape").decode("ascii")
 
 
 @dataclass(frozen=True)
