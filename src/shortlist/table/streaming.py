@@ -30,7 +30,10 @@ def stream_offsets(rows: pl.LazyFrame) -> list[Keys] | None:
     n_rows = rows.select(pl.len()).collect().item()
     columns = [_Column(name, dtype, n_rows) for name, dtype in rows.collect_schema().items()]
     for batch in rows.collect_batches(maintain_order=True):
-        for column, values in zip(columns, batch.drop_nulls().get_columns(), strict=True):
+        held = batch.get_columns()
+        if any(values.null_count() for values in held):
+            held = batch.drop_nulls().get_columns()
+        for column, values in zip(columns, held, strict=True):
             if not column.append(values):
                 return None
     return [column.keys() for column in columns] if n_rows else None
@@ -54,7 +57,8 @@ class _Column:
             if len(numbers):
                 self._low = min(self._low, int(numbers.min()))
                 self._high = max(self._high, int(numbers.max()))
-                self._bits[self._end : self._end + len(numbers)] = numbers.astype(np.uint32)
+                bits = self._bits[self._end : self._end + len(numbers)]
+                np.copyto(bits, numbers, casting="unsafe")
                 self._end += len(numbers)
         return fit_offsets(self._low, self._high, len(self._bits))
 
