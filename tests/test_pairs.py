@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 import shortlist as sl
+from refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.mechanisms import DiscoverThenRank, Peeling, WeightedGaussian
@@ -94,15 +95,6 @@ FORMS = {
 @pytest.fixture(params=FORMS)
 def form(request, tmp_path):
     return lambda frame: FORMS[request.param](frame, tmp_path)
-
-
-def refusal(action, *contains):
-    with pytest.raises(InputError) as caught:
-        action()
-    message = str(caught.value)
-    for part in contains:
-        assert part in message
-    return message
 
 
 def everything_shown(release):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import os
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError, is_whole, written
 
 __all__ = ["Bits", "SeededBits", "SystemBits"]
 
@@ -53,8 +52,7 @@ class SeededBits:
     private = False
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.seed, numbers.Integral) and not isinstance(self.seed, bool)
-        if not (whole and self.seed >= 0):
+        if not (is_whole(self.seed) and self.seed >= 0):
             raise InputError(f"seed={written(self.seed)}: must be a whole number, 0 or more.")
         object.__setattr__(self, "_generator", np.random.default_rng(self.seed))
 

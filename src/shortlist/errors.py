@@ -1,4 +1,4 @@
-"""The one error that a caller can mend."""
+"""The one error that a caller can mend, and what its checks and messages need."""
 
 import difflib
 import numbers
@@ -31,3 +31,8 @@ def written(value: object) -> str:
     if value is None or isinstance(value, str | numbers.Number):
         return repr(value)
     return value.__name__ if isinstance(value, type) else f"a value of type {type(value).__name__}"
+
+
+def is_whole(value: object) -> bool:
+    """Whether `value` is a whole number of any library; True and False are none."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -1,7 +1,7 @@
 """The options of the commands, with their help."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +23,16 @@ def _number(text: str) -> float:
 
 
 PRIVACY, ANSWER, TESTS = "Privacy", "Answer", "Tests"
+
+_DELTA = "Far below one over the number of users, such as 1e-6."
+
+
+def _budget(text: str) -> Any:  # noqa: ANN401 - the library's types moved
+    """A number on which privacy depends."""
+    return typer.Option(
+        parser=_number, metavar="NUMBER", help=text, rich_help_panel=PRIVACY, show_default=False
+    )
+
 
 File = Annotated[
     str,
@@ -48,37 +58,9 @@ K = Annotated[
     int,
     typer.Option("-k", parser=_whole, metavar="N", help="How many items.", show_default=False),
 ]
-Epsilon = Annotated[
-    float,
-    typer.Option(
-        parser=_number,
-        metavar="NUMBER",
-        help="Privacy budget: 1 is usual, less is more private.",
-        rich_help_panel=PRIVACY,
-        show_default=False,
-    ),
-]
-Delta = Annotated[
-    float,
-    typer.Option(
-        parser=_number,
-        metavar="NUMBER",
-        help="Far below one over the number of users, such as 1e-6. It may be left away with "
-        "public items.",
-        rich_help_panel=PRIVACY,
-        show_default=False,
-    ),
-]
-DomainDelta = Annotated[
-    float,
-    typer.Option(
-        parser=_number,
-        metavar="NUMBER",
-        help="Far below one over the number of users, such as 1e-6.",
-        rich_help_panel=PRIVACY,
-        show_default=False,
-    ),
-]
+Epsilon = Annotated[float, _budget("Privacy budget: 1 is usual, less is more private.")]
+DomainDelta = Annotated[float, _budget(_DELTA)]
+Delta = Annotated[float, _budget(f"{_DELTA} It may be left out with public items.")]
 Bound = Annotated[
     int,
     typer.Option(

@@ -8,7 +8,7 @@ import numbers
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError, is_whole, written
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.privacy import Cost
@@ -73,15 +73,20 @@ class Mechanism(ABC):
     def __post_init__(self) -> None:
         for name in self.fields():
             object.__setattr__(self, name, self._checked(name, getattr(self, name)))
-        try:
-            if 0 < self.delta < 1e-300:  # halves of it would lose digits
-                raise ValueError  # noqa: TRY301 - as what follows
-            self.parameters()  # now, so that what cannot be calibrated is refused at once
-        except (InputError, ArithmeticError, ValueError):
+        if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
                 "these; epsilon from 1e-6 to 100 and delta from 1e-290 are always within reach."
-            ) from None
+            )
+
+    def _can_be_calibrated(self) -> bool:
+        if 0 < self.delta < 1e-300:  # halves of it would lose digits
+            return False
+        try:
+            self.parameters()
+        except (ArithmeticError, ValueError):  # an InputError is a ValueError
+            return False
+        return True
 
     def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
         """The value as a plain number, if a field of that name may have it."""
@@ -141,8 +146,7 @@ def require_delta(delta: float, *, zero_because: str | None = None) -> None:
 
 def require_count(name: str, value: int) -> None:
     """Refuse what is not a whole number of at least 1, or is more than a table can hold."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not (whole and value >= 1):
+    if not (is_whole(value) and value >= 1):
         raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
     if value > MOST:
         raise InputError(f"{name}={value}: must be at most {MOST}, as many as a table can hold.")

@@ -11,10 +11,7 @@ import numpy as np
 from shortlist.calibration import peeling_epsilon
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import (
-    Mechanism,
-    Selection,
-)
+from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
 

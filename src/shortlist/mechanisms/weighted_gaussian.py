@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.exact import Draws
@@ -126,7 +127,7 @@ class WeightedGaussian(Mechanism):
 
 def discover(
     weights: Ints, sigma: float, threshold: float, draws: Draws
-) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+) -> tuple[Ints, NDArray[np.bool_]]:
     """The items of positive weight, and whether the noisy weight of each reaches the threshold.
 
     No noise is drawn: whether an item passes is a coin. The noise, where it is wanted later, is

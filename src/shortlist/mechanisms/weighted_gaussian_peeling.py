@@ -9,11 +9,7 @@ from typing import ClassVar
 from shortlist.calibration import peeling_epsilon_lemma_b1
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
-from shortlist.mechanisms.base import (
-    Mechanism,
-    Selection,
-    require_bounded,
-)
+from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, WeightedGaussian, discover
 from shortlist.privacy import Approximate

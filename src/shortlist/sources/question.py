@@ -10,7 +10,7 @@ from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
 from shortlist.errors import InputError, nearest, written
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, require_count, require_delta, require_epsilon
+from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["bits_of", "build_mechanism", "mechanism_named", "mechanism_names"]
 
@@ -37,10 +37,6 @@ def build_mechanism(
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
     """
-    if k is not None:
-        require_count("k", k)
-    require_epsilon(epsilon)
-    require_delta(delta)
     if k is None and items_are_public:
         raise InputError(
             "public_items: everybody knows these items, so there is no domain to discover; ask "
@@ -51,9 +47,9 @@ def build_mechanism(
     )
     _require_fit(kind, k, items_are_public)
     given = {
-        "k": None if k is None else int(k),
-        "epsilon": float(epsilon),
-        "delta": float(delta),
+        "k": k,
+        "epsilon": epsilon,
+        "delta": delta,
         "max_items_per_user": max_items_per_user,
     }
     _require_options(kind, options, given)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -156,23 +156,48 @@ def _code_offsets(column: pl.Series) -> Keys | None:
     numbers = column.to_physical()
     if not fits_numpy(numbers.dtype):
         return None
-    low, high = _bounds(numbers)
-    size = high - low + 1
-    if not fit_offsets(low, high, len(column)):
-        return None
-    codes = np.empty(len(column), np.uint32)
-    # Modulo 2^32 the subtraction is exact whatever the width of the type, as size < 2^32.
-    start, shift = 0, np.uint32(low % _LIMIT)
-    for chunk in numbers.get_chunks():
-        out = codes[start : start + len(chunk)]
-        np.subtract(chunk.to_numpy(), shift, out=out, dtype=np.uint32, casting="unsafe")
-        start += len(chunk)
-    return Keys(codes, size, Offsets(column.clear(), low, size))
+    coder = OffsetCoder(column.clear(), len(column))
+    return coder.keys() if coder.append(numbers) else None
 
 
-def fit_offsets(low: int, high: int, n_rows: int) -> bool:
-    """Whether an array over all values from `low` to `high` is no waste for so many rows."""
-    return high - low < min(max(4 * n_rows, 2**20), 2**30)
+class OffsetCoder:
+    """Codes that are distances from the smallest value, of integers that come piece by piece.
+
+    Until all have come, the last 32 bits of each are kept, the smallest and the largest value.
+    """
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:
+        """Take an empty column of the name and type, and how many rows will come at most."""
+        self._like = like
+        self._bits = np.empty(n_rows, np.uint32)
+        self._end = 0
+        self._low, self._high = 2**64, -(2**64)  # beyond all values
+
+    def append(self, numbers: pl.Series) -> bool:
+        """Take more integers, none null; False if all so far lie too far apart."""
+        for chunk in numbers.get_chunks():
+            values = chunk.to_numpy()
+            if not len(values):
+                continue
+            self._low = min(self._low, int(values.min()))
+            self._high = max(self._high, int(values.max()))
+            # An array over all values between is no waste for so many rows.
+            if self._high - self._low >= min(max(4 * len(self._bits), 2**20), 2**30):
+                return False
+            bits = self._bits[self._end : self._end + len(values)]
+            np.copyto(bits, values, casting="unsafe")
+            self._end += len(values)
+        return True
+
+    def keys(self) -> Keys:
+        """The keys of all that came."""
+        codes = self._bits[: self._end]
+        if not self._end:
+            return Keys(codes, 0, Offsets(self._like, 0, 0))
+        # Modulo 2^32 this is exact whatever the width of the type, as all distances are less.
+        codes -= np.uint32(self._low % _LIMIT)
+        size = self._high - self._low + 1
+        return Keys(codes, size, Offsets(self._like, self._low, size))
 
 
 def fits_numpy(dtype: pl.DataType) -> bool:
@@ -183,12 +208,6 @@ def fits_numpy(dtype: pl.DataType) -> bool:
         *(pl.Int8, pl.Int16, pl.Int32, pl.Int64),
         *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
     )
-
-
-def _bounds(numbers: pl.Series) -> tuple[int, int]:
-    low: Any = numbers.min()
-    high: Any = numbers.max()
-    return int(low), int(high)
 
 
 def _code_distinct(column: pl.Series) -> Keys:
