@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from shortlist import calibration
 from shortlist.calibration import (
     bounded_range_epsilon,
+    divide_down,
     gaussian_rho,
     gaussian_sigma,
     largest,
     peeling_epsilon,
     peeling_epsilon_lemma_b1,
+    subtract_down,
     threshold,
     zcdp_rho,
 )
@@ -122,6 +124,38 @@ def test_largest_finds_the_last_float_that_fits(epsilon, edge):
         return Approximate(epsilon, 0.1 if x <= edge else 0.2)
 
     assert largest(cost_of, epsilon=epsilon, delta=0.1) == edge
+
+
+FLOATS = between(1e-300, 1e300) | st.sampled_from([0.0, 5e-324, 1e-310, 0.1, 1.0, 3.0])
+
+
+@fixed
+@given(total=FLOATS, share=st.floats(0, 1) | st.sampled_from([1e-300, 1e-17, 0.3, 1 - 1e-16]))
+@example(total=0.3, share=1 / 3)
+@example(total=1e-323, share=0.5)
+def test_subtract_down_is_the_largest_float_that_still_fits(total, share):
+    part = total * share
+    rest = subtract_down(total, part)
+    assert 0 <= Fraction(rest) <= Fraction(total) - Fraction(part)
+    assert Fraction(math.nextafter(rest, math.inf)) > Fraction(total) - Fraction(part)
+
+
+@fixed
+@given(epsilon=FLOATS, k=st.integers(1, 2**32) | st.integers(1, 1000))
+@example(epsilon=5e-324, k=2)
+@example(epsilon=5e-324, k=1)
+@example(epsilon=0.1, k=3)
+def test_divide_down_is_the_largest_float_of_which_k_fit(epsilon, k):
+    share = divide_down(epsilon, k)
+    assert 0 <= k * Fraction(share) <= Fraction(epsilon)
+    assert k * Fraction(math.nextafter(share, math.inf)) > Fraction(epsilon)
+
+
+def test_what_rounds_to_nearest_would_not_fit():
+    totals = [(3 + n) / 7 for n in range(100)]
+    assert any(3 * Fraction(total / 3) > Fraction(total) for total in totals)
+    parts = [(total, total * 0.05) for total in totals]
+    assert any(Fraction(t - part) + Fraction(part) > Fraction(t) for t, part in parts)
 
 
 def quantile(delta, t):

@@ -7,20 +7,26 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from shortlist.errors import InputError
-from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect
+from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
 
 __all__ = [
     "bounded_range_epsilon",
+    "cube_noise_scale",
+    "divide_down",
     "gaussian_rho",
     "gaussian_sigma",
     "largest",
+    "one_shot_laplace_scale",
     "peeling_epsilon",
     "peeling_epsilon_lemma_b1",
+    "require_one_shot_delta",
+    "subtract_down",
     "threshold",
     "zcdp_rho",
 ]
 
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
+_SCALES = 2.0**-900, 2.0**56  # between these, noise on integers below 2^62 fits floats
 _EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
 
 
@@ -118,10 +124,91 @@ def peeling_epsilon_lemma_b1(k: int, *, epsilon: float, delta: float) -> float:
     approximate = (
         8 * epsilon / math.sqrt(8 * k) / (math.sqrt(log_term + epsilon) + math.sqrt(log_term))
     )
-    return max(_divide_down(epsilon, k), approximate * (1 - 2.0**-48))
+    return max(divide_down(epsilon, k), approximate * (1 - 2.0**-48))
 
 
-def _divide_down(epsilon: float, k: int) -> float:
+def one_shot_laplace_scale(
+    k: int,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    n_items: int | None = None,
+    spread: float = 1.0,
+    total: float = math.inf,
+) -> float:
+    """The scale of Laplace noise, added once to all scores to name the k largest; rounded up.
+
+    The least of those that are proved (`docs/proofs/one-shot-laplace.md`):
+
+    - k spread / epsilon: pure, for the k largest in their order; Qiao et al. (2021), Theorem 2.1.
+    - total / epsilon: pure, for all noisy scores, and so for any k and what is computed from them.
+    - 4 spread sqrt(k ln(n_items / delta)) / epsilon: for the set of the k largest alone; Theorem
+      2.2. Only with a delta, and smaller than the first where k > 16 ln(n_items / delta).
+
+    Args:
+        k: How many items are named.
+        epsilon: Of the guarantee.
+        delta: Of the guarantee.
+        n_items: How many scores there are, as everybody knows; None for a scale that is good
+            whatever their number.
+        spread: The most by which one score rises more than another between neighbours: 1 for counts
+            that one user more raises by 0 or 1; twice the sensitivity where scores move either way.
+        total: The most that all scores change in sum.
+
+    Raises:
+        InputError: `require_one_shot_delta` refuses, or no noise of that size can be drawn.
+
+    >>> one_shot_laplace_scale(10, epsilon=0.5), one_shot_laplace_scale(10, epsilon=0.5, total=3)
+    (20.0, 6.0)
+    """
+    require_one_shot_delta(epsilon, delta)
+    whole = min(k * Fraction(spread), Fraction(total)) if total < math.inf else k * Fraction(spread)
+    scale = round_up(whole / Fraction(epsilon))
+    if delta > 0 and n_items is not None and n_items >= 2:
+        log_term = math.log(n_items) - math.log(delta)
+        as_a_set = 4 * spread * math.sqrt(k * log_term) / epsilon
+        scale = min(scale, as_a_set * (1 + 2.0**-48))
+    return _drawable(scale, epsilon)
+
+
+def cube_noise_scale(*, epsilon: float, spread: float = 1.0) -> float:
+    """The scale of noise uniform in a cube that makes a ranking `epsilon`-DP, rounded up.
+
+    spread / (2 epsilon), with `spread` as for `one_shot_laplace_scale`: a change of all scores
+    alike changes no ranking, and up to such a one no score changes by more than spread / 2. The
+    half side is the sum of n_items + 1 exponentials of that mean (`docs/proofs/gamma.md`).
+
+    >>> cube_noise_scale(epsilon=0.5)
+    1.0
+    """
+    return _drawable(round_up(Fraction(spread) / 2 / Fraction(epsilon)), epsilon)
+
+
+def _drawable(scale: float, epsilon: float) -> float:
+    if not _SCALES[0] < scale < _SCALES[1]:
+        raise InputError(f"epsilon={epsilon!r}: noise of scale {scale:.3g} cannot be drawn.")
+    return scale
+
+
+def require_one_shot_delta(epsilon: float, delta: float) -> None:
+    """Refuse a delta with which one-shot Laplace noise has no theorem."""
+    if delta > 0 and not (epsilon <= 0.2 and delta <= 0.05):
+        raise InputError(
+            f"epsilon={epsilon!r}, delta={delta!r}: with a delta, one-shot Laplace noise is proved "
+            "private for epsilon up to 0.2 and delta up to 0.05 only; give delta=0, or take "
+            "Peeling or JointOrPeel, which make use of a delta at any epsilon."
+        )
+
+
+def subtract_down(total: float, part: float) -> float:
+    """The largest float that makes at most the total together with the part."""
+    rest = total - part
+    fits = Fraction(rest) + Fraction(part) <= Fraction(total)
+    return rest if fits else math.nextafter(rest, 0.0)
+
+
+def divide_down(epsilon: float, k: int) -> float:
+    """The largest float of which k make at most epsilon."""
     share = epsilon / k
     return share if k * Fraction(share) <= Fraction(epsilon) else math.nextafter(share, 0.0)
 

@@ -11,18 +11,32 @@ Rogers (2019) and Cesar & Rogers (2021).
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Self
 
 from shortlist.errors import InputError
 
-__all__ = ["ZCDP", "Approximate", "Cost", "Gaussian", "Pure", "bisect", "max", "round_up"]
+__all__ = [
+    "ZCDP",
+    "Approximate",
+    "Cost",
+    "Either",
+    "Gaussian",
+    "Pure",
+    "bisect",
+    "max",
+    "round_down",
+    "round_up",
+]
 
 _ULP = 2.0**-52
 _LEAST = 5e-324  # the least positive float
+_ALTERNATIVES = 128  # more are merged, two at a time
 
 
 class Cost(ABC):
@@ -176,9 +190,10 @@ class Pure(Cost):
     __slots__ = ()
 
     def __init__(self, epsilon: float, rho: float | None = None) -> None:
-        super().__init__(epsilon=epsilon, rho=0.0 if rho is None else rho)
         if rho is None:
-            self._parameters["rho"] = round_up(Fraction(float(epsilon)) ** 2 / 2)
+            super().__init__(epsilon=epsilon)  # refuses what has no square
+            rho = round_up(Fraction(epsilon) ** 2 / 2)
+        super().__init__(epsilon=epsilon, rho=rho)
 
     @classmethod
     def bounded_range(cls, epsilon: float) -> Pure:
@@ -190,25 +205,113 @@ class Pure(Cost):
         return cls(epsilon, round_up(Fraction(epsilon) ** 2 / 8))
 
     @property
+    def pure(self) -> float:
+        """The epsilon from which on no delta is needed."""
+        return self._parameters["epsilon"]
+
+    @property
     def rho(self) -> float:
         """The zCDP parameter."""
         return self._parameters["rho"]
 
+    def covers(self, other: Pure) -> bool:
+        """Whether the other costs at most this in both numbers."""
+        return other.pure <= self.pure and other.rho <= self.rho
+
     def delta(self, epsilon: float) -> float:
         """0 from the pure epsilon on; below it the better of randomised response and zCDP."""
         _require_epsilon(epsilon)
-        pure = self._parameters["epsilon"]
-        if epsilon >= pure:
+        if epsilon >= self.pure:
             return 0.0
-        worst_pair = -math.expm1(epsilon - pure) / (1 + math.exp(-pure)) * (1 + 16 * _ULP)
-        return min(1.0, worst_pair, _zcdp_delta(self.rho, epsilon))
+        worst_pair = -math.expm1(epsilon - self.pure) / (1 + math.exp(-self.pure))
+        return min(1.0, worst_pair * (1 + 16 * _ULP), _zcdp_delta(self.rho, epsilon))
 
     def __add__(self, other: Cost) -> Cost:
         if isinstance(other, Pure):
             return self._summed(other)
         if isinstance(other, Approximate):
-            return Approximate(self._parameters["epsilon"], 0.0)._summed(other)
+            return Approximate(self.pure, 0.0)._summed(other)
         return other + self
+
+
+class Either(Cost):
+    """The cost of one of several `Pure` ones: which, was chosen from what was already released.
+
+    Tighter than the largest in each number: where epsilon is at least the pure epsilon of one
+    alternative, that one needs no delta, whatever its rho (`docs/proofs/costs.md`). Made by `max`.
+
+    >>> max(Pure(0.5), Pure.bounded_range(0.25) * 4)
+    Either(Pure(epsilon=0.5, rho=0.125), Pure(epsilon=1.0, rho=0.03125))
+    """
+
+    __slots__ = ("_alternatives",)
+    _alternatives: tuple[Pure, ...]
+
+    def __init__(self, *alternatives: Pure) -> None:
+        numbers = {
+            f"{name}_{i}": value
+            for i, cost in enumerate(alternatives, start=1)
+            for name, value in cost.parameters().items()
+        }
+        super().__init__(**numbers)
+        object.__setattr__(self, "_alternatives", alternatives)
+
+    @classmethod
+    def of(cls, alternatives: Iterable[Pure]) -> Pure | Either:
+        """Those of the alternatives that no other covers, by rising epsilon."""
+        kept: list[Pure] = []
+        for cost in sorted(alternatives, key=lambda cost: (-cost.rho, -cost.pure)):
+            if not any(other.covers(cost) for other in kept):
+                kept.append(cost)
+        kept.sort(key=lambda cost: cost.pure)
+        while len(kept) > _ALTERNATIVES:
+            pairs = zip(kept[::2], [*kept[1::2], kept[-1]], strict=False)
+            kept = [Pure(b.pure, builtins.max(a.rho, b.rho)) for a, b in pairs]
+        return kept[0] if len(kept) == 1 else cls(*kept)
+
+    @property
+    def largest(self) -> Pure:
+        """The larger of the alternatives in each number."""
+        alternatives = self._alternatives
+        return Pure(
+            builtins.max(cost.pure for cost in alternatives),
+            builtins.max(cost.rho for cost in alternatives),
+        )
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter: the largest of the alternatives."""
+        return self.largest.rho
+
+    def delta(self, epsilon: float) -> float:
+        """As of a pure cost, from the alternatives whose pure epsilon lies above."""
+        _require_epsilon(epsilon)
+        left = [cost for cost in self._alternatives if cost.pure > epsilon]
+        if not left:
+            return 0.0
+        return min(self.largest.delta(epsilon), _zcdp_delta(Either(*left).rho, epsilon))
+
+    def __add__(self, other: Cost) -> Cost:
+        if isinstance(other, Pure | Either):
+            pairs = itertools.product(self._alternatives, _alternatives(other))
+            return Either.of(one._summed(another) for one, another in pairs)  # noqa: SLF001 - our own
+        return self.largest + other
+
+    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
+        if not (isinstance(times, int) and times >= 0):
+            return super().__mul__(times)
+        if times < 2:
+            return self if times else Pure(0.0)
+        half = self * (times // 2)
+        return half + half + self if times % 2 else half + half
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Either({', '.join(map(repr, self._alternatives))})"
+
+    def __reduce__(self) -> tuple[object, tuple[Pure, ...]]:  # type: ignore[override]
+        return Either, self._alternatives
 
 
 class Approximate(Cost):
@@ -229,7 +332,7 @@ class Approximate(Cost):
         return self._parameters["delta"] if epsilon >= self._parameters["epsilon"] else 1.0
 
     def __add__(self, other: Cost) -> Cost:
-        if isinstance(other, Pure):
+        if isinstance(other, Pure | Either):
             return other + self
         return self._summed(other) if isinstance(other, Approximate) else NotImplemented
 
@@ -240,6 +343,8 @@ def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `
     >>> max(ZCDP(0.1, delta=1e-6), ZCDP(0.2))
     ZCDP(rho=0.2, delta=1e-06)
     """
+    if isinstance(first, Pure | Either) and isinstance(second, Pure | Either):
+        return Either.of([*_alternatives(first), *_alternatives(second)])
     if type(first) is not type(second):
         one, other = _as_zcdp(first), _as_zcdp(second)
         if one is None or other is None:
@@ -272,14 +377,23 @@ def round_up(value: Fraction) -> float:
     try:
         nearest = float(value)
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -sys.float_info.max
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def round_down(value: Fraction) -> float:
+    """The largest float that is not more than `value`."""
+    return -round_up(-value)
 
 
 def _as_zcdp(cost: Cost) -> ZCDP | None:
     if isinstance(cost, ZCDP):
         return ZCDP(cost.rho, cost.lost)
-    return ZCDP(cost.rho) if isinstance(cost, Pure) else None
+    return ZCDP(cost.rho) if isinstance(cost, Pure | Either) else None
+
+
+def _alternatives(cost: Pure | Either) -> tuple[Pure, ...]:
+    return cost._alternatives if isinstance(cost, Either) else (cost,)  # noqa: SLF001 - our own
 
 
 def _require_epsilon(epsilon: float) -> None:
