@@ -6,6 +6,7 @@ probabilities are the output law. Nothing is sampled. `order`, whose noise is co
 over the orders it can return, with probabilities by quadrature.
 """
 
+import dataclasses
 import itertools
 from collections import defaultdict
 
@@ -14,6 +15,9 @@ from flint import ctx
 
 from orders import order_and_cell_law
 from shortlist.exact import Ordered
+from shortlist.reals import UNIT, ExponentialWeights
+
+NEGLIGIBLE = 1e-30
 
 
 def law(run, edges=()):
@@ -47,8 +51,8 @@ class Enumerator:
         return None
 
     def _branch(self, options):
-        """One of (value, probability); those of probability 0 are no branch."""
-        options = [option for option in options if option[1] > 0]
+        """One of (value, probability); those of hardly any probability are no branch."""
+        options = [option for option in options if option[1] > NEGLIGIBLE]
         depth = len(self._open)
         self._open.append(len(options))
         value, probability = options[self._script[depth] if depth < len(self._script) else 0]
@@ -64,20 +68,38 @@ class Enumerator:
         masses = [_exactly(weights, i) for i in range(len(weights))]
         return self._branch([(i, mass / sum(masses)) for i, mass in enumerate(masses)])
 
+    def permute_and_flip(self, candidates):
+        """By the integral over the arrival time of the first that is accepted, a polynomial."""
+        if isinstance(candidates, ExponentialWeights):
+            candidates = dataclasses.replace(candidates, whole=True)
+        chances = np.array([_exactly(candidates.chance(i), 0) for i in range(len(candidates))])
+        weights = np.array([_exactly(candidates, i) for i in range(len(candidates))])
+        sizes = np.round(weights * np.exp(candidates.shift) / chances)
+        nodes, shares = np.polynomial.legendre.leggauss(int(sizes.sum()) // 2 + 1)
+        y = (nodes + 1) / 2
+        waiting = 1 - np.outer(chances, y)
+        nobody = np.prod(waiting ** sizes[:, None], axis=0)
+        masses = sizes * chances * (nobody / waiting @ (shares / 2))
+        return self._branch(list(enumerate(masses)))
+
     def integer(self, bounds):
         draws = [self._branch([(i, 1 / bound) for i in range(bound)]) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
-    def order(self, scores, noises, *, digits, at_least=None, k=None):  # noqa: ARG002 - see `law`
-        positions, cells = self._branch(_orders(scores, noises, at_least, k, self._edges))
+    def order(self, scores, noises, *, digits, unit=UNIT, radius=None, at_least=None, k=None):
+        edges = () if digits is None else self._edges
+        options = _orders(scores, noises, at_least, k, edges, unit, radius)
+        positions, cells = self._branch(options)
         return Ordered(np.array(positions, np.int64), np.array(cells, np.float64))
 
 
-def _orders(scores, noises, at_least, k, edges, known={}):  # noqa: B006 - kept between replays
-    parts = [scores, *(x for noise in noises for x in vars(noise).values()), at_least, k, edges]
+def _orders(scores, noises, at_least, k, edges, unit, radius, known={}):  # noqa: B006 - kept on
+    told = [x for noise in noises for x in (type(noise), *vars(noise).values())]
+    parts = [scores, *told, at_least, k, edges, unit, radius]
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
     if key not in known:
-        known[key] = list(order_and_cell_law(scores, noises, at_least, k, edges).items())
+        law = order_and_cell_law(scores, noises, at_least, k, edges, unit=unit, radius=radius)
+        known[key] = list(law.items())
     return known[key]
 
 

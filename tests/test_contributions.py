@@ -87,6 +87,18 @@ def test_bounding_keeps_a_subset_of_the_right_size(rows, bound, seed):
 
 
 @fixed
+@given(rows=ROWS, bound=st.integers(1, N_ITEMS + 2), seed=st.integers(0, 2**32))
+def test_a_recount_is_of_what_bounding_left(rows, bound, seed):
+    held = of_rows(rows)
+    bounded = held.bounded(bound, Draws(SeededBits(seed)))
+    left = Counter(item for items in items_of(bounded) for item in items)
+    assert bounded.recount().counts.tolist() == [left[item] for item in range(N_ITEMS)]
+    assert bounded.recount().max_items_per_user == bound
+    assert held.recount().counts.tolist() == held.counts.tolist()
+    assert held.recount().max_items_per_user is None
+
+
+@fixed
 @given(rows=ROWS, seed=st.integers(0, 2**32))
 def test_bounding_again_only_shrinks(rows, seed):
     draws = Draws(SeededBits(seed))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shortlist import kernels
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, WeightedHistogram
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.reals import UNIT, Ints
 
 __all__ = ["Buckets", "Contributions", "unit_weight"]
@@ -131,6 +131,11 @@ class Contributions:
         """How many users hold each item."""
         return Counts(self.counts)
 
+    def recount(self) -> PrivateCounts:
+        """How many users hold each item, after `bounded`."""
+        counts = self._add_up(np.ones(int(self.sizes.max(initial=0)) + 1, np.int64))
+        return PrivateCounts(counts, self.max_items_per_user)
+
     def weigh(self) -> WeightedHistogram:
         """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
         if self.max_items_per_user is None:
@@ -138,13 +143,17 @@ class Contributions:
         weight_of_size = np.zeros(int(self.sizes.max(initial=0)) + 1, np.int64)
         for size in np.flatnonzero(np.bincount(self.sizes)).tolist():
             weight_of_size[size] = unit_weight(size) if size else 0
+        weights = self._add_up(weight_of_size)
+        return WeightedHistogram(weights, self.counts, self.max_items_per_user)
+
+    def _add_up(self, weight_of_size: Ints) -> Ints:
+        """The sum over the users of each item, shape (n_items,)."""
         partial_sums = _share(
             _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(kernels.weigh, self.starts, self.sizes, self.items),
             lambda: [weight_of_size, _zeros(self.n_items)],
         )
-        weights = _total(partial_sums, self.n_items)
-        return WeightedHistogram(weights, self.counts, self.max_items_per_user)
+        return _total(partial_sums, self.n_items)
 
 
 def unit_weight(size: int) -> int:

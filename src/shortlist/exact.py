@@ -1,4 +1,4 @@
-"""Exact draws from random bits: coin, choice, integer, order.
+"""Exact draws from random bits: coin, choice, permute-and-flip, integer, order.
 
 A draw is a uniform number whose bits are fetched as they are needed; a decision compares it with a
 real number. The first 64 bits and a float with a proven error decide nearly always. Where they do
@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.bits import Bits, SystemBits
-from shortlist.noise import NoisyValues, Normal
-from shortlist.reals import Floats, Ints, Reals
+from shortlist.noise import Noise, Radius
+from shortlist.noisy_values import NoisyValues, contenders
+from shortlist.reals import UNIT, Candidates, Floats, Ints, Reals, UrnChance
 from shortlist.uniform import Uniform, is_positive, settle
 
 __all__ = ["Draws", "Ordered"]
@@ -29,16 +30,32 @@ class Ordered(NamedTuple):
 
     Attributes:
         positions: The items whose noisy value is large enough, best first.
-        values: Their noisy values in natural units, rounded as asked, in the same order.
+        values: Their noisy values in natural units, rounded as asked, in the same order; none
+            where they were not asked for.
     """
 
     positions: Ints
     values: Floats
 
 
+@dataclass
+class _Urn:
+    """A share that is never drawn, as a coin whose next answer depends on its earlier ones."""
+
+    weights: Candidates
+    late: int = 0
+    early: int = 0
+
+    def is_late(self, draws: Draws) -> bool:
+        answer = bool(draws.coin(UrnChance(self.weights, self.late, self.early))[0])
+        self.late += answer
+        self.early += not answer
+        return answer
+
+
 @dataclass(frozen=True)
 class Draws:
-    """The four exact draws that mechanisms decide with.
+    """The exact draws that mechanisms decide with.
 
     Attributes:
         bits: Where the random bits come from.
@@ -94,6 +111,31 @@ class Draws:
 
         return settle([uniform], index)
 
+    def permute_and_flip(self, candidates: Candidates) -> int:
+        """The class of the item that an exact permute-and-flip names.
+
+        Permute-and-flip visits all items in random order and takes the first that is accepted, each
+        with its class's chance. Give every item a uniform arrival time: accepted items of class i
+        then arrive at the rate size · chance · (1 - y) / (1 - chance · y) per unit of
+        z = -ln(1 - y), which is at most the class's weight. So arrivals are proposed at the rate
+        of the weights, and a proposal at time y is kept with probability
+        (1 - y) / (1 - chance · y). That is the chance that a coin of chance 1 - y, thrown again as
+        long as both it fails and a coin of the class's chance succeeds, succeeds at last.
+
+        y itself is never drawn. 1 - y is the product, over the proposals so far, of independent
+        shares whose law is that of an urn's, and what an urn answers next has a chance that is
+        known (`UrnChance`). On average there are fewer than two proposals.
+        """
+        urns: list[_Urn] = []
+        while (i := candidates.pick(self)) != 0:  # class 0 has chance 1
+            urns.append(_Urn(candidates))
+            while any(urn.is_late(self) for urn in urns):
+                if not self.coin(candidates.chance(i))[0]:
+                    break
+            else:
+                break
+        return i
+
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         """Independent exact uniform integers, number i in 0 .. bounds[i] - 1, shape (n,).
 
@@ -111,24 +153,43 @@ class Draws:
     def order(
         self,
         scores: Ints,
-        noises: Sequence[Normal],
+        noises: Sequence[Noise],
         *,
-        digits: int,
+        digits: int | None,
+        unit: float = UNIT,
+        radius: Radius | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
         """The exact order of score + noise, and the noisy values rounded.
 
         Args:
-            scores: Integers in units of `UNIT`, shape (n,).
+            scores: Integers in multiples of `unit`, below 2^62 in absolute value, shape (n,).
             noises: Independent noises; their sum is what is added to the scores.
-            digits: Values are rounded to this many decimals (to tens, hundreds where negative).
-            at_least: Only items whose noisy value is at least this, units of `UNIT`, shape (n,).
+            digits: Values are rounded to this many decimals (to tens, hundreds where negative);
+                None if they are not wanted.
+            unit: A power of 2: `UNIT` for weights, 1 for counts.
+            radius: A random factor that all items' noise shares.
+            at_least: Only items whose noisy value is at least this, in `unit`, shape (n,).
             k: Only the best k of these; None for all.
         """
-        values = NoisyValues(scores, noises, self.bits, self.margin)
-        positions = np.arange(len(scores))
+        words = [self.bits.words(len(scores)) for _ in noises]
+        kept: Ints | slice = slice(None)
+        if at_least is None and k is not None and not self.margin:
+            kept = contenders(scores, noises, words, k, unit)
+        values = NoisyValues(
+            scores[kept],
+            noises,
+            [its_words[kept] for its_words in words],
+            self.bits,
+            unit=unit,
+            radius=radius,
+            margin=self.margin,
+        )
+        items = np.arange(len(scores))[kept]
+        positions = np.arange(len(items))
         if at_least is not None:
             positions = positions[values.reach(at_least)]
         positions = values.sorted(positions, k)
-        return Ordered(positions, values.rounded(positions, digits))
+        rounded = np.empty(0) if digits is None else values.rounded(positions, digits)
+        return Ordered(items[positions], rounded)

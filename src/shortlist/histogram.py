@@ -6,20 +6,38 @@ from dataclasses import dataclass
 
 from shortlist.reals import Ints
 
-__all__ = ["Counts", "WeightedHistogram"]
+__all__ = ["Counts", "PrivateCounts", "WeightedHistogram"]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many users hold each of the items.
+    """How many users hold each of the items, which everybody knows.
 
-    Adding one user raises any of the counts by 1 and lowers none.
+    Adding one user raises at most `max_items_per_user` counts by 1 and lowers none.
 
     Attributes:
         counts: Shape (n_items,), 0 or more.
+        max_items_per_user: A bound that was enforced, or promised; None if there is none.
     """
 
     counts: Ints
+    max_items_per_user: int | None = None
+
+
+@dataclass(frozen=True)
+class PrivateCounts:
+    """How many users hold each of the items, which only the table knows.
+
+    Adding one user raises at most `max_items_per_user` counts by 1 and lowers none. An item of
+    count 0 is not in the table: it may be listed or not, and is never named.
+
+    Attributes:
+        counts: Shape (n_items,), 0 or more.
+        max_items_per_user: A bound that was enforced, or promised; None if there is none.
+    """
+
+    counts: Ints
+    max_items_per_user: int | None
 
 
 @dataclass(frozen=True)

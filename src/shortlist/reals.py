@@ -11,8 +11,10 @@ it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +22,26 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["UNIT", "ExponentialWeights", "Floats", "Ints", "NormalCDF", "Reals"]
+    from shortlist.exact import Draws
+
+__all__ = [
+    "UNIT",
+    "Candidates",
+    "Decay",
+    "ExponentialWeights",
+    "Floats",
+    "Ints",
+    "NormalCDF",
+    "Reals",
+    "UrnChance",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 UNIT = 2.0**-32
 _ULP = 2.0**-52
+_MOST = 2.0**32  # items that a table can hold
 _TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 
 
@@ -40,6 +55,26 @@ class Reals(Protocol):
 
     def ball(self, i: int) -> arb:
         """An enclosure of number i, at flint's present precision."""
+
+
+class Candidates(Reals, Protocol):
+    """Classes of equally good items: the weight of each is its size times its items' `chance`.
+
+    Class 0 is the best: its chance is 1.
+
+    Attributes:
+        shift: The numbers are the weights divided by exp(shift).
+    """
+
+    @property
+    def shift(self) -> float:
+        """As above."""
+
+    def pick(self, draws: Draws) -> int:
+        """A class, drawn by its weight."""
+
+    def chance(self, i: int) -> Reals:
+        """The one number with which an item of class i is accepted."""
 
 
 @dataclass(frozen=True)
@@ -78,31 +113,137 @@ class NormalCDF:
 
 
 @dataclass(frozen=True)
-class ExponentialWeights:
-    """m · exp(epsilon · (c - max c)) for each count c with multiplicity m: unnormalised odds.
+class Decay:
+    """exp(-epsilon · gap) for each gap.
 
     Attributes:
-        counts: Distinct counts, shape (n,).
-        multiplicities: How many items have each, at least 1, shape (n,).
-        epsilon: The exponential mechanism's parameter.
+        gaps: Integers, 0 or more, shape (n,).
+        epsilon: Above 0.
     """
 
-    counts: Ints
-    multiplicities: Ints
+    gaps: Ints
     epsilon: float
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.gaps)
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """The exponent x is off by at most |x| ulp: differences of counts are taken as integers."""
-        exponents = self.epsilon * (self.counts - self.counts.max())
-        values = self.multiplicities * np.exp(exponents)
-        return values, values * ((8 - 2 * exponents) * _ULP) + self.multiplicities * _TINY
+        """The exponent x is off by at most |x| ulp: gaps are exact integers."""
+        exponents = np.multiply(self.epsilon, self.gaps, dtype=np.float64)
+        values = np.exp(-exponents)
+        errors = (exponents + 4.0) * values * (2 * _ULP) + _TINY
+        return values, errors
+
+    def ball(self, i: int) -> arb:
+        """The number, from the exact integer and the exact float epsilon."""
+        from flint import arb
+
+        return (-arb(self.epsilon) * int(self.gaps[i])).exp()
+
+
+@dataclass(frozen=True)
+class ExponentialWeights:
+    """m · exp(epsilon · (c - max c)) for each count c with multiplicity m: unnormalised odds.
+
+    Where most of the counts are too small to matter, all of these together are the last number:
+    the first `len(self) - 1` numbers then stand for one count each.
+
+    Attributes:
+        counts: Counts, falling, shape (n,).
+        multiplicities: How many items have each, 0 or more, shape (n,); the first at least 1. Any
+            real numbers with `whole`; else whole ones, of all 2^32 at most.
+        epsilon: The exponential mechanism's parameter.
+        whole: Whether every count is to have a number of its own.
+    """
+
+    counts: Ints
+    multiplicities: Ints | Floats
+    epsilon: float
+    whole: bool = False
+    shift: ClassVar[float] = 0.0
+
+    def __len__(self) -> int:
+        return self.single + (self.single < len(self.counts))
+
+    @cached_property
+    def single(self) -> int:
+        """How many counts have a number of their own; the total of the rest is below e^-45."""
+        if self.whole:
+            return len(self.counts)
+        far = math.ceil((45 + math.log(_MOST)) / self.epsilon)
+        least = max(int(self.counts[0]) - far, -1)
+        return len(self.counts) - int(np.searchsorted(self.counts[::-1], least))
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """Those of `Decay` times the multiplicity; the rest is 0, give or take its largest."""
+        multiplicities = self.multiplicities[: self.single]
+        values, errors = self._decay.approximate()
+        values, errors = values * multiplicities, errors * multiplicities * (1 + 4 * _ULP)
+        if self.single == len(self.counts):
+            return values, errors
+        gap = self.counts[:1] - self.counts[self.single]
+        largest, error = Decay(gap, self.epsilon).approximate()
+        return np.append(values, 0.0), np.append(errors, (largest + error) * (_MOST * (1 + _ULP)))
+
+    @property
+    def _decay(self) -> Decay:
+        return Decay(self.counts[0] - self.counts[: self.single], self.epsilon)
 
     def ball(self, i: int) -> arb:
         """The weight, from exact integers and the exact float epsilon."""
         from flint import arb
 
-        gap = int(self.counts[i]) - int(self.counts.max())
-        return arb(int(self.multiplicities[i])) * (arb(self.epsilon) * gap).exp()
+        members = range(i, i + 1 if i < self.single else len(self.counts))
+        decay = Decay(self.counts[0] - self.counts, self.epsilon)
+        return sum((decay.ball(j) * float(self.multiplicities[j]) for j in members), arb(0))
+
+    def pick(self, draws: Draws) -> int:
+        """A count, drawn by its weight; where it is among the rest, which of these."""
+        i = draws.choice(self)
+        if i < self.single:
+            return i
+        i += int(np.flatnonzero(self.multiplicities[i:])[0])
+        rest = ExponentialWeights(self.counts[i:], self.multiplicities[i:], self.epsilon)
+        return i + rest.pick(draws)
+
+    def chance(self, i: int) -> Decay:
+        """The factor of count i: the weight of one item."""
+        return Decay(self.counts[:1] - self.counts[i], self.epsilon)
+
+
+@dataclass(frozen=True)
+class UrnChance:
+    """(1 + late) / (1 + late + early + total): the chance that an urn answers "late".
+
+    The urn's share of "late" answers is y in the time z = -ln(1 - y) until the first of independent
+    arrivals at a rate of `total`; it was asked before, and gave these answers.
+
+    Attributes:
+        weights: Their sum is the total.
+        late: Earlier answers "late".
+        early: Earlier answers "early".
+    """
+
+    weights: Candidates
+    late: int
+    early: int
+
+    def __len__(self) -> int:
+        return 1
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """The sum of n floats is off by n ulp beside their own errors; the chance is flatter."""
+        values, errors = self.weights.approximate()
+        scale, total = math.exp(-self.weights.shift), values.sum()
+        late, rest = (1 + self.late) * scale, self.early * scale + total
+        error = errors.sum() / total + (len(values) + self.weights.shift + 16) * _ULP
+        chance = np.array([late / (late + rest)])
+        return chance, 2 * error * chance + _TINY
+
+    def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
+        """The chance, from the weights' balls."""
+        from flint import arb
+
+        total = sum((self.weights.ball(j) for j in range(len(self.weights))), arb(0))
+        total *= arb(self.weights.shift).exp()
+        return (1 + self.late) / (1 + self.late + self.early + total)
