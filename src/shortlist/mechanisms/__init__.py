@@ -1,15 +1,32 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Adjacency, Mechanism, Selection
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
-from shortlist.mechanisms.peeling import Peeling
+from shortlist.mechanisms.gamma import Gamma
+from shortlist.mechanisms.joint import Joint
+from shortlist.mechanisms.joint_or_peel import JointOrPeel
+from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
+from shortlist.mechanisms.limited_domain import LimitedDomain
+from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
+from shortlist.mechanisms.peeling import Conversion, Peeling
+from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
 
 __all__ = [
+    "Adjacency",
+    "Conversion",
     "DiscoverThenRank",
+    "Extreme",
+    "Gamma",
+    "Joint",
+    "JointOrPeel",
+    "JointPermuteAndFlip",
+    "LimitedDomain",
     "Mechanism",
+    "OneShotLaplace",
     "Peeling",
+    "PermuteAndFlip",
     "Selection",
     "WeightedGaussian",
     "WeightedGaussianPeeling",

@@ -6,27 +6,46 @@ import dataclasses
 import math
 import numbers
 from abc import ABC, abstractmethod
+from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
 from shortlist.errors import InputError, is_whole, written
 from shortlist.exact import Draws
-from shortlist.histogram import WeightedHistogram
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.privacy import Cost
 from shortlist.reals import Floats, Ints
 
 __all__ = [
+    "ADD_OR_REMOVE",
     "Mechanism",
+    "Option",
     "Selection",
     "require_bounded",
     "require_count",
     "require_delta",
     "require_epsilon",
+    "require_option",
     "require_share",
     "score_digits",
 ]
 
 
+ADD_OR_REMOVE = "add or remove one user"
 MOST = 2**32  # items that a table can hold
+
+
+class Option(Enum):
+    """A choice between named alternatives; a mechanism's field of that kind has one as default."""
+
+
+class Adjacency(Option):
+    """Which pairs of tables count as neighbours, where a mechanism leaves the choice."""
+
+    ADD_REMOVE = ADD_OR_REMOVE
+    """Counts move by at most 1, all the same way."""
+
+    GENERAL = "add, remove or change one user"
+    """Counts move by at most 1 each, some up and some down."""
 
 
 class Selection(NamedTuple):
@@ -49,7 +68,8 @@ class Mechanism(ABC):
     """A frozen dataclass of public parameters, built by keyword.
 
     Fields are checked by name: `epsilon`, `delta`, shares of a whole by the ending `_share`, and
-    whole numbers from 1 on by any other name.
+    whole numbers from 1 on by any other name. A field whose default is an `Option` takes one of
+    that kind, and a field whose type ends with "| None" may be None.
 
     Class attributes:
         evidence: The type of evidence that `select` takes.
@@ -59,7 +79,7 @@ class Mechanism(ABC):
 
     Attributes:
         epsilon: The epsilon of the guarantee.
-        delta: The delta of the guarantee.
+        delta: The delta of the guarantee; 0, where it is no field: such a mechanism is pure.
     """
 
     evidence: ClassVar[type]
@@ -68,11 +88,15 @@ class Mechanism(ABC):
     why_delta: ClassVar[str | None] = None
 
     epsilon: float
-    delta: float
+    delta: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in self.fields():
-            object.__setattr__(self, name, self._checked(name, getattr(self, name)))
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(field.default, Option):
+                require_option(field.name, value, type(field.default))
+            elif not (value is None and str(field.type).endswith("| None")):
+                object.__setattr__(self, field.name, self._checked(field.name, value))
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
@@ -84,6 +108,7 @@ class Mechanism(ABC):
             return False
         try:
             self.parameters()
+            self.cost.parameters()
         except (ArithmeticError, ValueError):  # an InputError is a ValueError
             return False
         return True
@@ -100,6 +125,11 @@ class Mechanism(ABC):
             require_count(name, value)
             return int(value)
         return float(value)
+
+    @property
+    def adjacency(self) -> str:
+        """Which tables count as neighbours."""
+        return ADD_OR_REMOVE
 
     @property
     @abstractmethod
@@ -121,7 +151,8 @@ class Mechanism(ABC):
 
     def parameters(self) -> dict[str, object]:
         """All public parameters by name, the derived ones included."""
-        return {name: getattr(self, name) for name in (*self.fields(), *self.derived)}
+        values = {name: getattr(self, name) for name in (*self.fields(), *self.derived)}
+        return {n: v.value if isinstance(v, Option) else v for n, v in values.items()}
 
 
 def require_epsilon(epsilon: float) -> None:
@@ -158,12 +189,23 @@ def require_share(name: str, value: float) -> None:
         raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
 
 
-def require_bounded(evidence: WeightedHistogram, max_items_per_user: int) -> None:
+def require_option(name: str, value: object, kind: type[Option]) -> None:
+    """Refuse what is not one of the alternatives of that kind."""
+    if not isinstance(value, kind):
+        known = ", ".join(f"{kind.__name__}.{option.name}" for option in kind)
+        raise InputError(f"{name}={written(value)}: must be one of {known}.")
+
+
+def require_bounded(
+    evidence: Counts | PrivateCounts | WeightedHistogram, max_items_per_user: int | None
+) -> None:
     """Refuse evidence in which one user can change more than the mechanism accounts for."""
-    if evidence.max_items_per_user > max_items_per_user:
+    bound = evidence.max_items_per_user
+    if max_items_per_user is not None and (bound is None or bound > max_items_per_user):
+        looser = "not bounded" if bound is None else f"bounded at {bound}, which is looser"
         raise InputError(
-            f"max_items_per_user={max_items_per_user}: the evidence is bounded at "
-            f"{evidence.max_items_per_user}, which is looser; bound it at {max_items_per_user}."
+            f"max_items_per_user={max_items_per_user}: the evidence is {looser}; bound it at "
+            f"{max_items_per_user}."
         )
 
 

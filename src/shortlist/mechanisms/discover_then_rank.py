@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import privacy
-from shortlist.calibration import bounded_range_epsilon, gaussian_sigma, threshold, zcdp_rho
+from shortlist.calibration import (
+    bounded_range_epsilon,
+    gaussian_sigma,
+    subtract_down,
+    threshold,
+    zcdp_rho,
+)
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.mechanisms.base import (
@@ -28,7 +34,8 @@ from shortlist.mechanisms.weighted_gaussian import (
     people_needed,
     to_units,
 )
-from shortlist.noise import ANY, Normal
+from shortlist.noise import Normal
+from shortlist.noisy_values import ANY
 from shortlist.privacy import Cost, Gaussian, Pure, round_up
 from shortlist.reals import Ints
 
@@ -117,9 +124,7 @@ class DiscoverThenRank(Mechanism):
     @cached_property
     def second_rho(self) -> float:
         """The zCDP of the second stage, whichever it is."""
-        rest = self.rho - self.first_rho
-        fits = Fraction(rest) + Fraction(self.first_rho) <= Fraction(self.rho)
-        return rest if fits else math.nextafter(rest, 0.0)
+        return subtract_down(self.rho, self.first_rho)
 
     @cached_property
     def first_sigma(self) -> float:

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import peeling_epsilon
+from shortlist.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
 from shortlist.exact import Draws
+from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Mechanism, Option, Selection
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
 
-__all__ = ["Peeling", "odds", "peel"]
+__all__ = ["Conversion", "Peeling", "first", "odds", "peel", "pick", "picks"]
+
+Pick = Callable[[Ints, Ints, Draws], int]  # values, how many items each has left, draws -> group
+
+
+class Conversion(Option):
+    """How k picks of a local epsilon add up to (epsilon, delta)."""
+
+    TIGHT = "tight"
+    """The minimum over all orders (Canonne, Kamath & Steinke 2020), or k times the local one."""
+
+    LEMMA_4_2 = "lemma 4.2"
+    """As published: Gillenwater et al. (2022), Lemma 4.2."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +50,7 @@ class Peeling(Mechanism):
         k: How many items, at least 1.
         epsilon: Above 0.
         delta: In [0, 1); with 0 the guarantee is pure.
+        conversion: `Conversion.TIGHT`, or `Conversion.LEMMA_4_2` for comparison.
 
     Raises:
         InputError: A parameter is out of range.
@@ -46,6 +62,7 @@ class Peeling(Mechanism):
     k: int
     epsilon: float
     delta: float = 0.0
+    conversion: Conversion = Conversion.TIGHT
 
     evidence: ClassVar[type] = Counts
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
@@ -53,7 +70,9 @@ class Peeling(Mechanism):
     @cached_property
     def local_epsilon(self) -> float:
         """The parameter of each pick."""
-        return peeling_epsilon(self.k, epsilon=self.epsilon, delta=self.delta)
+        tight = self.conversion is Conversion.TIGHT
+        convert = peeling_epsilon if tight else peeling_epsilon_lemma_b1
+        return convert(self.k, epsilon=self.epsilon, delta=self.delta)
 
     @property
     def cost(self) -> Pure:
@@ -79,21 +98,39 @@ def odds(local_epsilon: float) -> str:
 def peel(counts: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:
     """Positions of `k` items (all, if fewer), picked one by one with odds exp(epsilon · count).
 
-    Items of equal count have equal odds. So a pick first chooses a count, by its odds times the
-    number of items that have it, and then one of these items: the cost grows with the number of
-    distinct counts only.
+    Items of equal count have equal odds. So each pick is of a count, by its odds times the number
+    of items left that have it; which of its items is drawn at the end. The cost grows with
+    the number of distinct counts only.
     """
-    values, multiplicities = np.unique(counts, return_counts=True)
-    members: dict[int, Ints] = {}
-    picked = []
-    for _ in range(min(k, len(counts))):
-        group = draws.choice(ExponentialWeights(values, multiplicities, local_epsilon))
-        place = int(draws.integer(multiplicities[group : group + 1])[0])
-        value = int(values[group])
-        items = members[value] if value in members else np.flatnonzero(counts == value)
-        picked.append(int(items[place]))
-        members[value] = np.delete(items, place)
-        multiplicities[group] -= 1
-        if multiplicities[group] == 0:
-            values, multiplicities = np.delete(values, group), np.delete(multiplicities, group)
-    return np.array(picked, np.int64)
+    groups = Groups.of(counts)
+    picked = picks(groups.values, groups.sizes, partial(pick, local_epsilon), draws)
+    return groups.draw_members(first(k, picked), draws)
+
+
+def picks(values: Ints, sizes: Ints, pick: Pick, draws: Draws) -> Iterator[int]:
+    """The groups of all items, picked one by one from what is left.
+
+    Args:
+        values: The count of each group, falling, shape (n_groups,).
+        sizes: How many items each has, at least 1.
+        pick: How the next one is picked.
+        draws: The exact draws; none is made before the next pick is asked for.
+    """
+    left, best = sizes.copy(), 0
+    while best < len(left):
+        if left[best] == 0:
+            best += 1
+            continue
+        group = best + pick(values[best:], left[best:], draws)
+        left[group] -= 1
+        yield group
+
+
+def first(k: int, picked: Iterable[int]) -> Ints:
+    """The first k picks, or all, if there are fewer."""
+    return np.fromiter(islice(picked, k), np.int64)
+
+
+def pick(epsilon: float, values: Ints, left: Ints, draws: Draws) -> int:
+    """One pick of the exponential mechanism."""
+    return ExponentialWeights(values, left, epsilon).pick(draws)

@@ -1,0 +1,86 @@
+"""JOINT: the exponential mechanism over whole sequences of k items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.exact import Draws
+from shortlist.grouping import Groups
+from shortlist.histogram import Counts
+from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.privacy import Pure
+from shortlist.reals import Ints
+from shortlist.slack import SlackWeights
+
+__all__ = ["Joint", "as_a_whole", "draw_joint"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Mechanism):
+    """Top-k of public items at once: a sequence of k items with odds exp(-epsilon/2 · its slack).
+
+    The slack of a sequence is the most, over its places r, that its item r falls short of the r-th
+    largest count. Where the gaps between the largest counts are several times k/epsilon it is
+    nearly always right; where they are small, very many sequences have equal slack, and it is not.
+
+    Guarantee: epsilon-DP when one user is added or removed, which moves every slack by at most 1
+    either way. It is of bounded range.
+
+    Source: Gillenwater et al. (2022), Theorem 3.1. It is sampled by the number of sequences of each
+    slack: `docs/proofs/joint.md`.
+
+    Args:
+        k: How many items, at least 1.
+        epsilon: Above 0.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> Joint(k=20, epsilon=1.0).cost
+    Pure(epsilon=1.0, rho=0.125)
+    """
+
+    k: int
+    epsilon: float
+
+    evidence: ClassVar[type] = Counts
+
+    @property
+    def cost(self) -> Pure:
+        """One exponential mechanism of bounded range."""
+        return Pure.bounded_range(self.epsilon)
+
+    def explain(self) -> list[str]:
+        """The odds in plain words."""
+        return [as_a_whole(self.k, self.epsilon)]
+
+    def select(self, evidence: Counts, draws: Draws) -> Selection:
+        """K items, best first (all, if there are fewer)."""
+        groups = Groups.of(evidence.counts)
+        k = min(self.k, len(evidence.counts))
+        if k == 0:
+            return Selection(np.empty(0, np.int64))
+        return Selection(draw_joint(SlackWeights.of(groups, k, self.epsilon / 2), draws))
+
+
+def as_a_whole(k: int, epsilon: float) -> str:
+    """What JOINT does, in plain words."""
+    return (
+        f"A sequence of {k} items is picked as a whole: each person that one of its items falls "
+        f"short of the true item of its rank, at worst, divides its odds by exp({epsilon / 2:.3g})."
+    )
+
+
+def draw_joint(weights: SlackWeights, draws: Draws) -> Ints:
+    """Positions of a sequence S with odds exp(-decay · slack of S), from all weights.
+
+    Draw a slack t with odds N(t) exp(-decay t), then a uniform sequence of slack t or less: the
+    odds of a sequence are the sum of exp(-decay t) over all t from its slack on.
+    """
+    piece = draws.choice(weights)
+    if piece == len(weights.starts):
+        return draw_joint(weights.beyond(), draws)
+    return weights.sequences.draw_at_most(int(weights.starts[piece]), draws)

@@ -1,0 +1,180 @@
+"""Limited domain: top-k of private items from their counts alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import takewhile
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.calibration import bounded_range_epsilon, divide_down, zcdp_rho
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.grouping import Groups
+from shortlist.histogram import PrivateCounts
+from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
+from shortlist.mechanisms.peeling import first, odds, picks
+from shortlist.mechanisms.weighted_gaussian import WHY_DELTA
+from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
+from shortlist.reals import ExponentialWeights, Floats, Ints
+
+__all__ = ["LimitedDomain"]
+
+_LOOKED_AT = 1000  # items, at least, where a user may be in any number of counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedDomain(Mechanism):
+    """Top-k of private items from counts: peeling among the largest, until nobody is picked.
+
+    Only the `looked_at` largest counts take part, and the next count sets the bar: a candidate
+    "nobody" has the odds of that count + `lead`. The picks end when it is picked, so that fewer
+    than k items may come out. Ties at the last place looked at are broken at random.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, who is in at most
+    max_items_per_user counts, or in any number of them. Either threshold_share of delta pays for
+    the bar and k picks of bounded range are composed in zCDP, or all of it pays for the bar and the
+    picks are pure: whichever allows the larger local_epsilon.
+
+    Source: Durfee & Rogers (2019), Algorithm 1 and Theorem 1. Proof note:
+    `docs/proofs/limited-domain.md`.
+
+    Args:
+        k: How many items, at least 1.
+        epsilon: Above 0.
+        delta: In (0, 1).
+        k_bar: How many of the largest counts are looked at, at least k. With None all are, if
+            max_items_per_user is given, and the largest 10 k, or 1,000, if not.
+        max_items_per_user: In how many counts a user is at most; None if there is no bound.
+        threshold_share: The share of delta that pays for the bar, where picks are composed in zCDP.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> mechanism = LimitedDomain(k=10, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> round(mechanism.local_epsilon, 4), round(mechanism.lead, 1)
+    (0.1355, 142.1)
+    """
+
+    k: int
+    epsilon: float
+    delta: float
+    k_bar: int | None = None
+    max_items_per_user: int | None = None
+    threshold_share: float = 0.5
+
+    evidence: ClassVar[type] = PrivateCounts
+    why_delta: ClassVar[str] = WHY_DELTA
+    derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "lead")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.k_bar is not None and self.k_bar < self.k:
+            raise InputError(
+                f"k_bar={self.k_bar}: must be at least k={self.k}, or None for the default."
+            )
+
+    @cached_property
+    def _zcdp_epsilon(self) -> float:
+        """The local epsilon of k picks composed in zCDP."""
+        lost = self.delta * self.threshold_share
+        return bounded_range_epsilon(
+            self.k, zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        )
+
+    @cached_property
+    def _pure_epsilon(self) -> float:
+        return divide_down(self.epsilon, self.k)
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick."""
+        return max(self._pure_epsilon, self._zcdp_epsilon)
+
+    @cached_property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user brought among the largest."""
+        is_pure = self._pure_epsilon >= self._zcdp_epsilon
+        return self.delta if is_pure else self.delta * self.threshold_share
+
+    @property
+    def looked_at(self) -> int | None:
+        """How many of the largest counts take part; None for all."""
+        if self.k_bar is None and self.max_items_per_user is None:
+            return max(10 * self.k, _LOOKED_AT)
+        return self.k_bar
+
+    @cached_property
+    def _nobody(self) -> float:
+        """How many items of the bar's count have the odds of "nobody", rounded up."""
+        bounds = [self.looked_at, self.max_items_per_user]
+        changed = min(bound for bound in bounds if bound is not None)
+        return round_up(Fraction(changed) / Fraction(self.threshold_delta))
+
+    @cached_property
+    def lead(self) -> float:
+        """How far above the first count not looked at an item is as likely as "nobody"."""
+        lead = 1 + math.log(self._nobody) / self.local_epsilon
+        if not math.isfinite(lead):
+            raise InputError("no item could reach the bar.")
+        return lead
+
+    @property
+    def cost(self) -> Cost:
+        """The bar and k picks."""
+        if self._pure_epsilon >= self._zcdp_epsilon:
+            return Approximate((Pure(self.local_epsilon) * self.k).pure, self.threshold_delta)
+        picks_of_range = Pure.bounded_range(self.local_epsilon) * self.k
+        return ZCDP(picks_of_range.rho, self.threshold_delta)
+
+    def explain(self) -> list[str]:
+        """The picks and the bar in plain words."""
+        looked_at = self.looked_at
+        among = "all items" if looked_at is None else f"the {looked_at} items of the largest counts"
+        bar = "" if looked_at is None else " more than the next item after these"
+        picked = f"Up to {self.k} items are picked one after another among {among}: "
+        end = (
+            'Picking ends when "nobody" is picked, which has the same odds as an item of '
+            f"{self.lead:.0f} people{bar}."
+        )
+        return [picked + odds(self.local_epsilon), end]
+
+    def select(self, evidence: PrivateCounts, draws: Draws) -> Selection:
+        """At most k items in the order picked.
+
+        Raises:
+            InputError: The evidence is bounded more loosely than `max_items_per_user`.
+        """
+        require_bounded(evidence, self.max_items_per_user)
+        groups = Groups.of(evidence.counts)
+        values, sizes, bar = self._limited(groups)
+        nobody = int(np.searchsorted(-values, -bar, side="right"))
+        values = np.insert(values, nobody, bar)
+        sizes = np.insert(sizes.astype(np.float64), nobody, self._nobody)
+        picked = picks(values, sizes, partial(_pick, self.local_epsilon), draws)
+        found = first(self.k, takewhile(lambda group: group != nobody, picked))
+        return Selection(groups.draw_members(found - (found > nobody), draws))
+
+    def _limited(self, groups: Groups) -> tuple[Ints, Ints, int]:
+        """The groups looked at, with as many items of each as take part, and the bar's count.
+
+        Of a group that takes part in part, each item is as likely to be one of these: the odds are
+        those of the part, and a pick is drawn from the whole group.
+        """
+        held = int(np.searchsorted(-groups.values, 0))  # without the items that nobody holds
+        values, sizes, ends = groups.values[:held], groups.sizes[:held], groups.ends[:held]
+        if self.looked_at is None or not held or ends[-1] <= self.looked_at:
+            return values, sizes, 1
+        last = int(np.searchsorted(ends, self.looked_at))
+        bar = values[last] if ends[last] > self.looked_at else values[last + 1]
+        taking_part = sizes[: last + 1].copy()
+        taking_part[last] -= ends[last] - min(ends[last], self.looked_at)
+        return values[: last + 1], taking_part, int(bar) + 1
+
+
+def _pick(epsilon: float, values: Ints, left: Floats, draws: Draws) -> int:
+    return draws.choice(ExponentialWeights(values, left, epsilon, whole=True))

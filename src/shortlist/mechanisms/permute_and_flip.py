@@ -1,0 +1,80 @@
+"""Permute-and-flip peeling: the pure way to pick the top k one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import ClassVar
+
+from shortlist.calibration import divide_down
+from shortlist.exact import Draws
+from shortlist.grouping import Groups
+from shortlist.histogram import Counts
+from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.peeling import first, picks
+from shortlist.privacy import Pure
+from shortlist.reals import ExponentialWeights, Ints
+
+__all__ = ["PermuteAndFlip", "flip"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermuteAndFlip(Mechanism):
+    """Top-k of public items: k picks by permute-and-flip, which needs no delta.
+
+    A pick visits the items left in random order and takes the first that is accepted, each with
+    probability exp(-local_epsilon · (largest count left - count)). The same law as the largest of
+    the counts left with exponential noise of mean 1/local_epsilon; but k picks need fresh noise
+    every time.
+
+    Guarantee: epsilon-DP when one user is added or removed: local_epsilon = epsilon / k a pick.
+
+    Source: McKenna & Sheldon (2020); Gillenwater et al. (2022), PNF-PEEL; Ding et al. (2021). Proof
+    note: `docs/proofs/permute-and-flip.md`.
+
+    Args:
+        k: How many items, at least 1.
+        epsilon: Above 0.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> PermuteAndFlip(k=16, epsilon=1.0).local_epsilon
+    0.0625
+    """
+
+    k: int
+    epsilon: float
+
+    evidence: ClassVar[type] = Counts
+    derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick."""
+        return divide_down(self.epsilon, self.k)
+
+    @property
+    def cost(self) -> Pure:
+        """K pure picks; permute-and-flip is not of bounded range."""
+        return Pure(self.local_epsilon) * self.k
+
+    def explain(self) -> list[str]:
+        """The picks in plain words."""
+        chances = (
+            f"{self.k} items are picked one after another: the items left are visited in random "
+            "order, and one that has c people fewer than the best is accepted with probability "
+            f"exp(-{self.local_epsilon:.3g} c)."
+        )
+        return [chances]
+
+    def select(self, evidence: Counts, draws: Draws) -> Selection:
+        """K items in the order picked (all, if there are fewer)."""
+        groups = Groups.of(evidence.counts)
+        picked = picks(groups.values, groups.sizes, partial(flip, self.local_epsilon), draws)
+        return Selection(groups.draw_members(first(self.k, picked), draws))
+
+
+def flip(epsilon: float, values: Ints, left: Ints, draws: Draws) -> int:
+    """One pick of permute-and-flip."""
+    return draws.permute_and_flip(ExponentialWeights(values, left, epsilon))
