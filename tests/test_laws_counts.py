@@ -370,8 +370,6 @@ def test_a_bar_that_is_30_percent_low_is_caught():
         assert bool(hockey_stick(p, q, 2.0) > 0.01) is caught
 
 
-
-
 # --- the code draws from its law
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.metrics import top_k_l1, top_k_missing_mass
+from shortlist.metrics import top_k_l1, top_k_linf, top_k_missing_mass, top_k_relative
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=5)
 
@@ -25,14 +25,17 @@ def padded(values, k):
 
 
 @given(answers())
-def test_both_measures_equal_their_definitions(case):
+def test_the_measures_equal_their_definitions(case):
     counts, answer, k = case
     best = padded(sorted(counts.tolist(), reverse=True)[:k], k)
     held = padded([int(counts[i]) for i in answer], k)
     total = int(counts.sum())
     missing = Fraction(sum(best) - sum(held), total) if total else Fraction(0)
     assert top_k_missing_mass(counts, answer, k) == float(missing)
-    assert top_k_l1(counts, answer, k) == sum(abs(b - h) for b, h in zip(best, held, strict=True))
+    gaps = [abs(b - h) for b, h in zip(best, held, strict=True)]
+    assert top_k_l1(counts, answer, k) == sum(gaps)
+    assert top_k_linf(counts, answer, k) == max(gaps)
+    assert top_k_relative(counts, answer, k) == max(best[-1] - h for h in held)
 
 
 @given(COUNTS, st.integers(1, 5))
@@ -40,22 +43,31 @@ def test_the_true_top_k_is_a_best_answer(counts, k):
     counts = np.array(counts)
     every = [p[:k] for p in permutations(range(len(counts)))]
     truth = np.argsort(-counts, kind="stable")[:k]
-    assert top_k_missing_mass(counts, truth, k) == 0
-    assert top_k_l1(counts, truth, k) == 0
-    assert all(0 <= top_k_missing_mass(counts, p, k) <= 1 for p in every)
+    for measure in (top_k_missing_mass, top_k_l1, top_k_linf, top_k_relative):
+        assert measure(counts, truth, k) == 0
+        assert all(measure(counts, p, k) >= 0 for p in every)
+    assert all(top_k_missing_mass(counts, p, k) <= 1 for p in every)
 
 
 @given(answers())
-def test_the_missing_mass_does_not_depend_on_the_order(case):
+def test_missing_mass_and_relative_error_do_not_depend_on_the_order(case):
     counts, answer, k = case
     backwards = list(reversed(answer))
-    assert top_k_missing_mass(counts, answer, k) == top_k_missing_mass(counts, backwards, k)
+    for measure in (top_k_missing_mass, top_k_relative):
+        assert measure(counts, answer, k) == measure(counts, backwards, k)
+
+
+@given(answers())
+def test_the_largest_gap_is_between_the_relative_error_and_the_sum(case):
+    assert top_k_relative(*case) <= top_k_linf(*case) <= top_k_l1(*case)
 
 
 def test_nothing_named_misses_everything():
     counts = np.array([5, 3, 2])
     assert top_k_missing_mass(counts, [], 2) == pytest.approx(0.8)
     assert top_k_l1(counts, [], 2) == 8
+    assert top_k_linf(counts, [], 2) == 5
+    assert top_k_relative(counts, [], 2) == 3
 
 
 def test_small_integer_types_do_not_overflow():
@@ -65,6 +77,7 @@ def test_small_integer_types_do_not_overflow():
 
 
 @pytest.mark.parametrize("answer", [[0, 0], [0, 1, 2]])
-def test_what_is_no_answer_is_refused(answer):
+@pytest.mark.parametrize("measure", [top_k_missing_mass, top_k_l1, top_k_linf, top_k_relative])
+def test_what_is_no_answer_is_refused(measure, answer):
     with pytest.raises(ValueError, match="k=2"):
-        top_k_missing_mass(np.array([1, 2, 3]), answer, 2)
+        measure(np.array([1, 2, 3]), answer, 2)

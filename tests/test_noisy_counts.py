@@ -268,7 +268,9 @@ def fits(mechanism, factor=1.0):
     before, n = selection.cost, changed(mechanism)
     if isinstance(noise, Laplace):
         total = before + Pure(round_up(1 / Fraction(noise.scale))) * n
-        return total.delta(mechanism.epsilon) <= mechanism.delta
+        alone = Fraction(selection.epsilon) + n / Fraction(noise.scale)
+        added_up = mechanism.delta > 0 and alone <= Fraction(mechanism.epsilon)
+        return added_up or total.delta(mechanism.epsilon) <= mechanism.delta
     rho = round_up(Fraction(n) / (2 * Fraction(noise.sd) ** 2))
     together = not isinstance(before, Approximate)
     if together and (before + ZCDP(rho)).delta(mechanism.epsilon) <= mechanism.delta:

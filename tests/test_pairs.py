@@ -1,6 +1,5 @@
 """Both questions on every kind of input, from the data to what leaves."""
 
-import io
 import json
 import pickle
 import re
@@ -14,14 +13,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from rich.console import Console
 
 import shortlist as sl
+from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
-from shortlist.mechanisms import DiscoverThenRank, Peeling, WeightedGaussian
-from shortlist.mechanisms.base import Selection
+from shortlist.exact import Draws
+from shortlist.histogram import Counts, PrivateCounts
+from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
+from shortlist.mechanisms.base import Adjacency, Selection
+from shortlist.mechanisms.one_shot_laplace import OneShotLaplace
 from shortlist.release import Guarantee
 from shortlist.sources.answer import release as released
 
@@ -59,48 +61,9 @@ def lonely(n, marker=MARKER):
     )
 
 
-def as_file(write, name):
-    def make(frame, folder):
-        getattr(frame, write)(folder / name)
-        return folder / name
-
-    return make
-
-
-def as_glob(write, suffix):
-    def make(frame, folder):
-        half = frame.height // 2
-        getattr(frame[:half], write)(folder / f"part-1{suffix}")
-        getattr(frame[half:], write)(folder / f"part-2{suffix}")
-        return str(folder / f"part-*{suffix}")
-
-    return make
-
-
-FORMS = {
-    "parquet": as_file("write_parquet", "t.parquet"),
-    "csv": as_file("write_csv", "t.csv"),
-    "ndjson": as_file("write_ndjson", "t.ndjson"),
-    "parquet glob": as_glob("write_parquet", ".parquet"),
-    "csv glob": as_glob("write_csv", ".csv"),
-    "ndjson glob": as_glob("write_ndjson", ".jsonl"),
-    "polars": lambda frame, _: frame,
-    "polars lazy": lambda frame, _: frame.lazy(),
-    "polars categories": lambda frame, _: frame.cast({pl.String: pl.Categorical}),
-    "pandas": lambda frame, _: frame.to_pandas(),
-    "pyarrow": lambda frame, _: pa.table(frame),
-}
-
-
 @pytest.fixture(params=FORMS)
 def form(request, tmp_path):
     return lambda frame: FORMS[request.param](frame, tmp_path)
-
-
-def everything_shown(release):
-    file = io.StringIO()
-    Console(file=file, width=200, force_jupyter=False).print(release)
-    return [str(release), repr(release), release._repr_html_(), release.to_json(), file.getvalue()]
 
 
 # Answers
@@ -187,11 +150,67 @@ def test_repeated_rows_and_nulls_change_nothing():
 
 
 def test_the_bound_is_kept():
-    wide = pl.DataFrame({USER: np.repeat(np.arange(300), 50), TITLE: np.tile(np.arange(50), 300)})
+    wide = wide_frame()
     one = sl.pairs(wide, user=USER, item=TITLE, max_items_per_user=1).domain(**ASK)
     assert len(one) < 50  # 6 people an item are left
     assert one.mechanism.max_items_per_user == 1
     assert len(sl.pairs(wide, user=USER, item=TITLE).domain(**ASK)) == 50  # 300 / sqrt(50) = 42
+
+
+def wide_frame():
+    """300 people who each hold the same 50 items."""
+    return pl.DataFrame({USER: np.repeat(np.arange(300), 50), TITLE: np.tile(np.arange(50), 300)})
+
+
+def test_counts_of_private_items_are_bounded():
+    source = sl.pairs(wide_frame(), user=USER, item=TITLE, max_items_per_user=10)
+    release = source.top_k(50, **ASK, mechanism=LimitedDomain)
+    assert release.mechanism == LimitedDomain(k=50, **ASK, max_items_per_user=10)
+    shown = source._show(release.mechanism, 10, Draws(SeededBits(1)))
+    assert isinstance(shown.evidence, PrivateCounts)
+    assert shown.evidence.max_items_per_user == 10
+    assert shown.evidence.counts.sum() == 300 * 10
+    assert (
+        sl.pairs(table(ITEMS), user=USER, item=TITLE).top_k(3, **ASK, mechanism=LimitedDomain).items
+        == ITEMS[:3]
+    )
+
+
+def test_counts_of_public_items_are_bounded_where_the_mechanism_is_told_to():
+    known = list(range(50))
+    source = sl.pairs(wide_frame(), user=USER, item=TITLE, public_items=known)
+    free = source.top_k(3, epsilon=1.0, mechanism=OneShotLaplace)
+    assert free.mechanism.max_items_per_user is None
+    bounded = source.top_k(3, epsilon=1.0, mechanism=partial(OneShotLaplace, max_items_per_user=1))
+    assert bounded.mechanism.max_items_per_user == 1
+    assert bounded.mechanism.scale < free.mechanism.scale
+    for bound, total in ((None, 300 * 50), (7, 300 * 7)):
+        evidence = source._show(free.mechanism, bound, Draws(SeededBits(1))).evidence
+        assert isinstance(evidence, Counts)
+        assert evidence.max_items_per_user == bound
+        assert evidence.counts.sum() == total
+    one = sl.pairs(table(ITEMS), user=USER, item=TITLE, public_items=[*ITEMS, "none"])
+    said = "add, remove or change one user"
+    changed = partial(OneShotLaplace, max_items_per_user=1, neighbours=Adjacency.GENERAL)
+    release = one.top_k(3, epsilon=5.0, mechanism=changed)
+    assert release.items == ITEMS[:3]
+    assert release.guarantee.adjacency == said
+
+
+@pytest.mark.parametrize("public", [None, ITEMS])
+def test_a_noisy_count_of_each_item(public):
+    source = sl.pairs(table(ITEMS), user=USER, item=TITLE, public_items=public)
+    release = source.top_k(3, epsilon=10.0, delta=1e-6, count_share=0.4)
+    assert release.items == ITEMS[:3]
+    assert release.scores.unit == "noisy count"
+    errors = np.subtract(list(release.scores), [7 * STEP, 6 * STEP, 5 * STEP])
+    assert np.abs(errors).max() < 12 * release.scores.noise_sd
+    assert all(float(score).is_integer() for score in release.scores)
+    assert (release.guarantee.epsilon, release.guarantee.delta) == (10.0, 1e-6)
+    assert release.guarantee.cost.epsilon(1e-6) <= 10.0
+    for text in everything_shown(release)[:1]:
+        assert "noisy count; the noise has standard deviation" in " ".join(text.split())
+    assert pickle.loads(pickle.dumps(release)).items == release.items  # noqa: S301 - our own
 
 
 def test_a_partial_gives_a_mechanism_its_options():
@@ -260,6 +279,14 @@ def test_an_empty_table_gives_an_empty_release(form):
         assert all("0 items" in text for text in everything_shown(release)[:1])
 
 
+def test_items_of_the_table_are_not_public():
+    refusal(
+        lambda: sl.pairs(table(ITEMS), user=USER, item=TITLE, public_items=sl.IN_TABLE),
+        "public_items=IN_TABLE: in rows of users and items, one more user can add an item",
+        "give a list of items, or leave public_items out",
+    )
+
+
 def test_public_items_hide_whether_the_table_is_empty():
     nobody = sl.pairs(empty(table(ITEMS)), user=USER, item=TITLE, public_items=ITEMS)
     assert sorted(nobody.top_k(7, epsilon=1.0).items) == sorted(ITEMS)
@@ -297,8 +324,8 @@ def test_what_is_ordered_stays_so():
 @pytest.mark.parametrize(("scores", "apart"), [([3.0, 2.0, 2.0], False), ([2.0, 3.0, 1.0], True)])
 def test_scores_that_do_not_fall_are_explained(scores, apart):
     selection = Selection(np.arange(3), np.array(scores), noise_sd=1.0)
-    said = " ".join(str(_answer({"x": ["b", "c", "a"]}, selection)).split())
-    assert ("the ranks were drawn apart from the scores" in said) == apart
+    shown = " ".join(str(_answer({"x": ["b", "c", "a"]}, selection)).split())
+    assert ("the ranks were drawn apart from the scores" in shown) == apart
 
 
 def test_more_than_there_is():
@@ -310,23 +337,13 @@ def test_more_than_there_is():
 # Reading
 
 
-def counting(frame):
-    """A lazy frame, and a list that grows by one each time it is read."""
-    reads = []
-
-    def read(rows):
-        reads.append(1)
-        return rows
-
-    return frame.lazy().map_batches(read, schema=frame.schema), reads
-
-
 def test_data_is_read_once_and_not_before_the_first_question():
     lazy, reads = counting(table(ITEMS))
     source = sl.pairs(lazy, user=USER, item=TITLE)
     refusal(lambda: source.top_k(0, **ASK), "k=0")
     refusal(lambda: source.top_k(1, epsilon=1.0), "delta=0")
     refusal(lambda: source.domain(**ASK, random=42), "random=42")
+    refusal(lambda: source.top_k(1, **ASK, count_share=2), "count_share=2")
     refusal(lambda: source.domain(**ASK, mechanism="peeling"), "mechanism='peeling'")
     assert reads == []
     assert source.top_k(3, **ASK).items == ITEMS[:3]
@@ -488,13 +505,6 @@ BROKEN = {
 }
 
 
-def _said(error):
-    """The texts of an error and of all behind it."""
-    while error is not None:
-        yield from (str(error), repr(error), *getattr(error, "__notes__", ()))
-        error = error.__cause__ or error.__context__
-
-
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_data_is_refused_without_a_word_of_it(name, tmp_path, caplog, capfd):
     data = BROKEN[name](tmp_path)
@@ -504,7 +514,7 @@ def test_broken_data_is_refused_without_a_word_of_it(name, tmp_path, caplog, cap
     with pytest.raises(InputError) as caught:
         sl.pairs(data, user=USER, item=item).domain(**ASK)
     streams = capfd.readouterr()
-    for text in (*_said(caught.value), caplog.text, streams.out, streams.err):
+    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
         assert MARKER not in text
 
 
@@ -519,7 +529,9 @@ WRONG = [
     *({argument: _column(TITLE)} for argument in ("epsilon", "delta", "mechanism", "random")),
     *({argument: lambda frame: frame} for argument in ("item", "k", "epsilon", "mechanism")),
     *({"public_items": items} for items in ([1], [None], [], ["a", "a"], 5, "a", {"a": 1})),
+    *({"count_share": share} for share in (0, 1, -1, "0.1", float("nan"))),
     {"public_items": ["a", "b"], "k": 3},
+    {"public_items": sl.IN_TABLE},
     {"public_items": ["a"], "mechanism": WeightedGaussian},
     {"k": 0},
     {"epsilon": -1},
@@ -545,7 +557,7 @@ def test_a_wrong_argument_is_refused_without_a_word_of_the_data(wrong, caplog, c
     with pytest.raises(InputError) as caught:
         sl.pairs(frame, **source).top_k(**given)
     streams = capfd.readouterr()
-    for text in (*_said(caught.value), caplog.text, streams.out, streams.err):
+    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
         assert MARKER not in text
     assert "\n" not in str(caught.value)
 
@@ -561,21 +573,9 @@ def test_a_release_holds_nothing_of_what_it_does_not_name(question):
     read = {known.height, rare.height, known.height + rare.height, 3 + rare.height}
     for text in everything_shown(release):
         assert MARKER not in text
-        numbers = set(re.findall(r"\d[\d,_]*(?:\.\d+)?", text))
-        assert not {f"{n}" for n in read} & {n.replace(",", "") for n in numbers}
-    assert not _numbers(vars(release)) & read
-
-
-def _numbers(value):
-    """Every whole number in an object and what it is made of, frames left out."""
-    if isinstance(value, bool | str | pl.DataFrame | None):
-        return set()
-    if isinstance(value, int | float):
-        return {value}
-    parts = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list | tuple):
-        parts = getattr(value, "__dict__", {}).values()
-    return set().union(*map(_numbers, parts))
+        found = set(re.findall(r"\d[\d,_]*(?:\.\d+)?", text))
+        assert not {f"{n}" for n in read} & {n.replace(",", "") for n in found}
+    assert not numbers(vars(release)) & read
 
 
 @pytest.mark.parametrize("public", [None, ITEMS])

@@ -8,28 +8,52 @@ import polars as pl
 import pytest
 
 import refusals
+from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
+from shortlist.histogram import PrivateCounts, WeightedHistogram
 from shortlist.mechanisms import (
     DiscoverThenRank,
+    JointOrPeel,
+    LimitedDomain,
     Mechanism,
     Peeling,
+    PermuteAndFlip,
     WeightedGaussian,
     WeightedGaussianPeeling,
 )
-from shortlist.sources.question import (
-    bits_of,
-    build_mechanism,
-    mechanism_named,
-    mechanism_names,
-)
+from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.sources.kinds import mechanism_named, mechanism_names, own_bound
+from shortlist.sources.offer import Offer
+from shortlist.sources.question import bits_of, build_mechanism, require_enough
 
 MARKER = "Zz-private-91"
 HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER}]
 
 
 def build(mechanism=None, *, public=False, bound=100, **asked):
+    offer = Offer.of_pairs(public=public, max_items_per_user=bound)
     asked = {"k": 20, "epsilon": 1.0, "delta": 1e-6} | asked
-    return build_mechanism(mechanism, items_are_public=public, max_items_per_user=bound, **asked)
+    return build_mechanism(mechanism, offer, **asked)
+
+
+def build_for_counts(mechanism=None, *, public=False, bound=None, **asked):
+    offer = Offer.of_counts(public=public, max_items_per_user=bound)
+    asked = {"k": 20, "epsilon": 1.0, "delta": 1e-6} | asked
+    return build_mechanism(mechanism, offer, **asked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held(Peeling):
+    """Of public items, with an option that says in how many counts a user is."""
+
+    max_items_per_user: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strict(LimitedDomain):
+    """Of private items, and only where a user is in so many counts."""
+
+    max_items_per_user: int = 0
 
 
 def refusal(action, *contains):
@@ -44,13 +68,54 @@ def refusal(action, *contains):
     [
         ({}, DiscoverThenRank),
         ({"k": None}, WeightedGaussian),
-        ({"public": True, "delta": 0.0}, Peeling),
+        ({"public": True, "delta": 0.0}, JointOrPeel),
+        ({"public": True}, JointOrPeel),
         ({"mechanism": WeightedGaussianPeeling}, WeightedGaussianPeeling),
+        ({"mechanism": LimitedDomain}, LimitedDomain),
         ({"mechanism": partial(DiscoverThenRank)}, DiscoverThenRank),
     ],
 )
 def test_the_mechanism_of_a_question(asked, kind):
     assert type(build(**asked)) is kind
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ({}, LimitedDomain),
+        ({"public": True}, JointOrPeel),
+        ({"public": True, "mechanism": Peeling, "delta": 0}, Peeling),
+        ({"mechanism": partial(LimitedDomain, k_bar=30)}, LimitedDomain),
+    ],
+)
+def test_the_mechanism_of_a_histogram(asked, kind):
+    assert type(build_for_counts(**asked)) is kind
+
+
+def test_the_bound_of_counts_is_a_promise():
+    assert build_for_counts(bound=np.int8(7)) == build_for_counts(bound=7)
+    assert build_for_counts(bound=7).max_items_per_user == 7
+    assert build_for_counts().max_items_per_user is None
+    assert build_for_counts(Held, public=True, bound=7).max_items_per_user == 7
+    assert build_for_counts(Held, public=True).max_items_per_user is None
+    assert build_for_counts(Strict, bound=3).max_items_per_user == 3
+    refusal(lambda: build_for_counts(Strict), "max_items_per_user=None: must be a whole number")
+    for bound in (0, -1, 2.0, True, "3"):
+        said = f"max_items_per_user={bound!r}: must be a whole number, 1 or more"
+        refusal(lambda bound=bound: build_for_counts(bound=bound), said)
+
+
+def test_the_bound_of_pairs_is_enforced_where_it_is_given():
+    assert build(LimitedDomain, bound=7).max_items_per_user == 7
+    assert build(Held, public=True, bound=7).max_items_per_user is None  # nothing is bounded
+    given = partial(Held, max_items_per_user=np.int16(5))
+    assert build(given, public=True).max_items_per_user == 5
+    assert own_bound(given) == 5
+    assert own_bound(Held) is own_bound(None) is own_bound(partial(Held)) is None
+    refusal(
+        lambda: build(partial(Held, max_items_per_user=0), public=True),
+        "max_items_per_user=0: must",
+    )
 
 
 def test_the_question_supplies_what_it_knows():
@@ -114,7 +179,7 @@ def test_an_instance_is_refused_with_the_remedy():
     "mechanism", ["peeling", "", 0, int, Mechanism, partial(DiscoverThenRank, 1), len]
 )
 def test_what_is_no_mechanism_is_refused(mechanism):
-    refusal(lambda: build(mechanism), "mechanism=", "DiscoverThenRank, Peeling, WeightedGaussian")
+    refusal(lambda: build(mechanism), "mechanism=", "DiscoverThenRank, ", "Peeling, ")
 
 
 def test_options_are_checked():
@@ -123,10 +188,21 @@ def test_options_are_checked():
         "no option discovery_shar; it has discovery_share",
         'Did you mean "discovery_share"?',
     )
-    refusal(lambda: build(partial(Peeling, speed=1), public=True), "no option speed; it has none.")
-    for name in ("k", "epsilon", "delta", "max_items_per_user"):
+    refusal(
+        lambda: build(partial(PermuteAndFlip, speed=1), public=True, delta=0),
+        "no option speed; it has none.",
+    )
+    for name in ("k", "epsilon", "delta"):
         given = partial(DiscoverThenRank, **{name: 1})
         refusal(lambda given=given: build(given), f"{name} is given by the question")
+    refusal(
+        lambda: build(partial(DiscoverThenRank, max_items_per_user=1)),
+        "max_items_per_user is given to the source",
+    )
+    refusal(
+        lambda: build_for_counts(partial(Held, max_items_per_user=1), public=True),
+        "max_items_per_user is given to the source",
+    )
     refusal(lambda: build(partial(DiscoverThenRank, discovery_share=2)), "discovery_share=2: must")
 
 
@@ -134,7 +210,82 @@ def test_a_mechanism_answers_its_own_question():
     refusal(lambda: build(WeightedGaussian), "it answers domain, not top_k")
     refusal(lambda: build(DiscoverThenRank, k=None), "it answers top_k, not domain")
     refusal(lambda: build(Peeling), "items that everybody knows; give public_items")
-    refusal(lambda: build(DiscoverThenRank, public=True), "discovers private items, and these are")
+    for kind in (DiscoverThenRank, LimitedDomain):
+        refusal(
+            lambda kind=kind: build(kind, public=True), "discovers private items, and these are"
+        )
+    refusal(lambda: build(WeightedGaussian, public=True), "it answers domain, not top_k")
+    refusal(lambda: build(LimitedDomain, k=None), "it answers top_k, not domain")
+
+
+def test_a_histogram_does_not_say_who_holds_what():
+    for kind in (WeightedGaussian, DiscoverThenRank, WeightedGaussianPeeling):
+        said = f"mechanism={kind.__name__}: it needs to know who holds what", "by sl.pairs"
+        refusal(lambda kind=kind: build_for_counts(kind), *said)
+    refusal(lambda: build_for_counts(Peeling), "items that everybody knows; give public_items")
+    for kind in (DiscoverThenRank, LimitedDomain):
+        refusal(lambda kind=kind: build_for_counts(kind, public=True), "discovers private items")
+
+
+def test_a_delta_that_would_not_be_used_is_refused():
+    said = "delta=1e-06: PermuteAndFlip is pure and uses none of it; leave delta out, or choose"
+    for made in (build, build_for_counts):
+        refusal(lambda made=made: made(PermuteAndFlip, public=True), said)
+        assert made(PermuteAndFlip, public=True, delta=0) == PermuteAndFlip(k=20, epsilon=1.0)
+        refusal(lambda made=made: made(PermuteAndFlip, public=True, delta="0"), "delta='0': must")
+
+
+def test_a_share_of_the_budget_is_for_counts():
+    counted = build(count_share=0.25)
+    assert type(counted) is NoisyCounts
+    assert type(counted.selection) is DiscoverThenRank
+    assert counted.selection.epsilon == 0.75
+    assert (counted.k, counted.epsilon, counted.delta) == (20, 1.0, 1e-6)
+    assert counted.count_share == 0.25
+    assert counted.evidence is WeightedHistogram
+    assert counted._changed == 20  # beside weights the counts of a user are all true
+    assert build(LimitedDomain, bound=3, count_share=0.25)._changed == 3
+    assert build_for_counts(count_share=0.25).max_items_per_user is None
+    promised = build_for_counts(PermuteAndFlip, public=True, bound=7, count_share=0.25, delta=0)
+    assert promised.max_items_per_user == 7
+    assert promised.selection == PermuteAndFlip(k=20, epsilon=0.75)
+    # The counts' noise uses a delta even where the selection does not.
+    assert build(PermuteAndFlip, public=True, count_share=0.25).delta == 1e-6
+
+
+@pytest.mark.parametrize("share", [0, 1, -1, 2, math.nan, "0.1", True, *HELD])
+def test_the_share_for_counts_is_checked(share):
+    for made in (build, build_for_counts):
+        refusal(lambda made=made: made(count_share=share), "count_share=", "must be a number from")
+
+
+def test_a_mechanism_that_is_none_by_itself_is_refused():
+    refusal(lambda: build(NoisyCounts), "mechanism=NoisyCounts: it goes with a mechanism", "share")
+
+    @dataclass(frozen=True, kw_only=True)
+    class Needy(WeightedGaussian):
+        patience: int
+
+    remedy = "it needs its option patience; give it by functools.partial(Needy, patience=...)"
+    refusal(lambda: build(Needy, k=None), remedy)
+    assert build(partial(Needy, patience=3), k=None).patience == 3
+
+
+def test_no_more_than_there_are_public_items():
+    require_enough(3, 3)
+    refusal(lambda: require_enough(4, 3), "k=4: there are only 3 public items; ask for at most so")
+
+
+def test_each_kind_of_evidence_has_a_mechanism_that_takes_it():
+    for offer in (
+        Offer.of_pairs(public=False, max_items_per_user=5),
+        Offer.of_pairs(public=True, max_items_per_user=5),
+        Offer.of_counts(public=False, max_items_per_user=None),
+        Offer.of_counts(public=True, max_items_per_user=5),
+    ):
+        built = build_mechanism(None, offer, k=3, epsilon=1.0, delta=1e-6)
+        assert built.evidence is offer.evidence[0]
+        assert offer.is_public == (PrivateCounts not in offer.evidence)
 
 
 def test_a_mechanism_of_the_callers_own_is_taken():
@@ -146,10 +297,18 @@ def test_a_mechanism_of_the_callers_own_is_taken():
 
 
 def test_names_of_mechanisms():
-    kinds = [DiscoverThenRank, Peeling, WeightedGaussian, WeightedGaussianPeeling]
-    names = ["discover-then-rank", "peeling", "weighted-gaussian", "weighted-gaussian-peeling"]
-    assert mechanism_names() == names
-    assert [mechanism_named(name) for name in names] == kinds
+    kinds = {
+        "discover-then-rank": DiscoverThenRank,
+        "joint-or-peel": JointOrPeel,
+        "limited-domain": LimitedDomain,
+        "peeling": Peeling,
+        "weighted-gaussian": WeightedGaussian,
+        "weighted-gaussian-peeling": WeightedGaussianPeeling,
+    }
+    names = mechanism_names()
+    assert set(kinds) <= set(names)
+    assert {name: mechanism_named(name) for name in kinds} == kinds
+    assert all(getattr(mechanisms, mechanism_named(name).__name__) for name in names)
     refusal(lambda: mechanism_named("peling"), '"peling"', *names, 'Did you mean "peeling"?')
 
 

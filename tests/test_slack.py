@@ -154,6 +154,7 @@ LARGE = {
     "equal": (np.full(3000, 17), 200),
     "two values": (np.repeat(ints(9, 4), [60, 2000]), 100),
     "two values far apart": (np.repeat(ints(HUGE, 0), [3, 3000]), 200),
+    "many ties at the top": (np.repeat(ints(9, 4), [200, 4000]), 200),
     "huge gaps": (np.sort(RANDOM.integers(0, HUGE, 500))[::-1], 100),
     "powers of 2": (2 ** np.arange(62, -1, -1, dtype=np.int64), 40),
     "one sequence": (np.arange(200)[::-1] * 1000, 200),

@@ -100,7 +100,7 @@ class Mechanism(ABC):
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
-                "these; epsilon from 1e-6 to 100 and delta from 1e-290 are always within reach."
+                "these; epsilon from 1e-6 to 100 with delta from 1e-20 are always within reach."
             )
 
     def _can_be_calibrated(self) -> bool:

@@ -22,7 +22,7 @@ from shortlist.reals import Floats, Ints
 
 __all__ = ["NoisyCounts"]
 
-_MOST = 2.0**52  # of one whose noise, beside a count, fits 64 bits
+_MOST = 2.0**46  # of a standard deviation: noise stays below 2^53, where floats are whole numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,9 +115,11 @@ class NoisyCounts(Mechanism):
             return
         # By basic composition: both guarantees add up.
         left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
+        spent = Approximate(self.selection.epsilon, self.selection.delta)
+        scale = round_up(changed / Fraction(left[0]))
+        yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
         rho = gaussian_rho(epsilon=left[0], delta=left[1])
-        spent = Approximate(self.selection.epsilon, self.selection.delta) + Approximate(*left)
-        yield self._normal(rho, spent)
+        yield self._normal(rho, spent + Approximate(*left))
         if isinstance(before, Approximate):
             return
         if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:

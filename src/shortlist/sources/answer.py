@@ -1,17 +1,94 @@
-"""From a mechanism's selection to the release that leaves."""
+"""From what a source shows to a mechanism to the release that leaves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from shortlist.bits import Bits
+from shortlist.exact import Draws
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.reals import Ints
 from shortlist.release import Guarantee, Release, Scores
+from shortlist.stores.contract import View
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["release"]
+__all__ = ["LIST_IS_PUBLIC", "Once", "Promise", "Shown", "answer", "release"]
+
+LIST_IS_PUBLIC = "the list of public items does not depend on this table"
+
+_T = TypeVar("_T")
+
+
+class Once(Generic[_T]):
+    """A value that is found at the first call; further ones, meanwhile, wait for it.
+
+    >>> numbers = iter([7, 8])
+    >>> first = Once(lambda: next(numbers))
+    >>> first(), first()
+    (7, 7)
+    """
+
+    def __init__(self, find: Callable[[], _T]) -> None:
+        self._find = find
+        self._found: list[_T] = []
+        self._finding = Lock()
+
+    def __call__(self) -> _T:
+        """The value; where finding it fails, it is tried anew at the next call."""
+        with self._finding:
+            if not self._found:
+                self._found.append(self._find())
+            return self._found[0]
+
+
+class Shown(NamedTuple):
+    """What a mechanism may look at, and which items its positions are."""
+
+    evidence: Counts | PrivateCounts | WeightedHistogram | View
+    items: Callable[[Ints], pl.DataFrame]
+
+
+class Promise(NamedTuple):
+    """What a source can say of its guarantees before anything is asked."""
+
+    protects: str
+    assumes: tuple[str, ...]
+
+
+def answer(
+    question: str,
+    mechanism: Mechanism,
+    bits: Bits,
+    show: Callable[[Draws], Shown],
+    promise: Promise,
+) -> Release:
+    """The release. Where memory ends, the library's message would tell the size of the data."""
+    with contextlib.suppress(MemoryError):
+        draws = Draws(bits)
+        shown = show(draws)
+        selection = mechanism.select(shown.evidence, draws)
+        items = shown.items(selection.positions)
+        guarantee = _guarantee(mechanism, promise, private=bits.private)
+        return release(question, mechanism, selection, items, guarantee)
+    raise MemoryError("there is not enough memory for this table.")
+
+
+def _guarantee(mechanism: Mechanism, promise: Promise, *, private: bool) -> Guarantee:
+    return Guarantee(
+        epsilon=mechanism.epsilon,
+        delta=mechanism.delta,
+        cost=mechanism.cost,
+        adjacency=mechanism.adjacency,
+        protects=promise.protects,
+        assumes=("the names and types of the columns are public", *promise.assumes),
+        private=private,
+    )
 
 
 def release(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
-from functools import cached_property
-from threading import Lock
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,14 +12,16 @@ from shortlist.bits import Bits
 from shortlist.contributions import Buckets, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts
+from shortlist.histogram import Counts, PrivateCounts
 from shortlist.mechanisms.base import Mechanism, require_count
-from shortlist.release import Guarantee, Release
-from shortlist.sources.answer import release
-from shortlist.sources.question import bits_of, build_mechanism
+from shortlist.release import Release
+from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
+from shortlist.sources.kinds import own_bound
+from shortlist.sources.offer import MAX_ITEMS_PER_USER, Offer
+from shortlist.sources.question import bits_of, build_mechanism, require_enough
 from shortlist.table import Table, open_table
 from shortlist.table.keys import Coding
-from shortlist.table.public_items import open_public_items
+from shortlist.table.public_items import IN_TABLE, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ def pairs(
     *,
     user: str,
     item: str | Sequence[str],
-    max_items_per_user: int = 100,
+    max_items_per_user: int = MAX_ITEMS_PER_USER,
     public_items: object = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
@@ -53,7 +53,7 @@ def pairs(
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
             max_partitions_contributed. Choose it without looking at the data.
         public_items: None if the items are private; or what everybody knows: a list, or a table
-            or file with the item column(s) alone, no item twice.
+            or file with the item column(s) alone, no item twice. Then all items of a user count.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -66,11 +66,14 @@ def pairs(
     1
     """
     require_count("max_items_per_user", max_items_per_user)
+    if public_items is IN_TABLE:
+        raise InputError(
+            "public_items=IN_TABLE: in rows of users and items, one more user can add an item, so "
+            "that the items of the table are not public; give a list of items, or leave "
+            "public_items out."
+        )
     table = open_table(data, user=user, items=item)
-    public = None
-    if public_items is not None:
-        types = {name: dtype for name, dtype in table.columns.items() if name != user}
-        public = open_public_items(public_items, types)
+    public = None if public_items is None else open_public_items(public_items, table.items)
     return Pairs(table, user, int(max_items_per_user), public)
 
 
@@ -87,10 +90,13 @@ class Pairs:
         self._user = user
         self._max_items_per_user = max_items_per_user
         self._public = public
-        self._reading = Lock()
+        self._offer = Offer.of_pairs(
+            public=public is not None, max_items_per_user=max_items_per_user
+        )
+        self._held = Once(self._read)
 
     def __repr__(self) -> str:
-        items = ", ".join(f'"{name}"' for name in self._table.columns if name != self._user)
+        items = ", ".join(f'"{name}"' for name in self._table.items)
         bound = self._max_items_per_user
         return f'<Pairs: user="{self._user}", item={items}, max_items_per_user={bound}>'
 
@@ -101,30 +107,43 @@ class Pairs:
         epsilon: float,
         delta: float = 0.0,
         mechanism: object = None,
+        count_share: float | None = None,
         random: Bits | None = None,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
         With private items fewer than k may come out; by default `DiscoverThenRank` answers, with
-        a noisy weight for each item. With public items `Peeling` answers, without scores.
+        a noisy weight for each item. With public items `JointOrPeel` answers, without scores.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
             epsilon: The privacy budget, above 0.
             delta: In (0, 1) with private items; may be 0 with public ones.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
-                its own options.
+                its own options. With public items nothing is bounded, unless the partial of
+                a mechanism that has the option gives `max_items_per_user`: then of a user with
+                more a uniformly random subset counts.
+            count_share: A share of the budget, between 0 and 1, for a noisy count of each selected
+                item; None for none.
             random: Where random bits come from: the operating system, unless this is a
                 `shortlist.bits.SeededBits`, with which nothing is private.
 
-        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
+            the mechanism was asked for another adjacency; `release.guarantee` says which.
 
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
         require_count("k", k)  # None would ask for the domain
-        chosen = self._mechanism(mechanism, k=k, epsilon=epsilon, delta=delta)
-        return self._answer("top-k", chosen, bits_of(random))
+        chosen = build_mechanism(
+            mechanism, self._offer, epsilon=epsilon, delta=delta, k=k, count_share=count_share
+        )
+        bound: int | None = self._max_items_per_user
+        if self._public is not None:
+            require_enough(k, len(self._public))
+            bound = own_bound(mechanism)
+        show = partial(self._show, chosen, bound)
+        return answer("top-k", chosen, bits_of(random), show, self._promise)
 
     def domain(
         self,
@@ -147,71 +166,33 @@ class Pairs:
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        chosen = self._mechanism(mechanism, epsilon=epsilon, delta=delta)
-        return self._answer("domain", chosen, bits_of(random))
+        chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta)
+        show = partial(self._show, chosen, self._max_items_per_user)
+        return answer("domain", chosen, bits_of(random), show, self._promise)
 
-    def _mechanism(
-        self, mechanism: object, *, epsilon: float, delta: float, k: int | None = None
-    ) -> Mechanism:
-        public = self._public
-        chosen = build_mechanism(
-            mechanism,
-            items_are_public=public is not None,
-            max_items_per_user=self._max_items_per_user,
-            epsilon=epsilon,
-            delta=delta,
-            k=k,
-        )
-        if public is not None and k is not None and k > len(public):
-            raise InputError(
-                f"k={k}: there are only {len(public)} public items; ask for at most so many."
-            )
-        return chosen
-
-    def _answer(self, question: str, mechanism: Mechanism, bits: Bits) -> Release:
-        """The release. Where memory ends, the library's message would tell the size of the data."""
-        with contextlib.suppress(MemoryError):
-            return self._release(question, mechanism, bits)
-        raise MemoryError("there is not enough memory for this table.")
-
-    def _release(self, question: str, mechanism: Mechanism, bits: Bits) -> Release:
-        draws = Draws(bits)
-        held, items = self._read()
+    def _show(self, mechanism: Mechanism, bound: int | None, draws: Draws) -> Shown:
+        held, items = self._held()
+        if bound is not None:
+            held = held.bounded(bound, draws)
         if self._public is not None:
+            counts = held.counts if bound is None else held.recount().counts
             # Code -1, of public items that nobody holds, is the count appended at the end.
-            counts = np.append(held.counts, 0)[items.find(self._public)]
-            selection = mechanism.select(Counts(counts), draws)
-            selected = self._public[selection.positions]
-        else:
-            bounded = held.bounded(self._max_items_per_user, draws)
-            selection = mechanism.select(bounded.weigh(), draws)
-            selected = items.take(selection.positions)
-        guarantee = self._guarantee(mechanism, private=bits.private)
-        return release(question, mechanism, selection, selected, guarantee)
+            known = np.append(counts, 0)[items.find(self._public)]
+            return Shown(Counts(known, bound), self._public.__getitem__)
+        wanted = mechanism.evidence is PrivateCounts
+        return Shown(held.recount() if wanted else held.weigh(), items.take)
 
     def _read(self) -> tuple[Contributions, Coding]:
-        """Who holds what, read at the first question; a second one meanwhile waits."""
-        with self._reading:
-            return self._held
-
-    @cached_property
-    def _held(self) -> tuple[Contributions, Coding]:
+        """Who holds what."""
         users, items = self._table.pairs()
         buckets = Buckets.of_rows(users.codes, items.codes, users.size)
         n_items, coding = items.size, items.coding
         del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
         return Contributions.of_buckets(buckets, n_items), coding
 
-    def _guarantee(self, mechanism: Mechanism, *, private: bool) -> Guarantee:
-        assumes = ["the names and types of the columns are public"]
-        if self._public is not None:
-            assumes.append("the list of public items does not depend on this table")
-        return Guarantee(
-            epsilon=mechanism.epsilon,
-            delta=mechanism.delta,
-            cost=mechanism.cost,
-            adjacency="add or remove one user",
+    @property
+    def _promise(self) -> Promise:
+        return Promise(
             protects=f'everything that one value of "{self._user}" holds',
-            assumes=tuple(assumes),
-            private=private,
+            assumes=() if self._public is None else (LIST_IS_PUBLIC,),
         )

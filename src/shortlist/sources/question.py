@@ -2,58 +2,85 @@
 
 from __future__ import annotations
 
-from functools import partial
-from inspect import isabstract
+from dataclasses import MISSING, fields
 from typing import Any
 
 from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
 from shortlist.errors import InputError, nearest, written
-from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.mechanisms.base import Mechanism, require_delta, require_share
+from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.sources.kinds import kind_and_options
+from shortlist.sources.offer import Offer
+from shortlist.stores.contract import View
 
-__all__ = ["bits_of", "build_mechanism", "mechanism_named", "mechanism_names"]
+__all__ = ["bits_of", "build_mechanism", "require_enough"]
+
+_RANKERS = {
+    WeightedHistogram: mechanisms.DiscoverThenRank,
+    PrivateCounts: mechanisms.LimitedDomain,
+    Counts: mechanisms.JointOrPeel,
+    View: mechanisms.ThresholdTopK,
+}
 
 
 def build_mechanism(
     mechanism: object,
+    offer: Offer,
     *,
-    items_are_public: bool,
-    max_items_per_user: int,
     epsilon: float,
     delta: float,
     k: int | None = None,
+    count_share: float | None = None,
 ) -> Mechanism:
     """The mechanism that answers top-k (given `k`) or domain (without), from public parameters.
 
     Args:
         mechanism: A class, a `functools.partial` of one, or None for the default.
-        items_are_public: Whether everybody knows the items.
-        max_items_per_user: The bound on what one user contributes to discovery.
+        offer: What the source has for it.
         epsilon: As asked.
         delta: As asked.
         k: As asked, or None.
+        count_share: The share of the budget for noisy counts of what is selected, or None.
 
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
     """
-    if k is None and items_are_public:
+    if k is None and offer.is_public:
         raise InputError(
             "public_items: everybody knows these items, so there is no domain to discover; ask "
             "for top_k, or leave public_items out."
         )
-    kind, options = _class_and_options(
-        _default(k, items_are_public) if mechanism is None else mechanism
-    )
-    _require_fit(kind, k, items_are_public)
-    given = {
-        "k": k,
-        "epsilon": epsilon,
-        "delta": delta,
-        "max_items_per_user": max_items_per_user,
-    }
+    default = mechanisms.WeightedGaussian if k is None else _RANKERS[offer.evidence[0]]
+    kind, options = kind_and_options(default if mechanism is None else mechanism)
+    _require_fit(kind, k, offer)
+    given = {"k": k, "epsilon": epsilon, "delta": delta, **offer.bounds}
     _require_options(kind, options, given)
-    return kind(**{name: given[name] for name in given if name in kind.fields()}, **options)
+
+    def build(epsilon: float, delta: float) -> Mechanism:
+        values = given | {"epsilon": epsilon, "delta": delta}
+        return kind(**{name: values[name] for name in values if name in kind.fields()}, **options)
+
+    chosen = build(epsilon, delta)
+    if count_share is not None and k is not None:
+        require_share("count_share", count_share)
+        chosen = NoisyCounts.of(
+            build,
+            k=k,
+            epsilon=epsilon,
+            delta=delta,
+            count_share=count_share,
+            max_items_per_user=(offer.bounds | options).get("max_items_per_user"),
+        )
+    _require_delta_is_used(chosen, delta)
+    return chosen
+
+
+def require_enough(k: int, n_items: int) -> None:
+    """Refuse to ask for more than the items that everybody knows."""
+    if k > n_items:
+        raise InputError(f"k={k}: there are only {n_items} public items; ask for at most so many.")
 
 
 def bits_of(random: object) -> Bits:
@@ -70,69 +97,31 @@ def bits_of(random: object) -> Bits:
     return random  # type: ignore[return-value]
 
 
-def mechanism_names() -> list[str]:
-    """The names of the mechanisms in kebab case, as the command takes them."""
-    return [_kebab(kind.__name__) for kind in _kinds()]
-
-
-def mechanism_named(name: str) -> type[Mechanism]:
-    """The mechanism of that kebab-case name."""
-    for kind in _kinds():
-        if _kebab(kind.__name__) == name:
-            return kind
-    names = mechanism_names()
-    raise InputError(
-        f'mechanism "{name}" is not known; there are {", ".join(names)}.{nearest(name, names)}'
-    )
-
-
-def _default(k: int | None, items_are_public: bool) -> type[Mechanism]:  # noqa: FBT001 - a fact
-    if k is None:
-        return mechanisms.WeightedGaussian
-    return mechanisms.Peeling if items_are_public else mechanisms.DiscoverThenRank
-
-
-def _kinds() -> list[type[Mechanism]]:
-    listed = (getattr(mechanisms, name) for name in mechanisms.__all__)
-    return [
-        x for x in listed if isinstance(x, type) and issubclass(x, Mechanism) and x != Mechanism
-    ]
-
-
-def _kebab(name: str) -> str:
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).removeprefix("-")
-
-
-def _class_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]]:
-    options: dict[str, Any] = {}
-    kind = mechanism
-    if isinstance(mechanism, partial) and not mechanism.args:
-        kind, options = mechanism.func, mechanism.keywords
-    if isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind):
-        return kind, options
-    if isinstance(mechanism, Mechanism):
-        name = type(mechanism).__name__
-        raise InputError(
-            f"mechanism={name}(...): give the class {name}, or functools.partial({name}, ...) of "
-            "it with its own options; the question supplies k, epsilon, delta and bounds."
-        )
-    names = ", ".join(kind.__name__ for kind in _kinds())
-    raise InputError(
-        f"mechanism={written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
-        "functools.partial of one with its options by keyword."
-    )
-
-
-def _require_fit(kind: type[Mechanism], k: int | None, items_are_public: bool) -> None:  # noqa: FBT001
+def _require_fit(kind: type[Mechanism], k: int | None, offer: Offer) -> None:
     name = kind.__name__
+    if View in offer.evidence and kind.evidence is not View:
+        raise InputError(
+            f"mechanism={name}: it needs every count, and of a store few are read; leave mechanism "
+            "out, or take all counts out of the store, for sl.counts."
+        )
+    if kind.evidence is View and View not in offer.evidence:
+        raise InputError(
+            f"mechanism={name}: it reads few counts of a store with an index; leave mechanism "
+            "out, or give a store, by sl.store."
+        )
+    if kind.evidence is WeightedHistogram and offer.evidence == (PrivateCounts,):
+        raise InputError(
+            f"mechanism={name}: it needs to know who holds what, which counts do not tell; leave "
+            "mechanism out, or give rows of users and items, by sl.pairs."
+        )
     if (k is not None) != ("k" in kind.fields()):
         asked, answered = ("domain", "top_k") if k is None else ("top_k", "domain")
         raise InputError(f"mechanism={name}: it answers {answered}, not {asked}.")
-    if (kind.evidence is Counts) != items_are_public:
+    if kind.evidence not in offer.evidence:
         raise InputError(
             f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
             "out."
-            if items_are_public
+            if offer.is_public
             else f"mechanism={name}: it takes items that everybody knows; give public_items."
         )
 
@@ -140,6 +129,8 @@ def _require_fit(kind: type[Mechanism], k: int | None, items_are_public: bool) -
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
+        if name == "max_items_per_user" and name in given:
+            raise InputError(f"mechanism: {name} is given to the source; leave it out there.")
         if name in given:
             raise InputError(f"mechanism: {name} is given by the question; leave it out there.")
         if name not in own:
@@ -148,3 +139,21 @@ def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict
                 f"mechanism: {kind.__name__} has no option {name}; it has {known}."
                 f"{nearest(name, own)}"
             )
+    for field in fields(kind):  # type: ignore[arg-type]
+        optional = field.default is not MISSING or field.default_factory is not MISSING
+        if not optional and field.name not in {**given, **options}:
+            raise InputError(
+                f"mechanism={kind.__name__}: it needs its option {field.name}; give it by "
+                f"functools.partial({kind.__name__}, {field.name}=...)."
+            )
+
+
+def _require_delta_is_used(mechanism: Mechanism, delta: float) -> None:
+    """Refuse a delta that would not be used: another mechanism is more accurate with it."""
+    require_delta(delta)
+    if delta > 0 and "delta" not in mechanism.fields():
+        name = type(mechanism).__name__
+        raise InputError(
+            f"delta={delta!r}: {name} is pure and uses none of it; leave delta out, or choose a "
+            "mechanism that uses it."
+        )

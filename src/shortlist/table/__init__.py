@@ -1,21 +1,23 @@
-"""The sensitive table: checked by its schema at once, read and coded when it is needed.
+"""The sensitive table: checked by its schema at once, read when it is needed.
 
 What is accepted is decided in `columns.py`, how it is read in `reading.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from shortlist.table.columns import check_columns, check_names, column_type
+from shortlist.table.counts import check_distinct, whole_counts
 from shortlist.table.keys import Keys, code_pairs, fits_numpy, join
 from shortlist.table.reading import Part, attempt, open_parts, rows_of
 from shortlist.table.streaming import stream_offsets
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shortlist.reals import Ints
 
 __all__ = ["Table", "open_table"]
 
@@ -24,15 +26,26 @@ class Table:
     """A table that has been checked but not read. Built by `open_table`.
 
     Attributes:
-        columns: The types of the named columns, the user's first. Categories are strings.
+        columns: The types of the named columns, the items' last. Categories are strings.
     """
 
     def __init__(self, parts: list[Part], columns: dict[str, pl.DataType]) -> None:
         self.columns = columns
         self._parts = parts
+        self._origin = parts[0].origin if len(parts) == 1 else parts[0].argument
+        self._refusal = (
+            f"{self._origin} cannot be read to its end: it has changed or is damaged, a row cannot "
+            "be parsed, or a text is not UTF-8. Mend it; the row is private and not shown."
+        )
+
+    @property
+    def items(self) -> dict[str, pl.DataType]:
+        """The types of the item columns: all but the first."""
+        _, *items = self.columns.items()
+        return dict(items)
 
     def pairs(self) -> tuple[Keys, Keys]:
-        """Read the named columns, leave out rows with a null, and code users and items.
+        """Read users and items, leave out rows with a null, and code both.
 
         Returns:
             Users and items, whose `codes` have one entry per row, in the same order.
@@ -46,12 +59,7 @@ class Table:
         >>> users.codes, pages.size
         (array([0, 0], dtype=uint32), 2)
         """
-        origin = self._parts[0].origin if len(self._parts) == 1 else self._parts[0].argument
-        refusal = (
-            f"{origin} cannot be read to its end: it has changed or is damaged, a row cannot be "
-            "parsed, or a text is not UTF-8. Mend it; the row is private and not shown."
-        )
-        return attempt(self._code, refusal)
+        return attempt(self._code, self._refusal)
 
     def _code(self) -> tuple[Keys, Keys]:
         rows = rows_of(self._parts, self.columns)
@@ -65,9 +73,34 @@ class Table:
         in_files = all(part.kind == "Parquet" for part in self._parts)
         return in_files and all(map(fits_numpy, self.columns.values()))
 
+    def counts(self) -> tuple[pl.DataFrame, Ints]:
+        """Read items and their counts, leaving out rows without an item. Nothing is coded.
 
-def open_table(data: object, *, user: str, items: Sequence[str]) -> Table:
-    """Check a table of users and items by its schema.
+        Returns:
+            The item columns, one row per item, and the count of each.
+
+        Raises:
+            InputError: As `pairs`; or a count is null or no whole number from 0 to 2^62, or an item
+                has two rows.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"page": ["a", "b", None], "readers": [3, 0, 5]})
+        >>> pages, counts = open_table(frame, count="readers", items=["page"]).counts()
+        >>> pages["page"].to_list(), counts
+        (['a', 'b'], array([3, 0]))
+        """
+        return attempt(self._count, self._refusal)
+
+    def _count(self) -> tuple[pl.DataFrame, Ints]:
+        rows = rows_of(self._parts, self.columns).collect().drop_nulls(list(self.items))
+        column, items = rows.to_series(), rows.drop(rows.columns[0])
+        counts = whole_counts(column, f'{self._origin}: count="{column.name}"')
+        check_distinct(items, self._origin)
+        return items, counts
+
+
+def open_table(data: object, *, items: object, **first: object) -> Table:
+    """Check a table of users and items, or of items and their counts, by its schema.
 
     Nothing but the schema is read.
 
@@ -76,21 +109,20 @@ def open_table(data: object, *, user: str, items: Sequence[str]) -> Table:
             pandas or PyArrow table; a lazy frame that narwhals takes. Columns of CSV and NDJSON
             files are read as text, since these declare no types; in CSV an empty field, quoted or
             not, is a null.
-        user: The column of the privacy unit.
         items: The column or columns of the item.
+        first: The one other column by its role: `user=`, the privacy unit, or `count=`.
 
     Raises:
         InputError: The table cannot be found or is not one; a column is unknown, named twice, or
-            neither text, integers, dates nor datetimes.
+            neither text, integers, dates nor datetimes; counts are no integers.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"user": [7], "page": ["a"]})
     >>> open_table(frame, user="user", items=["page"]).columns
     {'user': Int64, 'page': String}
     """
-    names = [user, *check_names(user, items)]
+    roles = check_names(items, **first)
     parts = open_parts(data, "data")
-    roles = dict.fromkeys(names, "item") | {user: "user"}
     for part in parts:
         check_columns(part, roles)
-    return Table(parts, {name: column_type(parts, name, roles[name]) for name in names})
+    return Table(parts, {name: column_type(parts, name, role) for name, role in roles.items()})

@@ -1,4 +1,4 @@
-"""Columns by name, and which of their types identify a user or an item."""
+"""Columns by name, and which of their types identify a user or an item, or count."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ __all__ = ["check_columns", "check_names", "column_type", "kind_of"]
 _LISTED = 40  # columns named in a message at most
 
 
-def check_names(user: object, item: object) -> list[str]:
-    """The names of the item columns; what cannot be a name is refused.
+def check_names(item: object, **first: object) -> dict[str, str]:
+    """The roles of columns by their names; what cannot be a name is refused.
 
     Something that is no string is not quoted, for it may be the data.
+
+    >>> check_names(["page"], user="reader")
+    {'reader': 'user', 'page': 'item'}
     """
     names: Any = list(item) if isinstance(item, list | tuple) else [item]
     if not names:
         raise InputError("item=[]: names no column; name at least one.")
-    for argument, name in [("user", user), *(("item", name) for name in names)]:
+    for argument, name in [*first.items(), *(("item", name) for name in names)]:
         if not isinstance(name, str):
             what = written(name)
             raise InputError(f"{argument}={what}: a column is given by its name, a string.")
@@ -32,14 +35,16 @@ def check_names(user: object, item: object) -> list[str]:
             raise InputError(
                 f'{argument}="{name}": a column of this name would be read as a pattern; rename it.'
             )
-    if user in names:
-        raise InputError(
-            f'user="{user}" and item="{user}" are the same column; name two different ones.'
-        )
+    for argument, name in first.items():
+        if name in names:
+            raise InputError(
+                f'{argument}="{name}" and item="{name}" are the same column; name two different '
+                "ones."
+            )
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise InputError(f'item names the column "{twice[0]}" twice; name it once.')
-    return list(names)
+    return {str(name): role for role, name in first.items()} | dict.fromkeys(names, "item")
 
 
 def check_columns(part: Part, roles: Mapping[str, str]) -> None:
@@ -62,7 +67,7 @@ def _columns_of(part: Part, name: str, *, known: bool) -> str:
 
 
 def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
-    """The one type that a column has in all parts; text where there is no value at all."""
+    """The one type that a column has in all parts; text, or a number, where there is no value."""
     import polars as pl
 
     found = {_part_type(part, name, role): part for part in parts}
@@ -75,7 +80,9 @@ def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
             f'{part.argument}: {role}="{name}" is {dtype} in {_file(part)} and {other} in '
             f"{_file(where)}; write all files with one type."
         )
-    return pl.String() if dtype == pl.Null else dtype
+    if dtype == pl.Null:
+        return pl.Int64() if role == "count" else pl.String()
+    return dtype
 
 
 def _file(part: Part) -> str:
@@ -86,6 +93,8 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
     import polars as pl
 
     dtype = part.schema[name]
+    if role == "count":
+        return _count_type(part, name)
     if dtype in (pl.Object, pl.Unknown):  # a type found by looking would depend on the rows
         raise InputError(
             f'{part.origin}: {role}="{name}" holds Python objects, which have no type; cast it to '
@@ -105,6 +114,19 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
             f"{role}; cast it to a string or an integer first."
         )
     return dtype
+
+
+def _count_type(part: Part, name: str) -> pl.DataType:
+    """An integer type, or text of a file that declares no types: it is parsed when it is read."""
+    import polars as pl
+
+    dtype = part.schema[name]
+    if dtype.is_integer() or dtype == pl.Null or part.is_text:
+        return dtype
+    raise InputError(
+        f'{part.origin}: count="{name}" is of type {dtype.base_type()}, and counts are whole '
+        "numbers; cast it to an integer first."
+    )
 
 
 def kind_of(dtype: pl.DataType) -> str | None:

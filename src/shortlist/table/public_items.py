@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,22 @@ from shortlist.table.reading import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["open_public_items"]
+__all__ = ["IN_TABLE", "InTable", "open_public_items"]
+
+
+class InTable(Enum):
+    """The type of `IN_TABLE`."""
+
+    IN_TABLE = "the items are those of the table"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    __str__ = __repr__
+
+
+IN_TABLE = InTable.IN_TABLE
+"""For `public_items` of `shortlist.counts`: the item column of the table is public itself."""
 
 
 def open_public_items(public_items: object, types: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -1,0 +1,183 @@
+"""A histogram: how many users hold each item, and no word of who."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from shortlist import histogram
+from shortlist.bits import Bits
+from shortlist.exact import Draws
+from shortlist.mechanisms.base import require_count
+from shortlist.reals import Ints
+from shortlist.release import Release
+from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
+from shortlist.sources.offer import Offer
+from shortlist.sources.question import bits_of, build_mechanism, require_enough
+from shortlist.table import Table, open_table
+from shortlist.table.counts import align
+from shortlist.table.public_items import IN_TABLE, InTable, open_public_items
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Counts", "counts"]
+
+
+def counts(
+    data: object,
+    *,
+    item: str | Sequence[str],
+    count: str,
+    max_items_per_user: int | None = None,
+    public_items: object = None,
+) -> Counts:
+    """A sensitive histogram with one row per item: how many users hold it.
+
+    The privacy unit is a user, who must be in each count at most once: how many users played a
+    title, not how often it was played. Rows with a null item are ignored. Only the named columns
+    are read, once, at the first question.
+
+    Args:
+        data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
+            or a lazy frame.
+        item: The column of items, or several: then an item is a tuple. Strings, integers or dates;
+            in CSV and NDJSON, text. No item has two rows.
+        count: The column of counts: whole numbers from 0 to 2^62.
+        max_items_per_user: Your promise that no user is in more counts than so many, if there is
+            such a bound; None if not. Nothing here can check it, and the guarantee rests on it.
+        public_items: None if the items are private: which of them are in the histogram says
+            something about users. `shortlist.IN_TABLE` if everybody knows the item column
+            as it is; items that nobody holds belong into it, with a count of 0. Or a list,
+            table or file of what everybody knows: its items that the histogram lacks
+            count 0, and others are dropped.
+
+    Raises:
+        InputError: The data cannot be opened, a column is missing or of no usable type, or the
+            public items are no such list. Nothing private is in the message.
+
+    >>> import polars as pl
+    >>> books = pl.DataFrame({"title": ["Emma", "Dune", "Ulysses"], "readers": [900, 40, 0]})
+    >>> from shortlist import IN_TABLE
+    >>> readers = counts(books, item="title", count="readers", public_items=IN_TABLE)
+    >>> readers.top_k(1, epsilon=1.0).items
+    ['Emma']
+    """
+    if max_items_per_user is not None:
+        require_count("max_items_per_user", max_items_per_user)
+        max_items_per_user = int(max_items_per_user)
+    table = open_table(data, count=count, items=item)
+    public: pl.DataFrame | InTable | None = None
+    if public_items is IN_TABLE:
+        public = IN_TABLE
+    elif public_items is not None:
+        public = open_public_items(public_items, table.items)
+    return Counts(table, count, max_items_per_user, public)
+
+
+class Counts:
+    """A histogram and the questions that can be asked of it. Built by `counts`.
+
+    Questions may be asked from several threads; the data is read by the first.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        count: str,
+        max_items_per_user: int | None,
+        public: pl.DataFrame | InTable | None,
+    ) -> None:
+        self._table = table
+        self._count = count
+        self._max_items_per_user = max_items_per_user
+        self._public = public
+        self._offer = Offer.of_counts(
+            public=public is not None, max_items_per_user=max_items_per_user
+        )
+        self._held = Once(self._read)
+
+    def __repr__(self) -> str:
+        items = ", ".join(f'"{name}"' for name in self._table.items)
+        bound = self._max_items_per_user
+        return f'<Counts: item={items}, count="{self._count}", max_items_per_user={bound}>'
+
+    def top_k(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+        count_share: float | None = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """The k items held by most users, best first, with differential privacy.
+
+        With private items `LimitedDomain` answers by default, and fewer than k may come out. With
+        public items `JointOrPeel` does. There are no scores without a `count_share`.
+
+        Args:
+            k: How many items; at most the number of public items, if these are given.
+            epsilon: The privacy budget, above 0.
+            delta: In (0, 1) with private items; may be 0 with public ones.
+            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
+                its own options.
+            count_share: A share of the budget, between 0 and 1, for a noisy count of each selected
+                item; None for none.
+            random: Where random bits come from: the operating system, unless this is a
+                `shortlist.bits.SeededBits`, with which nothing is private.
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
+            the mechanism was asked for another adjacency; `release.guarantee` says which.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read, but for more items
+                than are `IN_TABLE`.
+        """
+        require_count("k", k)
+        chosen = build_mechanism(
+            mechanism, self._offer, epsilon=epsilon, delta=delta, k=k, count_share=count_share
+        )
+        if self._public is not None and self._public is not IN_TABLE:
+            require_enough(k, len(self._public))
+        return answer("top-k", chosen, bits_of(random), partial(self._show, k), self._promise)
+
+    def _show(self, k: int, _: Draws) -> Shown:
+        items, held = self._held()
+        bound = self._max_items_per_user
+        if self._public is None:
+            return Shown(histogram.PrivateCounts(held, bound), items.__getitem__)
+        require_enough(k, len(items))
+        return Shown(histogram.Counts(held, bound), items.__getitem__)
+
+    def _read(self) -> tuple[pl.DataFrame, Ints]:
+        """The items, and the count of each: of those that a list says, if there is one."""
+        items, held = self._table.counts()
+        if self._public is None or self._public is IN_TABLE:
+            return items, held
+        return self._public, align(items, held, self._public)
+
+    @property
+    def _promise(self) -> Promise:
+        return Promise(
+            protects=f'one user, who is in each count of "{self._count}" at most once',
+            assumes=("each user is in each count at most once", *self._known(), *self._bounded()),
+        )
+
+    def _known(self) -> list[str]:
+        if self._public is None:
+            return []
+        if self._public is not IN_TABLE:
+            return [LIST_IS_PUBLIC]
+        names = [f'"{name}"' for name in self._table.items]
+        if len(names) == 1:
+            return [f"the item column {names[0]} is public"]
+        return [f"the item columns {', '.join(names)} are public"]
+
+    def _bounded(self) -> list[str]:
+        bound = self._max_items_per_user
+        if bound is None:
+            return []
+        return [f"each user is in at most {bound} count{'s' * (bound != 1)}"]
