@@ -18,8 +18,8 @@ from shortlist import cli
 from shortlist.cli import answer, failure, request
 from shortlist.errors import InputError
 from shortlist.release import Release
+from shortlist.sources.kinds import mechanism_named, mechanism_names
 from shortlist.sources.pairs import Pairs
-from shortlist.sources.question import mechanism_named, mechanism_names
 
 MARKER = "Zz-private-91"
 ITEMS = ["007", "7", "[bold]x[/]", "\x1b[31m日本", "e\u0301te\u0301"]
@@ -47,6 +47,16 @@ def plays():
 def file(plays, tmp_path):
     path = tmp_path / "plays.parquet"
     plays.with_columns(secret=pl.lit(MARKER)).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def readers(tmp_path):
+    """A histogram: item number i of five has (5 - i) 1000 readers."""
+    path = tmp_path / "readers.csv"
+    numbers = [(5 - i) * 1000 for i in range(5)]
+    frame = pl.DataFrame({"readers": numbers, "title": ITEMS, "secret": [MARKER] * 5})
+    frame.write_csv(path)
     return path
 
 
@@ -93,6 +103,20 @@ def top_k(file, *more, k=2):
 
 def domain(file, *more):
     return ["domain", file, *COLUMNS, *PRIVACY, *more]
+
+
+def count(file, *more, k=2):
+    words = ["--item", "title", "--count", "readers", "-k", k, "--epsilon", "5"]
+    return ["top-k", file, *words, *more]
+
+
+def in_store(url, *more, k=2):
+    words = ["--table", "items", "--item", "name", "--count", "plays", "-k", k, "--epsilon", "5"]
+    return ["top-k", "--store", url, *words, *more]
+
+
+IN_TABLE = "--public-items-in-table"
+STORED = [(item, (5 - i) * 1000) for i, item in enumerate(ITEMS)]
 
 
 # Answers
@@ -178,7 +202,79 @@ def test_public_items_from_a_file(run, file, tmp_path):
     assert run(*words, "--mechanism", "peeling")[0] == 0
 
 
-@pytest.mark.parametrize("name", ["discover-then-rank", "weighted-gaussian-peeling"])
+def test_a_histogram_with_its_items_public(run, readers):
+    status, out, err = run(*count(readers, IN_TABLE))
+    assert (status, err) == (0, "")
+    assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    words = " ".join(out.split())
+    assert 'one user, who is in each count of "readers" at most once' in words
+    assert 'the item column "title" is public' in words
+
+
+def test_a_histogram_with_public_items_from_a_file(run, readers, tmp_path):
+    known = tmp_path / "known.csv"
+    known.write_text("title\nnobody\n7\n007\n")
+    status, out, _ = run(*count(readers, "--public-items", known, "--json", k=3))
+    assert status == 0
+    assert [item["title"] for item in json.loads(out)["items"]] == ["007", "7", "nobody"]
+
+
+def test_a_histogram_with_private_items(run, readers):
+    status, out, _ = run(*count(readers, "--delta", "1e-6", "--max-items-per-user", 3, "--json"))
+    assert status == 0
+    release = json.loads(out)
+    assert [item["title"] for item in release["items"]] == ["007", "7"]
+    assert release["mechanism"]["name"] == "LimitedDomain"
+    assert release["mechanism"]["parameters"]["max_items_per_user"] == 3
+    assert release["guarantee"]["assumes"][-1] == "each user is in at most 3 counts"
+
+
+def test_a_store(run, database):
+    database.store(STORED).prepare()
+    status, out, err = run(*in_store(database.url))
+    assert (status, err) == (0, "")
+    assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "the items of the store are public" in " ".join(out.split())
+    assert "s3cret" not in out
+
+
+def test_accesses_are_shown_on_request_beside_the_release(run, database):
+    database.store(STORED).prepare()
+    status, out, err = run(*in_store(database.url, "--show-accesses", "--json"))
+    assert status == 0
+    assert json.loads(out)["guarantee"]["private"] is True
+    assert re.fullmatch(
+        r"Counts read: \d+ in falling order, \d+ by id\. That depends on private data: keep it to "
+        r"yourself\.\n",
+        err,
+    )
+    assert "read" not in out
+
+
+def test_noisy_counts(run, file, readers):
+    for words in (count(readers, IN_TABLE), top_k(file)):
+        status, out, _ = run(*words, "--count-share", "0.3", "--json")
+        release = json.loads(out)
+        assert status == 0
+        assert release["scores"]["unit"] == "noisy count"
+        assert all(float(item["score"]).is_integer() for item in release["items"])
+        status, out, _ = run(*words, "--count-share", "0.3", "--dry-run")
+        assert (status, "standard deviation" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["joint-or-peel", "joint", "joint-permute-and-flip", "permute-and-flip", "peeling", "gamma"],
+)
+def test_a_mechanism_for_public_items_by_name(run, readers, name):
+    status, out, _ = run(*count(readers, IN_TABLE, "--json", "--mechanism", name))
+    assert status == 0
+    assert json.loads(out)["mechanism"]["name"].lower() == name.replace("-", "")
+
+
+@pytest.mark.parametrize(
+    "name", ["discover-then-rank", "weighted-gaussian-peeling", "limited-domain"]
+)
 def test_a_mechanism_by_name(run, file, name):
     status, out, _ = run(*top_k(file, "--json", "--mechanism", name))
     assert status == 0
@@ -204,13 +300,31 @@ def test_a_seed_needs_a_word(run, complaint, file):
 def test_a_dry_run_reads_nothing(run):
     status, out, err = run(*top_k("no such.parquet", "--dry-run", "--public-items", "nor this"))
     assert (status, err) == (0, "")
-    assert out.startswith("Nothing was read and nothing was spent.\n\nPeeling would spend")
+    assert out.startswith("Nothing was read and nothing was spent.\n\nJointOrPeel would spend")
     status, out, err = run(*top_k("no such.parquet", "--dry-run"))
     assert (status, err) == (0, "")
     for part in ("epsilon=5, delta=1e-06", "ZCDP(rho=", "standard deviation", "at least"):
         assert part in out
     assert re.search(r"An item needs about \d+ people who hold nothing else to be named\.\s", out)
     assert all(len(line) <= 80 for line in out.split("\n"))
+
+
+def test_a_dry_run_for_a_histogram_reads_nothing(run):
+    for more, name in (
+        ([IN_TABLE], "JointOrPeel"),
+        (["--public-items", "none.csv"], "JointOrPeel"),
+        (["--delta", "1e-6"], "LimitedDomain"),
+    ):
+        status, out, err = run(*count("no such.parquet", "--dry-run", *more))
+        assert (status, err) == (0, "")
+        assert out.startswith(f"Nothing was read and nothing was spent.\n\n{name} would spend")
+
+
+def test_a_dry_run_for_a_store_connects_to_nothing(run):
+    for url in ("sqlite:///no such.db", "postgresql://nobody:s3cret@127.0.0.1:1/x"):
+        status, out, err = run(*in_store(url, "--dry-run"))
+        assert (status, err) == (0, "")
+        assert out.startswith("Nothing was read and nothing was spent.\n\nThresholdTopK would")
 
 
 def test_a_dry_run_in_json(run):
@@ -281,8 +395,10 @@ def test_help_loads_nothing_heavy():
     [
         (["topk"], "No such command 'topk'. Did you mean 'top-k'? See shortlist --help."),
         (["--verbos"], "No such option: --verbos."),
-        (["top-k"], "Missing argument 'FILE'. See shortlist top-k --help."),
-        (["top-k", "x.csv"], "Missing option '--user'"),
+        (["top-k"], "Missing option '--item'. See shortlist top-k --help."),
+        (["domain"], "Missing argument 'FILE'. See shortlist domain --help."),
+        (["top-k", "x.csv"], "Missing option '--item'"),
+        (["domain", "x.csv"], "Missing option '--user'"),
         (["top-k", "x.csv", "--usr", "a"], "Did you mean --user? See shortlist top-k --help."),
         (["top-k", "x.csv", "--user"], "Option '--user' requires an argument."),
         (["domain", "x.csv", "y.csv", *COLUMNS, *PRIVACY], "unexpected extra argument"),
@@ -320,6 +436,109 @@ def test_words_that_do_not_fit(complaint, words, said):
 )  # fmt: skip
 def test_values_that_do_not_fit(complaint, file, more, said):
     assert said in complaint(*top_k(file), *more)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "--delta 0: the items are private"),
+        (["--delta", "2"], "--delta 2.0: must be"),
+        (["--user", "title"], '--user "title" and --count "readers": a table has rows of users'),
+        ([IN_TABLE, "--public-items", "x.csv"], "give one of the two."),
+        ([IN_TABLE, "--count", "title"], '--count "title" and --item "title" are the same column'),
+        ([IN_TABLE, "--count", "reader"], '--count "reader" is not a column.'),
+        ([IN_TABLE, "--count", "reader"], 'Did you mean "readers"?'),
+        ([IN_TABLE, "--count", "secret"], '--count "secret" holds a text that is no whole number'),
+        ([IN_TABLE, "--count-share", "1"], "--count-share 1.0: must be a number from 1e-6"),
+        ([IN_TABLE, "--count-share", "some"], "'--count-share': \"some\" is not a number."),
+        ([IN_TABLE, "-k", "6"], "-k 6: there are only 5 public items; ask for at most so many."),
+        ([IN_TABLE, "--max-items-per-user", "0"], "--max-items-per-user 0: must be"),
+        ([IN_TABLE, "--mechanism", "limited-domain"], "limited-domain: it discovers private items"),
+        ([IN_TABLE, "--delta", "0.1", "--mechanism", "joint"], "--delta 0.1: joint is pure and"),
+        (["--mechanism", "peeling"], "items that everybody knows; give --public-items."),
+        (["--mechanism", "weighted-gaussian"], "it needs to know who holds what"),
+        (["--mechanism", "weighted-gaussian"], "give rows of users and items, by --user."),
+    ],
+)
+def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
+    assert said in complaint(*count(readers), *more)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--item", "other"], "--item: a store has one column of items; name it once."),
+        (["--user", "name"], "--user does not go with --store: its table has one row for each"),
+        (["--public-items", "x.csv"], "--public-items does not go with --store"),
+        ([IN_TABLE], "--public-items-in-table does not go with --store"),
+        (["--max-items-per-user", "3"], "--max-items-per-user does not go with --store"),
+        (["--count-share", "0.5"], "--count-share does not go with --store"),
+        (["x.csv"], "FILE does not go with --store"),
+        (["--table", "item"], '--table "item" is not a table of this file. Did you mean "items"?'),
+        (["--count", "play"], '--table "items": --count "play" is not a column. The columns are'),
+        (["--mechanism", "joint"], "--mechanism joint: it needs every count, and of a store few"),
+        (["--mechanism", "joint"], "take all counts out of the store, for --count."),
+        ([], '--table "items": --count "plays" has no index'),
+        ([], 'or run CREATE INDEX "items by plays" ON "items" ("plays");'),
+        (["--store", "sqlite:///no.db"], '--store "sqlite:///no.db" does not exist'),
+        (["--store", "mysql://me:s3cret@h/x"], '--store "mysql://…": is no kind of store;'),
+        (["--store", "postgresql://me:s3cret@127.0.0.1:1/x"], '--store "postgresql://…" cannot be'),
+    ],
+)
+def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
+    sqlite.store(STORED)
+    message = complaint(*in_store(sqlite.url), *more)
+    assert said in message
+    assert "s3cret" not in message
+
+
+def test_more_than_a_store_has(complaint, database):
+    database.store(STORED).prepare()
+    said = complaint(*in_store(database.url, k=6))
+    assert said == "-k 6: there are at most 5 public items in the store; ask for no more."
+
+
+def test_a_table_is_in_one_place(complaint, file):
+    said = complaint("top-k", "--item", "a", "--count", "b", "-k", 1, "--epsilon", 1)
+    assert said.startswith("one of FILE and --store is needed: FILE for a table in a file")
+    for more, option in ((["--table", "t"], '--table "t"'), (["--show-accesses"], "--show-acc")):
+        said = complaint(*top_k(file, *more))
+        assert said.startswith(option)
+        assert "goes with --store; leave it out, or name the database." in said
+    words = ["top-k", "--store", "sqlite:///x.db", "--item", "a", "-k", 1, "--epsilon", 1]
+    assert complaint(*words, "--count", "b").endswith("add --table TABLE to it.")
+    assert complaint(*words, "--table", "t").endswith("add --count COLUMN to it.")
+    said = complaint(*top_k(file, "--mechanism", "threshold-top-k"))
+    assert "give a store, by --store." in said
+
+
+def test_the_output_is_not_the_database(complaint, sqlite, tmp_path):
+    sqlite.store(STORED).prepare()
+    path = sqlite.path.rename(tmp_path / "items.csv")
+    words = in_store(f"sqlite:///{path}", "--output", path)
+    assert complaint(*words).endswith("it is a file to be read; give another name.")
+
+
+def test_a_table_is_of_one_kind(complaint, file):
+    said = complaint("top-k", file, "--item", "title", "-k", 1, "--epsilon", 1)
+    assert said.startswith("one of --user and --count is needed: --user COLUMN if each row")
+    said = complaint(*top_k(file, IN_TABLE))
+    assert said.startswith("--public-items-in-table goes with --count: ")
+    for words in (
+        ["domain", file, "--count", "n", "--item", "title"],
+        domain(file, "--count", "n"),
+    ):
+        said = complaint(*words)
+        assert said.startswith("--count: a domain is found by who holds what")
+        assert "with --user" in said
+
+
+def test_rows_of_users_that_are_given_as_a_histogram(complaint, tmp_path):
+    rows = pl.DataFrame({"title": [MARKER, MARKER], "readers": [1, 2]})
+    rows.write_parquet(tmp_path / "rows.parquet")
+    said = complaint(*count(tmp_path / "rows.parquet", IN_TABLE))
+    assert "an item stands in more than one row" in said
+    assert said.endswith("If the rows are of users and items, use --user.")
 
 
 def test_a_domain_of_public_items_is_refused(complaint, file):
@@ -400,6 +619,14 @@ def test_a_name_that_is_a_glob_is_only_a_name(run, plays, tmp_path):
         ("public_items holds 'public_items' twice", "--public-items holds 'public_items' twice"),
         ("public_items: ask for top_k, or", "--public-items: ask for top-k, or"),
         ("the public_items.csv of top_k.", "the public_items.csv of top-k."),
+        ('count="k=1" is Int64', '--count "k=1" is Int64'),
+        ('count="a" and item="a" are', '--count "a" and --item "a" are'),
+        ("count_share=2: must be", "--count-share 2: must be"),
+        ("it takes count_share of it.", "it takes --count-share of it."),
+        ("public_items=IN_TABLE: in rows", "--public-items-in-table: in rows"),
+        ("use sl.pairs, or give sl.IN_TABLE.", "use --user, or give --public-items-in-table."),
+        ('url="sqlite:///k=1" is', '--store "sqlite:///k=1" is'),
+        ('table="t": count="c" has', '--table "t": --count "c" has'),
     ],
 )  # fmt: skip
 def test_only_our_own_words_become_a_shells(message, said):

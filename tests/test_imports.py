@@ -18,6 +18,7 @@ HEAVY = {
     *("polars", "narwhals", "pandas", "pyarrow"),
     *("numba", "llvmlite", "scipy", "flint"),
     *("rich", "typer", "altair"),
+    *("psycopg", "sqlite3"),
 }
 
 
@@ -60,13 +61,21 @@ ALLOWED = {
     "kernels": set(),
     "privacy": {"errors"},
     "calibration": {"errors", "privacy"},
-    "reals": {"errors"},
-    "uniform": {"bits", "reals", "noise", "errors"},
-    "noise": {"bits", "reals", "uniform", "errors"},
-    "exact": {"bits", "reals", "noise", "uniform", "errors"},
+    "reals": {"errors", "exact"},  # exact: a type
+    "uniform": {"bits", "reals", "errors"},
+    "noise": {"reals", "errors"},
+    "noisy_values": {"bits", "reals", "noise", "uniform", "errors"},
+    "exact": {"bits", "reals", "noise", "noisy_values", "uniform", "errors"},
+    "grouping": {"kernels", "exact", "reals", "errors"},
+    "slack": {"kernels", "exact", "grouping", "reals", "errors"},
+    "binomial": {"exact", "reals"},
+    "race": {"binomial", "exact", "reals"},
+    "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
+    "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
+        "noisy_values", "grouping", "slack", "race", "threshold", "stores",  # stores: the contract
         "errors", "kernels", "mechanisms",
     },
 }  # fmt: skip
@@ -109,8 +118,24 @@ def test_importing_the_package_stays_light():
 
 
 def test_the_foundations_load_nothing_heavy():
-    modules = "privacy, calibration, bits, reals, uniform, noise, exact, histogram, errors"
+    modules = (
+        "privacy, calibration, bits, reals, uniform, noise, noisy_values, exact, histogram, errors"
+    )
     assert not loaded_by(f"from shortlist import {modules}") & HEAVY
+
+
+def test_databases_load_where_a_store_is_opened():
+    assert not loaded_by("from shortlist import stores") & HEAVY
+    assert "sqlite3" in loaded_by("""
+import shortlist, contextlib
+with contextlib.suppress(shortlist.InputError):
+    shortlist.store("sqlite:///pyproject.toml", table="a", item="b", count="c")
+""")
+
+
+def test_mechanisms_know_stores_by_their_contract():
+    used = {other for name in FILES if room(name) == "mechanisms" for other in imports(name)}
+    assert {name for name in used if room(name) == "stores"} == {"stores.contract"}
 
 
 def test_heavy_libraries_would_be_seen():

@@ -12,18 +12,40 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist import bits, mechanisms, privacy
+    from shortlist import bits, mechanisms, privacy, stores
     from shortlist.errors import InputError
     from shortlist.release import Release
+    from shortlist.sources.counts import Counts, counts
     from shortlist.sources.pairs import Pairs, pairs
+    from shortlist.sources.store import Store, store
+    from shortlist.table.public_items import IN_TABLE
 
-__all__ = ["InputError", "Pairs", "Release", "bits", "mechanisms", "pairs", "privacy"]
+__all__ = [
+    "IN_TABLE",
+    "Counts",
+    "InputError",
+    "Pairs",
+    "Release",
+    "Store",
+    "bits",
+    "counts",
+    "mechanisms",
+    "pairs",
+    "privacy",
+    "store",
+    "stores",
+]
 
 _HOMES = {
+    "Counts": "shortlist.sources.counts",
+    "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
     "Pairs": "shortlist.sources.pairs",
     "Release": "shortlist.release",
+    "Store": "shortlist.sources.store",
+    "counts": "shortlist.sources.counts",
     "pairs": "shortlist.sources.pairs",
+    "store": "shortlist.sources.store",
 }
 
 

@@ -36,9 +36,12 @@ def answer(request: Request) -> None:
         _print(lambda: (_plan_as_json if request.as_json else _plan_in_words)(mechanism))
         return
     with _spinner(), _without_panics():
-        release = request.release(bits)
+        source = request.source()
+        release = request.release(source, bits)
     try:
         _publish(release, request)
+        if (told := request.told(source)) is not None:
+            typer.echo(told, err=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted in printing or saving: the budget is spent.") from None
 

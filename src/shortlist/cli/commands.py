@@ -8,6 +8,8 @@ from typer.core import TyperCommand, TyperGroup
 from shortlist.cli.options import (
     ANSWER,
     Bound,
+    Count,
+    CountShare,
     Delta,
     DomainDelta,
     DomainMechanism,
@@ -17,12 +19,20 @@ from shortlist.cli.options import (
     Item,
     Json,
     K,
+    NoCount,
     NoPublicItems,
     NotPrivate,
     Output,
     PublicItems,
+    PublicItemsInTable,
     Seed,
+    ShowAccesses,
+    StoreTable,
+    StoreUrl,
+    TopKBound,
+    TopKFile,
     TopKMechanism,
+    TopKUser,
     User,
 )
 from shortlist.cli.request import Request
@@ -81,9 +91,9 @@ def shortlist(
 ) -> None:
     """Which items? Lists about sensitive tables, with differential privacy.
 
-    A table has one row per user and item. Each user is protected as a whole:
-    the answer hardly tells whether anybody was in the table, whatever else is
-    known.
+    A table has one row per user and item, or one per item with the number of
+    its users. Each user is protected as a whole: the answer hardly tells whether
+    anybody was in the table, whatever else is known.
     """
     if version:
         from importlib.metadata import version as installed
@@ -100,19 +110,29 @@ def shortlist(
     epilog="""
 [bold]Example[/]\n
 shortlist top-k plays.parquet --user user --item title \\
-    -k 20 --epsilon 1 --delta 1e-6""",
+    -k 20 --epsilon 1 --delta 1e-6\n
+shortlist top-k readers.csv --item title --count readers \\
+    -k 20 --epsilon 1 --public-items-in-table\n
+shortlist top-k --store sqlite:///items.db --table items \\
+    --item name --count plays -k 100 --epsilon 1""",
 )
 def top_k(  # noqa: PLR0913 - a command's options are its arguments
-    file: File,
+    file: TopKFile = None,
     *,
-    user: User,
+    user: TopKUser = None,
+    count: Count = None,
     item: Item,
     k: K,
     epsilon: Epsilon,
     delta: Delta = 0.0,
-    max_items_per_user: Bound = 100,
+    max_items_per_user: TopKBound = None,
     public_items: PublicItems = None,
+    public_items_in_table: PublicItemsInTable = False,
+    store: StoreUrl = None,
+    table: StoreTable = None,
+    show_accesses: ShowAccesses = False,
     mechanism: TopKMechanism = None,
+    count_share: CountShare = None,
     output: Output = None,
     as_json: Json = False,
     dry_run: DryRun = False,
@@ -141,6 +161,7 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     item: Item,
     epsilon: Epsilon,
     delta: DomainDelta,
+    count: NoCount = None,  # refused with its reason
     max_items_per_user: Bound = 100,
     public_items: NoPublicItems = None,  # refused with its reason
     mechanism: DomainMechanism = None,

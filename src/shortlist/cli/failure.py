@@ -60,15 +60,24 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
 
 
 _ARGUMENT = re.compile(
-    r"(data|k|user|item|epsilon|delta|mechanism|max_items_per_user|public_items)="
-    r"""("[^"]*"|[^\s",:]+)"""
+    r"(data|url|table|k|user|item|count|epsilon|delta|mechanism|max_items_per_user|public_items"
+    r"""|count_share)=("[^"]*"|[^\s",:]+)"""
 )
+_OPTIONS = {
+    "public_items": "--public-items",
+    "count_share": "--count-share",
+    "sl.IN_TABLE": "--public-items-in-table",
+    "sl.counts": "--count",
+    "sl.pairs": "--user",
+    "sl.store": "--store",
+    "top_k": "top-k",
+}
 _OUR_WORDS = re.compile(
     rf"""
     (?P<quoted> "[^"]*" | '(?:[^'\\]|\\.)*' )
     | (?:^|(?<=:[ ])) (?: (?P<opening> {_ARGUMENT.pattern} (?:(?:,|[ ]and)[ ]{_ARGUMENT.pattern})* )
                         | (?P<kind> [A-Z]\w+ ) )
-    | (?:^|(?<=[ ])) (?P<name> public_items | top_k ) (?= [,;.:]?(?:[ ]|$) )
+    | (?:^|(?<=[ ])) (?P<name> {"|".join(map(re.escape, _OPTIONS))} ) (?= [,;.:]?(?:[ ]|$) )
     """,
     re.VERBOSE,
 )
@@ -84,13 +93,16 @@ def _in_shell_words(message: str) -> str:
     >>> _in_shell_words("k=0: must be 1 or more; or give public_items.")
     '-k 0: must be 1 or more; or give --public-items.'
     """
-    from shortlist.sources.question import mechanism_names
+    from shortlist.sources.kinds import mechanism_names
 
     kinds = {name.replace("-", " ").title().replace(" ", ""): name for name in mechanism_names()}
 
     def argument(found: re.Match[str]) -> str:
         name, value = found.groups()
-        option = {"data": "", "k": "-k "}.get(name, f"--{name.replace('_', '-')} ")
+        if found[0] == "public_items=IN_TABLE":
+            return _OPTIONS["sl.IN_TABLE"]
+        short = {"data": "", "k": "-k ", "url": "--store "}
+        option = short.get(name, f"--{name.replace('_', '-')} ")
         return option + kinds.get(value, value)
 
     def shell(found: re.Match[str]) -> str:
@@ -98,7 +110,7 @@ def _in_shell_words(message: str) -> str:
         if found["opening"]:
             return _ARGUMENT.sub(argument, text)
         if found["name"]:
-            return {"public_items": "--public-items", "top_k": "top-k"}[text]
+            return _OPTIONS[text]
         return text if found["quoted"] else kinds.get(text, text)
 
     return _OUR_WORDS.sub(shell, message)

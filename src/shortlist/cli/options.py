@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from shortlist.errors import InputError
+
 
 def _whole(text: str) -> int:
     """A whole number; what is none is quoted, which the parser's own message does not do."""
@@ -22,7 +24,7 @@ def _number(text: str) -> float:
         raise typer.BadParameter(f'"{text}" is not a number.') from None
 
 
-PRIVACY, ANSWER, TESTS = "Privacy", "Answer", "Tests"
+PRIVACY, STORE, ANSWER, TESTS = "Privacy", "Database", "Answer", "Tests"
 
 _DELTA = "Far below one over the number of users, such as 1e-6."
 
@@ -34,26 +36,60 @@ def _budget(text: str) -> Any:  # noqa: ANN401 - the library's types moved
     )
 
 
-File = Annotated[
-    str,
-    typer.Argument(
+def _file(rows: str) -> Any:  # noqa: ANN401 - the library's types moved
+    """The table."""
+    return typer.Argument(
         metavar="FILE",
-        help="Parquet, CSV or NDJSON, or a quoted glob, with one row per user and item.",
+        help=f"Parquet, CSV or NDJSON, or a quoted glob, with {rows}",
         show_default=False,
-    ),
+    )
+
+
+def _column(text: str) -> Any:  # noqa: ANN401 - the library's types moved
+    """A column by its name."""
+    return typer.Option(metavar="COLUMN", help=text, show_default=False)
+
+
+def _bound(text: str, *, show_default: bool) -> Any:  # noqa: ANN401 - the library's types moved
+    """What the largest users are held to."""
+    return typer.Option(
+        parser=_whole,
+        metavar="N",
+        help=f"Of a user with more, so many random ones count for naming items{text}",
+        rich_help_panel=PRIVACY,
+        show_default=show_default,
+    )
+
+
+def _in_store(metavar: str, text: str) -> Any:  # noqa: ANN401 - the library's types moved
+    """Where the table is, if it is in no file."""
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=STORE, show_default=False)
+
+
+def _no_counts(count: str | None) -> None:
+    """Say at once why there is no such option: that --user is missing would not help."""
+    if count is not None:
+        raise InputError(
+            "--count: a domain is found by who holds what, which counts do not tell; give a table "
+            "of users and items, with --user."
+        )
+
+
+File = Annotated[str, _file("one row per user and item.")]
+TopKFile = Annotated[
+    str | None, _file("one row per user and item; or, with --count, one per item. Or --store.")
 ]
-User = Annotated[
-    str,
-    typer.Option(metavar="COLUMN", help="The users: who is protected.", show_default=False),
+User = Annotated[str, _column("The users: who is protected.")]
+TopKUser = Annotated[str | None, _column("The users: who is protected. It or --count is required.")]
+Count = Annotated[
+    str | None,
+    _column("How many users hold the item, each counted once, in place of --user."),
 ]
-Item = Annotated[
-    list[str],
-    typer.Option(
-        metavar="COLUMN",
-        help="The items. Repeat it where several columns make an item.",
-        show_default=False,
-    ),
+NoCount = Annotated[
+    str | None,
+    typer.Option("--count", metavar="COLUMN", hidden=True, is_eager=True, callback=_no_counts),
 ]
+Item = Annotated[list[str], _column("The items. Repeat it where several columns make an item.")]
 K = Annotated[
     int,
     typer.Option("-k", parser=_whole, metavar="N", help="How many items.", show_default=False),
@@ -61,14 +97,35 @@ K = Annotated[
 Epsilon = Annotated[float, _budget("Privacy budget: 1 is usual, less is more private.")]
 DomainDelta = Annotated[float, _budget(_DELTA)]
 Delta = Annotated[float, _budget(f"{_DELTA} It may be left out with public items.")]
-Bound = Annotated[
-    int,
+Bound = Annotated[int, _bound(". Choose it without looking at the data.", show_default=True)]
+TopKBound = Annotated[
+    int | None,
+    _bound(
+        "; 100 unless given. Choose it without looking at the data. With --count: your promise "
+        "that no user is in more counts.",
+        show_default=False,
+    ),
+]
+StoreUrl = Annotated[
+    str | None,
+    _in_store(
+        "URL",
+        "In place of FILE, a database that is asked for few counts, by an index: "
+        "sqlite:///items.db or postgresql://user@host/database. The items are public. Leave a "
+        "password to PGPASSWORD or a password file.",
+    ),
+]
+StoreTable = Annotated[
+    str | None, _in_store("TABLE", "With --store: the table, with one row per item.")
+]
+ShowAccesses = Annotated[
+    bool,
     typer.Option(
-        parser=_whole,
-        metavar="N",
-        help="Of a user with more, so many random ones count for naming items. Choose it without "
-        "looking at the data.",
-        rich_help_panel=PRIVACY,
+        "--show-accesses",
+        metavar="",
+        help="With --store: say on standard error how many counts were read. Keep it to yourself: "
+        "it depends on private data.",
+        rich_help_panel=STORE,
     ),
 ]
 PublicItems = Annotated[
@@ -79,16 +136,31 @@ PublicItems = Annotated[
         rich_help_panel=PRIVACY,
     ),
 ]
+PublicItemsInTable = Annotated[
+    bool,
+    typer.Option(
+        "--public-items-in-table",
+        metavar="",
+        help="With --count: everybody knows the table's own item column.",
+        rich_help_panel=PRIVACY,
+    ),
+]
 NoPublicItems = Annotated[str | None, typer.Option(metavar="FILE", hidden=True)]
 TopKMechanism = Annotated[
     str | None,
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="discover-then-rank (the default), weighted-gaussian-peeling, or, for public items, "
-        "peeling.",
+        help="discover-then-rank (the default), weighted-gaussian-peeling, limited-domain (the "
+        "default with --count); for public items joint-or-peel (the default), joint, "
+        "joint-permute-and-flip, permute-and-flip, peeling, one-shot-laplace, gamma; with --store "
+        "threshold-top-k.",
         rich_help_panel=PRIVACY,
     ),
+]
+CountShare = Annotated[
+    float | None,
+    _budget("Of the budget, for a noisy count of each item, such as 0.2; none unless given."),
 ]
 DomainMechanism = Annotated[
     str | None,

@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.tables import require_one_table
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.release import Release
+    from shortlist.sources.counts import Counts
+    from shortlist.sources.offer import Offer
+    from shortlist.sources.pairs import Pairs
+    from shortlist.sources.store import Store
 
 __all__ = ["Request"]
 
@@ -21,12 +26,12 @@ class Request:
     """The arguments of a command."""
 
     question: str
-    file: str
-    user: str
+    file: str | None
+    user: str | None
     item: list[str]
     epsilon: float
     delta: float
-    max_items_per_user: int
+    max_items_per_user: int | None
     public_items: str | None
     mechanism: str | None
     output: Path | None
@@ -34,16 +39,26 @@ class Request:
     dry_run: bool
     seed: int | None
     not_private: bool
+    count: str | None = None
+    public_items_in_table: bool = False
+    store: str | None = None
+    table: str | None = None
+    show_accesses: bool = False
     k: int | None = None
+    count_share: float | None = None
 
     def asked(self) -> dict[str, Any]:
         """The arguments of the question that a mechanism is built from."""
-        asked = {"epsilon": self.epsilon, "delta": self.delta}
-        return asked if self.k is None else {"k": self.k, **asked}
+        asked: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        if self.k is None:
+            return asked
+        if self.store is not None:
+            return {"k": self.k, **asked}
+        return {"k": self.k, **asked, "count_share": self.count_share}
 
     def kind(self) -> type[Mechanism] | None:
         """The mechanism asked for by name."""
-        from shortlist.sources.question import mechanism_named
+        from shortlist.sources.kinds import mechanism_named
 
         return None if self.mechanism is None else mechanism_named(self.mechanism)
 
@@ -51,12 +66,25 @@ class Request:
         """The mechanism that would answer, from the arguments alone."""
         from shortlist.sources.question import build_mechanism
 
-        return build_mechanism(
-            self.kind(),
-            items_are_public=self.public_items is not None,
-            max_items_per_user=self.max_items_per_user,
-            **self.asked(),
-        )
+        return build_mechanism(self.kind(), self._offer(), **self.asked())
+
+    def _offer(self) -> Offer:
+        """What the table has for a mechanism, by what is said of its columns."""
+        from shortlist.sources.offer import Offer
+
+        require_one_table(self)
+        if self.store is not None:
+            return Offer.of_store()
+        public = self.public_items_in_table or self.public_items is not None
+        if self.user is None:
+            return Offer.of_counts(public=public, max_items_per_user=self.max_items_per_user)
+        return Offer.of_pairs(public=public, max_items_per_user=self._bound())
+
+    def _bound(self) -> int:
+        """The most items of a user that count for discovery."""
+        from shortlist.sources.offer import MAX_ITEMS_PER_USER
+
+        return MAX_ITEMS_PER_USER if self.max_items_per_user is None else self.max_items_per_user
 
     def saves(self) -> bool:
         """Whether the answer goes to a file."""
@@ -64,7 +92,10 @@ class Request:
 
     def files(self) -> list[str]:
         """The paths and globs of all that is read."""
-        return [self.file] if self.public_items is None else [self.file, self.public_items]
+        from shortlist.stores.urls import sqlite_path
+
+        database = None if self.store is None else sqlite_path(self.store)
+        return [name for name in (self.file, self.public_items, database) if name is not None]
 
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
@@ -86,17 +117,46 @@ class Request:
             raise InputError(f"--seed {self.seed}: must be a whole number, 0 or more.")
         return SeededBits(self.seed)
 
-    def release(self, bits: Bits | None) -> Release:
+    def release(self, source: Pairs | Counts | Store, bits: Bits | None) -> Release:
         """The answer."""
-        import shortlist
-
-        source = shortlist.pairs(
-            self.file,
-            user=self.user,
-            item=self.item[0] if len(self.item) == 1 else self.item,
-            max_items_per_user=self.max_items_per_user,
-            public_items=self.public_items,
-        )
         question = getattr(source, self.question)
         release: Release = question(**self.asked(), mechanism=self.kind(), random=bits)
         return release
+
+    def told(self, source: Pairs | Counts | Store) -> str | None:
+        """What to tell whoever asked, and nobody else."""
+        from shortlist.sources.store import Store
+
+        if not (self.show_accesses and isinstance(source, Store)):
+            return None
+        accesses = source.accesses
+        return (
+            f"Counts read: {accesses.sorted} in falling order, {accesses.random} by id. That "
+            "depends on private data: keep it to yourself."
+        )
+
+    def source(self) -> Pairs | Counts | Store:
+        """What is asked, opened as far as its schema."""
+        import shortlist
+
+        if self.store is not None:
+            return shortlist.store(
+                self.store, table=self.table, item=self.item[0], count=self.count
+            )
+
+        item = self.item[0] if len(self.item) == 1 else self.item
+        if self.user is not None:
+            return shortlist.pairs(
+                self.file,
+                user=self.user,
+                item=item,
+                max_items_per_user=self._bound(),
+                public_items=self.public_items,
+            )
+        return shortlist.counts(
+            self.file,
+            item=item,
+            count=str(self.count),
+            max_items_per_user=self.max_items_per_user,
+            public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
+        )

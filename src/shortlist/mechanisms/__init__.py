@@ -10,10 +10,12 @@ from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Conversion, Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
+from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
 
 __all__ = [
+    "AddedNoise",
     "Adjacency",
     "Conversion",
     "DiscoverThenRank",
@@ -28,6 +30,7 @@ __all__ = [
     "Peeling",
     "PermuteAndFlip",
     "Selection",
+    "ThresholdTopK",
     "WeightedGaussian",
     "WeightedGaussianPeeling",
 ]

@@ -1,0 +1,172 @@
+"""Top-k by the threshold algorithm: noise is a second sorted list, drawn as far as it is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.calibration import one_shot_laplace_scale, peeling_epsilon
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.mechanisms.base import Mechanism, Option, Selection
+from shortlist.mechanisms.peeling import odds
+from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
+from shortlist.privacy import Pure, round_up
+from shortlist.race import BITS, Race
+from shortlist.stores.contract import View
+from shortlist.threshold import balanced, read
+
+__all__ = ["AddedNoise", "ThresholdTopK"]
+
+_ROUNDING = 2.0**-50  # relative: a few float operations
+
+
+class AddedNoise(Option):
+    """Which noise is added once to every score."""
+
+    GUMBEL = "gumbel"
+    """The law of `Peeling`; for k = 1, of the exponential mechanism."""
+
+    LAPLACE = "laplace"
+    """The law of `OneShotLaplace` without a delta."""
+
+    EXPONENTIAL = "exponential"
+    """As little as half the variance of Laplace noise, at the same guarantee."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdTopK(Mechanism):
+    """Top-k of a store: noise once on every score, the k largest named in order; few are read.
+
+    The law is that of reading all m items. The expected number of accesses to scores is at most
+    twice 2 (sqrt(mk) + sqrt(m/2)), with as many sorted as random ones if these cost the same.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any scores by at
+    most 1, all the same way. With Gumbel noise of scale 1 / local_epsilon it is `Peeling`: k picks
+    of bounded range. Laplace and exponential noise of scale k / epsilon are pure. It covers what is
+    returned; how much is read, and so the time it takes, depends on the data.
+
+    Source: Wu, Ohrimenko & Wirth (2023), Algorithm 3, Theorem 4.2, Corollary 4.3; Durfee & Rogers
+    (2019); Qiao et al. (2021). Proof note: `docs/proofs/threshold-top-k.md`.
+
+    Args:
+        k: How many items, at least 1.
+        epsilon: Above 0.
+        delta: In [0, 1) with Gumbel noise, where 0 makes the guarantee pure; else 0.
+        noise: `AddedNoise.GUMBEL`, `AddedNoise.LAPLACE` or `AddedNoise.EXPONENTIAL`.
+
+    Raises:
+        InputError: A parameter is out of range, or a delta is given where no use is made of it.
+
+    >>> ThresholdTopK(k=20, epsilon=1.0, noise=AddedNoise.EXPONENTIAL).scale
+    20.0
+    >>> round(ThresholdTopK(k=20, epsilon=1.0, delta=1e-6).scale, 3)
+    10.131
+    """
+
+    k: int
+    epsilon: float
+    delta: float = 0.0
+    noise: AddedNoise = AddedNoise.GUMBEL
+
+    evidence: ClassVar[type] = View
+    derived: ClassVar[tuple[str, ...]] = ("scale",)
+    _bits: ClassVar[int] = BITS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delta > 0 and self.noise is not AddedNoise.GUMBEL:
+            raise InputError(
+                f"delta={self.delta!r}: {self.noise.value} noise makes no use of a delta; give "
+                "delta=0, or take AddedNoise.GUMBEL, which needs less noise for it."
+            )
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the noise, rounded up."""
+        if self.noise is AddedNoise.GUMBEL:
+            return round_up(1 / Fraction(self._local_epsilon))
+        return one_shot_laplace_scale(self.k, epsilon=self.epsilon)
+
+    @cached_property
+    def _local_epsilon(self) -> float:
+        return peeling_epsilon(self.k, epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def cost(self) -> Pure:
+        """That of the mechanism which reads everything."""
+        if self.noise is AddedNoise.GUMBEL:
+            return Pure.bounded_range(self._local_epsilon) * self.k
+        return Pure(self.epsilon)
+
+    def explain(self) -> list[str]:
+        """The noise in plain words."""
+        sd = self._sd * self.scale
+        noise = f"{self.noise.value.capitalize()} noise of standard deviation {sd:.3g}"
+        sentences = [
+            f"{noise} is added to every score once; it is drawn for those that are looked at.",
+            f"The {self.k} items of the largest noisy scores are named, in their order.",
+        ]
+        if self.noise is AddedNoise.GUMBEL:
+            sentences.append(f"That is {self.k} picks: {odds(self._local_epsilon)}")
+        return sentences
+
+    def select(self, evidence: View, draws: Draws) -> Selection:
+        """Ids of k items in the order of their noisy scores (of all, if fewer exist)."""
+        race = Race(evidence.size, draws, self._bits)
+        lengths = self._lengths(evidence)
+        ids, (scores, leading) = read([evidence, race], self.k, self._ahead, lengths)
+        exists = np.flatnonzero(scores >= 0)
+        known = self._known(leading[exists])
+        best = draws.order(scores[exists], [known], digits=None, unit=1.0, k=self.k).positions
+        return Selection(ids[exists[best]])
+
+    def _lengths(self, view: View) -> Iterator[tuple[int, int]]:
+        return balanced(view.size, self.k, view.costs)
+
+    def _ahead(
+        self, values: Sequence[NDArray[Any]], last: Sequence[NDArray[Any]]
+    ) -> NDArray[np.bool_]:
+        """Which items, by bounds of their noise, are at least the best that can lie beyond.
+
+        Scores are compared as differences, which are exact, so that their size does not matter.
+        """
+        scores, leading = values
+        last_score, last_leading = last
+        least, most = self._known(leading).ends()[0], self._known(last_leading).ends()[1]
+        gaps = (scores - last_score).astype(np.float64)
+        floors = gaps + least
+        floors -= (np.abs(gaps) + np.abs(least)) * _ROUNDING
+        reached: NDArray[np.bool_] = (scores >= 0) & (floors >= most)
+        return reached
+
+    def _known(self, leading: NDArray[np.int64]) -> Given:
+        return Given(self._noise, leading, self._bits)
+
+    @property
+    def _noise(self) -> Noise:
+        match self.noise:
+            case AddedNoise.GUMBEL:
+                return Gumbel(self.scale)
+            case AddedNoise.LAPLACE:
+                return Laplace(self.scale)
+            case AddedNoise.EXPONENTIAL:
+                return Exponential(self.scale)
+
+    @property
+    def _sd(self) -> float:
+        """The standard deviation of the noise over its scale."""
+        match self.noise:
+            case AddedNoise.GUMBEL:
+                return math.pi / math.sqrt(6)
+            case AddedNoise.LAPLACE:
+                return math.sqrt(2)
+            case AddedNoise.EXPONENTIAL:
+                return 1.0

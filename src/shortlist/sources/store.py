@@ -1,0 +1,160 @@
+"""A histogram with an index, in a database or in memory, of which few counts are read."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from shortlist import stores
+from shortlist.bits import Bits
+from shortlist.errors import InputError, written
+from shortlist.exact import Draws
+from shortlist.mechanisms.base import require_count
+from shortlist.reals import Ints
+from shortlist.release import Release
+from shortlist.sources.answer import Promise, Shown, answer
+from shortlist.sources.offer import Offer
+from shortlist.sources.question import bits_of, build_mechanism
+from shortlist.stores.urls import open_store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Store", "store"]
+
+
+def store(
+    url_or_store: str | stores.Store,
+    *,
+    table: str | None = None,
+    item: str | None = None,
+    count: str | None = None,
+) -> Store:
+    """A sensitive histogram with an index, of which a question reads few counts.
+
+    The privacy unit is a user, who must be in each count at most once. The items are public: a
+    table has a row for each that everybody knows, with a count of 0 if nobody holds it. One that
+    gets its rows from its users has not; give that to `shortlist.counts`, as private items.
+
+    A database is only ever read, but by `Store.prepare`, and at one moment for each question.
+
+    Args:
+        url_or_store: sqlite:///items.db, postgresql://user@host:5432/database or a store of
+            `shortlist.stores`. No message, text or release shows more of a postgresql:// URL.
+        table: With a URL, the table, with one row per item.
+        item: With a URL, the column of items.
+        count: With a URL, the column of counts: whole numbers from 0 to 2^62.
+
+    Raises:
+        InputError: There is no such database, table or column, it may not be read, or its rows
+            have no integer ids. Nothing private is in the message.
+
+    >>> held = stores.MemoryStore(["Emma", "Dune", "Ulysses"], [900, 40, 0])
+    >>> readers = store(held)
+    >>> readers.prepare()
+    >>> readers.top_k(1, epsilon=1.0).items
+    ['Emma']
+    """
+    names = {"table": table, "item": item, "count": count}
+    if isinstance(url_or_store, stores.Store):
+        given = [f"{name}={written(value)}" for name, value in names.items() if value is not None]
+        if given:
+            raise InputError(f"{given[0]}: goes with a URL, and the store has its own.")
+        return Store(url_or_store)
+    if not isinstance(url_or_store, str):
+        raise InputError(
+            f"store: {written(url_or_store)} is neither a URL, such as sqlite:///items.db, nor a "
+            "store of shortlist.stores."
+        )
+    return Store(open_store(url_or_store, **names))  # type: ignore[arg-type]  # checked there
+
+
+class Store:
+    """A store and the questions that can be asked of it. Built by `store`.
+
+    Questions may be asked from several threads; each reads for itself.
+    """
+
+    def __init__(self, held: stores.Store) -> None:
+        self._held = held
+        self._offer = Offer.of_store()
+
+    def __repr__(self) -> str:
+        return f"<Store of {self._held!r}>"
+
+    @property
+    def accesses(self) -> stores.Accesses:
+        """What the last question has read. It depends on private data: do not publish it."""
+        return self._held.accesses
+
+    def prepare(self) -> None:
+        """Create the index that a question needs, where it is missing. Nothing else ever writes.
+
+        Raises:
+            InputError: It may not be created.
+        """
+        self._held.prepare()
+
+    def top_k(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """The k items held by most users, best first, with differential privacy; no scores.
+
+        `ThresholdTopK` answers. Of m items it reads about as many as the square root of mk, and
+        what time that takes depends on private data; do not let people measure it.
+
+        Args:
+            k: How many items; at most as many as the store has.
+            epsilon: The privacy budget, above 0.
+            delta: From 0 on and below 1; above 0, there is less noise.
+            mechanism: `shortlist.mechanisms.ThresholdTopK`, or a `functools.partial` of it with
+                its own options.
+            random: Where random bits come from: the operating system, unless this is a
+                `shortlist.bits.SeededBits`, with which nothing is private.
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+
+        Raises:
+            InputError: An argument cannot be used, found before anything is read; there are not k
+                items, an index is missing, a row that is read holds no count, or the database
+                fails. Then nothing is released, and asking again draws anew.
+        """
+        require_count("k", k)
+        chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta, k=k)
+        bits = bits_of(random)
+        with self._held.snapshot() as view:
+            _require_enough(k, view.size)
+            return answer("top-k", chosen, bits, partial(_show, view, k), self._promise)
+
+    @property
+    def _promise(self) -> Promise:
+        named = "" if self._held.count is None else f' of "{self._held.count}"'
+        return Promise(
+            protects=f"one user, who is in each count{named} at most once",
+            assumes=(
+                "each user is in each count at most once",
+                "the items of the store are public",
+            ),
+        )
+
+
+def _show(view: stores.Snapshot, k: int, _: Draws) -> Shown:
+    def items(ids: Ints) -> pl.DataFrame:
+        _require_enough(k, len(ids))  # of ids with gaps there may be k where of items there are not
+        return view.items(ids)
+
+    return Shown(view, items)
+
+
+def _require_enough(k: int, most: int) -> None:
+    """Refuse to ask for more items than there can be; how many there are is public."""
+    if k > most:
+        raise InputError(
+            f"k={k}: there are at most {most} public items in the store; ask for no more."
+        )

@@ -1,0 +1,21 @@
+"""Stores: histograms that answer sorted and random access, in memory and in databases.
+
+A database's library loads when a store of its kind is built.
+"""
+
+from shortlist.stores.base import Accesses, Rows, Snapshot, Store
+from shortlist.stores.contract import View
+from shortlist.stores.memory import MemoryStore
+from shortlist.stores.postgres import PostgresStore
+from shortlist.stores.sqlite import SqliteStore
+
+__all__ = [
+    "Accesses",
+    "MemoryStore",
+    "PostgresStore",
+    "Rows",
+    "Snapshot",
+    "SqliteStore",
+    "Store",
+    "View",
+]

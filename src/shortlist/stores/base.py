@@ -1,0 +1,194 @@
+"""What all stores share: a snapshot that counts its accesses, and checks what it is given."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from numpy.typing import ArrayLike
+
+from shortlist.errors import InputError
+from shortlist.reals import Ints
+from shortlist.stores.faults import UNSPENT, guarded
+from shortlist.stores.scores import aligned, whole_scores
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["MOST", "Accesses", "Rows", "Snapshot", "Store"]
+
+MOST = 2**32  # ids that a store can span
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class Accesses:
+    """How many scores a question has read. These numbers depend on private data.
+
+    They are for whoever runs the store, and in no release: do not publish them.
+
+    Attributes:
+        sorted: Scores read by sorted access.
+        random: Ids whose score was asked for, whether they exist or not.
+    """
+
+    sorted: int = 0
+    random: int = 0
+
+
+class Rows(ABC):
+    """What one kind of store reads, at one moment of its table.
+
+    Attributes:
+        size: How many ids there are, gaps included: they are 0 to size - 1.
+        origin: The table and its column of counts, for messages.
+    """
+
+    size: int
+    origin: str
+
+    @abstractmethod
+    def following(self, n: int) -> tuple[Ints, ArrayLike]:
+        """The next n ids by falling count, fewer at the end, and their counts as they are."""
+
+    @abstractmethod
+    def find(self, ids: Ints) -> tuple[Ints, ArrayLike]:
+        """Which of these ids exist, in any order, and their counts as they are."""
+
+    @abstractmethod
+    def items(self, ids: Ints) -> pl.DataFrame:
+        """The items of these ids, which exist, one row each and in the same order."""
+
+    @abstractmethod
+    def complaint(self, error: Exception) -> str:
+        """What to say of an error of the library underneath."""
+
+    def close(self) -> None:  # noqa: B027 - where nothing was opened, there is nothing to do
+        """Give back what was opened; this never fails."""
+
+
+class Snapshot:
+    """A `contract.View` that counts, refuses what is no count, and names items at the end.
+
+    Attributes:
+        size: As `contract.View`.
+        costs: As `contract.View`.
+    """
+
+    def __init__(self, rows: Rows, costs: tuple[float, float], accesses: Accesses) -> None:
+        self.size = rows.size
+        self.costs = costs
+        self._rows = rows
+        self._accesses = accesses
+        self._n_read = 0
+        self._last: int | None = None
+
+    def sorted_access(self, start: int, n: int) -> tuple[Ints, Ints]:
+        """As `contract.View`.
+
+        Raises:
+            InputError: What was read is no count, the counts do not fall, or the database fails.
+        """
+        if start != self._n_read:
+            raise ValueError("start: sorted access goes on where it ended.")
+        ids, values = self._ask(lambda: self._rows.following(n))
+        scores = whole_scores(values, self._rows.origin)
+        self._n_read += len(ids)
+        self._accesses.sorted += len(ids)
+        self._require_falling(scores)
+        return ids, scores
+
+    def random_access(self, ids: Ints) -> Ints:
+        """As `contract.View`.
+
+        Raises:
+            InputError: What was read is no count, or the database fails.
+        """
+        found, values = self._ask(lambda: self._rows.find(ids))
+        self._accesses.random += len(ids)
+        return aligned(ids, found, whole_scores(values, self._rows.origin))
+
+    def items(self, ids: Ints) -> pl.DataFrame:
+        """The items of selected ids, one row each and in the same order; no access to a score.
+
+        Raises:
+            InputError: An item is null or stands in two of these rows, or the database fails.
+        """
+        origin = self._rows.origin
+        items = self._ask(lambda: self._rows.items(ids))
+        if items.height != len(ids) or sum(items.null_count().row(0)):
+            raise InputError(
+                f"{origin} counts a row without an item; name the item, or delete the row."
+            )
+        if items.is_duplicated().any():
+            raise InputError(
+                f"{origin} counts an item that stands in more than one row; give every item "
+                "one row, with the number of its users."
+            )
+        return items
+
+    def _ask(self, action: Callable[[], _T]) -> _T:
+        return guarded(action, lambda error: f"{self._rows.complaint(error)} {UNSPENT}")
+
+    def _require_falling(self, scores: Ints) -> None:
+        """A list that does not fall would end the search too early, and break the promise."""
+        if len(scores) == 0:
+            return
+        rises = (scores[1:] > scores[:-1]).any()
+        if rises or (self._last is not None and scores[0] > self._last):
+            raise InputError(
+                f"{self._rows.origin} does not come in falling order: the index is damaged; build "
+                "it anew."
+            )
+        self._last = int(scores[-1])
+
+
+class Store(ABC):
+    """A histogram that is asked for few of its counts. To add a kind, give `rows` and `prepare`.
+
+    Attributes:
+        costs: What one sorted and one random access cost, in a common unit: public constants.
+        count: The column of counts, or None where it has no name.
+        accesses: What the last question has read, in one object per question. Private.
+    """
+
+    costs: ClassVar[tuple[float, float]] = (1.0, 1.0)
+    count: str | None = None
+    accesses: Accesses
+
+    def __init__(self) -> None:
+        self.accesses = Accesses()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """The store as it is now, for one question. It is only read, and changes do not show.
+
+        Raises:
+            InputError: The table has changed, an index is missing, or the database fails.
+        """
+        self.accesses = accesses = Accesses()
+        rows = self.rows()
+        try:
+            yield Snapshot(rows, self.costs, accesses)
+        finally:
+            rows.close()
+
+    @abstractmethod
+    def rows(self) -> Rows:
+        """The rows as they are now.
+
+        Raises:
+            InputError: They cannot be read, or not cheaply.
+        """
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Create what makes both accesses cheap, where it is missing; nothing else ever writes.
+
+        Raises:
+            InputError: It cannot be created.
+        """

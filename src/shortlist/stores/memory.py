@@ -1,0 +1,137 @@
+"""A store of arrays, in memory or mapped from a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.errors import InputError
+from shortlist.reals import Ints
+from shortlist.stores.base import MOST, Rows, Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore(Store):
+    """A store of arrays: of items, and of their counts. The id of an item is its position.
+
+    The arrays are not copied, so that they may be mapped from files, and must not change while a
+    question is answered:
+
+        counts = np.load("counts.npy", mmap_mode="r")
+
+    Args:
+        items: Strings, integers or dates, shape (n_items,): an array, a list or a Polars series.
+        counts: Whole numbers from 0 to 2^62, shape (n_items,). A count is checked when it is read.
+        order: All positions by falling count, shape (n_items,), as `prepare` finds them; None to
+            let it do so. Keep `store.order` in a file beside the counts, and it need not.
+
+    Raises:
+        InputError: The arrays are of no usable type or of different lengths, or the order holds
+            anything but every position once.
+
+    >>> store = MemoryStore(["Emma", "Dune", "Ulysses"], [40, 900, 0])
+    >>> store.prepare()
+    >>> store.order
+    array([1, 0, 2])
+    >>> with store.snapshot() as view:
+    ...     view.sorted_access(0, 2), view.random_access(np.array([2]))
+    ((array([1, 0]), array([900,  40])), array([0]))
+    >>> store.accesses
+    Accesses(sorted=2, random=1)
+    """
+
+    def __init__(self, items: object, counts: ArrayLike, *, order: ArrayLike | None = None) -> None:
+        super().__init__()
+        self._counts = _whole(counts, "counts")
+        self._items = _series_or_array(items)
+        if len(self._items) != len(self._counts):
+            raise InputError("items and counts: are of different lengths; give one count an item.")
+        if len(self._counts) > MOST:
+            raise InputError("counts: are more than 2^32, which no store can hold.")
+        self.order: Ints | None = None
+        if order is not None:
+            self.order = _whole(order, "order")
+            _require_permutation(self.order, len(self._counts))
+
+    def __repr__(self) -> str:
+        return "<MemoryStore>"
+
+    def prepare(self) -> None:
+        """Find the order by falling count, unless it was given; 8 bytes an item."""
+        if self.order is None:
+            self.order = np.argsort(self._counts, kind="stable")[::-1]
+
+    def rows(self) -> Rows:
+        """As `Store`."""
+        if self.order is None:
+            raise InputError("order: the counts are in no order yet; call prepare() first.")
+        return _Arrays(self._items, self._counts, self.order)
+
+
+class _Arrays(Rows):
+    origin = "counts"
+
+    def __init__(self, items: pl.Series | NDArray[Any], counts: Ints, order: Ints) -> None:
+        self.size = len(counts)
+        self._items = items
+        self._counts = counts
+        self._order = order
+        self._n_read = 0
+
+    def following(self, n: int) -> tuple[Ints, ArrayLike]:
+        ids = np.asarray(self._order[self._n_read : self._n_read + n], np.int64)
+        self._n_read += len(ids)
+        return ids, self._counts[ids]
+
+    def find(self, ids: Ints) -> tuple[Ints, ArrayLike]:
+        return ids, self._counts[ids]
+
+    def items(self, ids: Ints) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame({"item": self._items[ids]})
+
+    def complaint(self, _: Exception) -> str:
+        return "items: cannot be read as strings, integers or dates; cast them."
+
+
+def _whole(values: ArrayLike, name: str) -> Ints:
+    numbers = np.asanyarray(values)
+    if numbers.size == 0 and numbers.ndim == 1:
+        return np.empty(0, np.int64)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise InputError(f"{name}: must be one array of whole numbers; cast it to integers.")
+    return numbers
+
+
+def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - of many types
+    """The items, of a type that can be one; an array stays where it is."""
+    import polars as pl
+
+    from shortlist.table.columns import kind_of
+    from shortlist.table.reading import attempt
+
+    refusal = "items: must be one array or list of strings, integers or dates; cast them."
+    held = items if isinstance(items, np.ndarray) else attempt(lambda: pl.Series(items), refusal)
+    kind = attempt(lambda: kind_of(pl.Series(held[:1]).dtype), refusal)
+    if kind is None and len(held):
+        raise InputError(refusal)
+    return held
+
+
+def _require_permutation(order: Ints, size: int) -> None:
+    """An item that is listed twice or never would break the promise."""
+    seen = np.zeros(size, np.bool_)
+    if len(order) == size and (size == 0 or (order.min() >= 0 and order.max() < size)):
+        seen[order] = True
+    if len(order) != size or not seen.all():
+        raise InputError(
+            "order: must hold every position of counts once, by falling count; leave it out, and "
+            "call prepare()."
+        )

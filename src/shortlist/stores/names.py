@@ -1,0 +1,81 @@
+"""Names of a table and its columns: as the caller wrote them, and as SQL quotes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from shortlist.errors import InputError, nearest, written
+
+__all__ = ["Names", "quoted"]
+
+_LISTED = 40  # columns named in a message at most
+
+
+@dataclass(frozen=True)
+class Names:
+    """The table, its column of items and its column of counts, by their names.
+
+    >>> Names("items", "title", None)
+    Traceback (most recent call last):
+    shortlist.errors.InputError: count=None: must be its name, a string.
+    """
+
+    table: str
+    item: str
+    count: str
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _require_name(field.name, getattr(self, field.name))
+        if self.item == self.count:
+            raise InputError(
+                f'item="{self.item}" and count="{self.count}" are the same column; name two '
+                "different ones."
+            )
+
+    def __str__(self) -> str:
+        return f'{self.origin}, item="{self.item}", count="{self.count}"'
+
+    @property
+    def origin(self) -> str:
+        """The table, in a message."""
+        return f'table="{self.table}"'
+
+    @property
+    def counts(self) -> str:
+        """The table and its column of counts, in a message."""
+        return f'{self.origin}: count="{self.count}"'
+
+    def require_columns(self, columns: Iterable[str]) -> None:
+        """Refuse the first name that is not among the columns of the table."""
+        names = list(columns)
+        for role, name in (("item", self.item), ("count", self.count)):
+            if name not in names:
+                listed = ", ".join(f'"{column}"' for column in names[:_LISTED])
+                more = ", …" if len(names) > _LISTED else ""
+                raise InputError(
+                    f'{self.origin}: {role}="{name}" is not a column. The columns are '
+                    f"{listed}{more}.{nearest(name, names)}"
+                )
+
+
+def quoted(name: str) -> str:
+    """The name as SQL writes it, whatever characters are in it.
+
+    >>> print(quoted('say "hi" twice'))
+    "say ""hi"" twice"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _require_name(argument: str, name: object) -> None:
+    """Refuse what cannot be a name; what is no text is not quoted, for it may be data."""
+    if not isinstance(name, str):
+        raise InputError(f"{argument}={written(name)}: must be its name, a string.")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        name = ""
+    if not name or "\0" in name:
+        raise InputError(f"{argument}: is empty, or no text that a database can hold; name it.")

@@ -1,0 +1,149 @@
+"""A store in a PostgreSQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shortlist.errors import InputError
+from shortlist.stores.base import Rows, Store
+from shortlist.stores.faults import PRIVATE, guarded
+from shortlist.stores.names import Names
+from shortlist.stores.postgres_rows import PostgresRows
+from shortlist.stores.postgres_table import PostgresTable
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["PostgresStore"]
+
+_T = TypeVar("_T")
+_URL = 'url="postgresql://…"'  # it may hold a password, anywhere where it is mistyped
+
+
+class PostgresStore(Store):
+    """A table in PostgreSQL, with one row per item: the item, and how many users hold it.
+
+    Each question has a connection of its own, and one transaction, read only and repeatable read.
+    The id of an item is an integer column that is not null and has a unique index: the items
+    themselves, the primary key or another; of several the one whose index with the counts is
+    there, and then the one with the fewest gaps.
+
+    Args:
+        url: As libpq takes it: postgresql://user@host:5432/database. A password may be in it, and
+            is never shown; PGPASSWORD or a password file keep it out of sight altogether.
+        table: The table, or schema.table, by its name as it is written there.
+        item: The column of items: text, integers, dates, UUIDs or enums, each in one row.
+        count: The column of counts: smallint, integer or bigint. A count is checked when it
+            is read: from 0 to 2^62.
+
+    Raises:
+        InputError: There is no such server, table or column, its type is wrong, or it may not be
+            read.
+    """
+
+    costs = (1.0, 3.0)
+
+    def __init__(self, url: str, *, table: str, item: str, count: str) -> None:
+        super().__init__()
+        if not isinstance(url, str):
+            raise InputError("url: must be a text such as postgresql://user@host:5432/database.")
+        self._names = Names(table, item, count)
+        self.count = count
+        self._connect = _connector(url)
+        self._ask(PostgresTable)
+
+    def __repr__(self) -> str:
+        return f"<PostgresStore: {self._names}>"
+
+    def prepare(self) -> None:
+        """Create an index by count and id, where there is none.
+
+        Until it is done nobody can write to the table. Where that is too long, run the statement
+        of the refusal yourself, with CONCURRENTLY.
+
+        Raises:
+            InputError: There is no column of ids, or the index may not be created.
+        """
+        self._ask(lambda connection, names: PostgresTable(connection, names).prepare())
+
+    def rows(self) -> Rows:
+        """As `Store`.
+
+        Raises:
+            InputError: There is no column of ids, or no index by count and id; the message has
+                the statement that creates it.
+        """
+        connection = self._connect()
+        try:
+            return guarded(
+                lambda: PostgresRows(connection, self._names, self._complaint), self._complaint
+            )
+        except BaseException:
+            connection.close()
+            raise
+
+    def _ask(self, action: Callable[[psycopg.Connection[Any], Names], _T]) -> _T:
+        with closing(self._connect()) as connection:
+            return guarded(lambda: action(connection, self._names), self._complaint)
+
+    def _complaint(self, error: Exception) -> str:
+        from psycopg import InterfaceError, OperationalError
+
+        code = getattr(error, "sqlstate", None) or ""
+        for start, text in _COMPLAINTS.items():
+            if code.startswith(start):
+                return f"{self._names.origin} {text}"
+        if not code and isinstance(error, OperationalError | InterfaceError):
+            return f"{self._names.origin} {_LOST}"
+        return (
+            f"{self._names.origin} cannot be read: the server refuses a query, or a value cannot "
+            f"be taken over. {PRIVATE}"
+        )
+
+
+_LOST = "cannot be read any more: the connection to the server is lost. Ask again when it runs."
+_COMPLAINTS = {
+    "57P": _LOST,  # the server is shut down
+    "08": _LOST,
+    "57014": "cannot be read: the server ended the query, by a time limit or by hand.",
+    "40": "cannot be read at one moment: the server ended the transaction. Ask again.",
+    "42501": "is not open to this user, or to change its indexes; ask its owner.",
+    "25006": "cannot be prepared where the server only reads; prepare it on the primary server.",
+    "53": "cannot be read: the server has no room left, in memory, on disk or for connections.",
+}
+
+
+def _connector(url: str) -> Callable[[], psycopg.Connection[Any]]:
+    """How to connect. The address is known to the function alone, and no attribute shows it."""
+
+    def connect() -> psycopg.Connection[Any]:
+        import psycopg
+
+        return psycopg.connect(
+            url,
+            autocommit=True,  # transactions begin where they are written
+            prepare_threshold=None,  # a pool of connections may be in between
+            cursor_factory=psycopg.RawCursor,
+            client_encoding="UTF8",
+            fallback_application_name="shortlist",
+        )
+
+    return lambda: guarded(connect, _not_connected)
+
+
+def _not_connected(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return f'{_URL} is read by psycopg, which is not installed: pip install "psycopg[binary]".'
+    from psycopg import OperationalError
+
+    if isinstance(error, OperationalError):
+        return (
+            f"{_URL} cannot be connected to; check that the server runs, and its host, port, "
+            "database, user and password."
+        )
+    return (
+        f"{_URL} cannot be taken apart; write postgresql://user@host:5432/database, with special "
+        "characters of user and password as %40 for @."
+    )

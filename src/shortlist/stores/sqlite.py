@@ -1,0 +1,120 @@
+"""A store in an SQLite file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from shortlist.errors import InputError, written
+from shortlist.stores.base import Rows, Store
+from shortlist.stores.faults import PRIVATE, guarded
+from shortlist.stores.names import Names
+from shortlist.stores.sqlite_rows import SqliteRows, SqliteTable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["SqliteStore"]
+
+_T = TypeVar("_T")
+
+
+class SqliteStore(Store):
+    """A table in an SQLite file, with one row per item: the item, and how many users hold it.
+
+    The file is opened for reading only, anew for each question, in one transaction. The id of
+    an item is the number that SQLite gives to its row, the rowid.
+
+    Args:
+        path: The file.
+        table: The table, by its name as it is written in the file.
+        item: The column of items: text or integers, of one type, each in one row.
+        count: The column of counts: integers from 0 to 2^62. A count is checked when it is read.
+
+    Raises:
+        InputError: There is no such file, table or column, it may not be read, or its rows
+            have no numbers.
+    """
+
+    costs = (1.0, 6.0)
+
+    def __init__(self, path: str | os.PathLike[str], *, table: str, item: str, count: str) -> None:
+        super().__init__()
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"path={written(path)}: must be the path of a file.")
+        self._names = Names(table, item, count)
+        self._path = Path(path)
+        self._url = f'url="sqlite:///{path}"'
+        self.count = count
+        self._ask(SqliteTable)
+
+    def __repr__(self) -> str:
+        return f"<SqliteStore: {self._names}>"
+
+    def prepare(self) -> None:
+        """Create an index by count, where there is none; until it is done nobody else can write.
+
+        Raises:
+            InputError: The file may not be written.
+        """
+        self._ask(lambda connection, names: SqliteTable(connection, names).prepare(), mode="rw")
+
+    def rows(self) -> Rows:
+        """As `Store`.
+
+        Raises:
+            InputError: There is no index by count; the message has the statement that creates it.
+        """
+        connection = guarded(self._connect, self._complaint)
+        try:
+            return guarded(
+                lambda: SqliteRows(connection, self._names, self._complaint), self._complaint
+            )
+        except BaseException:
+            connection.close()
+            raise
+
+    def _ask(self, action: Callable[[sqlite3.Connection, Names], _T], mode: str = "ro") -> _T:
+        def ask() -> _T:
+            with closing(self._connect(mode)) as connection:
+                return action(connection, self._names)
+
+        return guarded(ask, self._complaint)
+
+    def _connect(self, mode: str = "ro") -> sqlite3.Connection:
+        import sqlite3
+
+        if not self._path.exists():
+            raise InputError(
+                f"{self._url} does not exist; check the path. sqlite:///items.db is a file of the "
+                "working folder and sqlite:////data/items.db has an absolute path, without escapes."
+            )
+        if not self._path.is_file():
+            raise InputError(f"{self._url} is not a file; name the file of the database.")
+        uri = f"{self._path.absolute().as_uri()}?mode={mode}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None)
+
+    def _complaint(self, error: Exception) -> str:
+        code = str(getattr(error, "sqlite_errorname", ""))
+        for start, text in _COMPLAINTS.items():
+            if code.startswith(start):
+                return f"{self._url} {text}"
+        return (
+            f"{self._names.origin} cannot be read: a text in it is not UTF-8, or a query fails. "
+            f"{PRIVATE}"
+        )
+
+
+_COMPLAINTS = {
+    "SQLITE_BUSY": "is locked by another program; wait until that has finished.",
+    "SQLITE_NOTADB": "is no SQLite database.",
+    "SQLITE_CORRUPT": "is damaged; mend it.",
+    "SQLITE_CANTOPEN": "may not be opened; check the permissions of the file and of its folder.",
+    "SQLITE_PERM": "may not be opened; check its permissions.",
+    "SQLITE_READONLY": "may not be written; check the permissions of the file and of its folder.",
+    "SQLITE_IOERR": "cannot be read or written: the disk fails.",
+    "SQLITE_FULL": "cannot be written: the disk is full.",
+}

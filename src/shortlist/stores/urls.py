@@ -1,0 +1,61 @@
+"""A store by the URL of its database."""
+
+from __future__ import annotations
+
+import re
+
+from shortlist.errors import InputError, nearest
+from shortlist.stores.base import Store
+from shortlist.stores.postgres import PostgresStore
+from shortlist.stores.sqlite import SqliteStore
+
+__all__ = ["open_store", "sqlite_path"]
+
+_KINDS = "sqlite:///items.db or postgresql://user@host:5432/database"
+
+
+def open_store(url: str, *, table: str, item: str, count: str) -> Store:
+    """The store of that URL. Nothing but the schema is read.
+
+    Args:
+        url: sqlite:/// and a path, or postgresql://, as libpq takes it. Only its beginning is
+            ever repeated, since a password may be anywhere in it.
+        table: The table.
+        item: Its column of items.
+        count: Its column of counts.
+
+    Raises:
+        InputError: There is no such kind of database, or as its store.
+    """
+    path = sqlite_path(url)
+    if path is not None:
+        return SqliteStore(path, table=table, item=item, count=count)
+    scheme = _scheme(url)
+    if scheme in ("postgresql", "postgres"):
+        return PostgresStore(url, table=table, item=item, count=count)
+    if scheme is None:
+        raise InputError(f"store: is no URL of a database; write {_KINDS}.")
+    hint = nearest(scheme.partition("+")[0], ["sqlite", "postgresql"])
+    raise InputError(f'url="{scheme}://…": is no kind of store; write {_KINDS}.{hint}')
+
+
+def sqlite_path(url: str) -> str | None:
+    """The path of a database file as it stands, unescaped; None if the URL is of another kind.
+
+    >>> sqlite_path("sqlite:///items.db"), sqlite_path("sqlite:////data/my%20items.db")
+    ('items.db', '/data/my%20items.db')
+    """
+    if _scheme(url) != "sqlite":
+        return None
+    path = url.removeprefix("sqlite://")
+    if not path.startswith("/") or path in ("/", "/:memory:"):
+        raise InputError(
+            'url="sqlite://…": names no file; write sqlite:///items.db, or, for an absolute path, '
+            "sqlite:////data/items.db."
+        )
+    return path[1:]
+
+
+def _scheme(url: str) -> str | None:
+    found = re.match(r"([a-z][a-z0-9+]*)://", url)
+    return found and found[1]
