@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+
+from bench import accesses, accuracy, choice, counts_speed, errors, speed
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
+    "errors": lambda asked: errors.compare(asked.runs or 50),
+    "choice": lambda asked: choice.compare(asked.runs or 50),
+    "speed": lambda asked: speed.measure(asked.scale),
+    "counts-speed": lambda asked: counts_speed.measure(asked.scale),
+    "accesses": lambda asked: accesses.measure(asked.scale, asked.runs or 30),
+}
+APART: dict[str, Callable[[argparse.Namespace], None]] = {
+    "tuning": lambda asked: accuracy.tune(asked.runs or 20),
+}
 
 
 def main() -> None:
@@ -12,26 +27,17 @@ def main() -> None:
         "what",
         nargs="?",
         default="all",
-        choices=["all", "accuracy", "speed", "tuning"],
-        help="all (the default) is accuracy and speed",
+        choices=["all", *PARTS, *APART],
+        help=f"all (the default) is everything but {', '.join(APART)}",
     )
-    parser.add_argument("--runs", type=int, default=100, help="runs for each accuracy figure")
+    parser.add_argument("--runs", type=int, help="runs for each figure of accuracy")
     parser.add_argument(
-        "--scale", type=float, default=1.0, help="size of the generated tables, to try things out"
+        "--scale", type=float, default=1.0, help="size of generated data, to try things out"
     )
     asked = parser.parse_args()
-    if asked.what in ("all", "accuracy"):
-        from bench import accuracy
-
-        accuracy.compare(asked.runs)
-    if asked.what in ("all", "speed"):
-        from bench import speed
-
-        speed.measure(asked.scale)
-    if asked.what == "tuning":
-        from bench import accuracy
-
-        accuracy.tune(asked.runs)
+    parts = PARTS if asked.what == "all" else {asked.what: (PARTS | APART)[asked.what]}
+    for run in parts.values():
+        run(asked)
 
 
 if __name__ == "__main__":

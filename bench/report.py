@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -35,7 +36,14 @@ def show(title: str, frame: pl.DataFrame) -> None:
     Console(width=width).print(table, markup=False)
 
 
-def write(stem: str, title: str, tables: dict[str, pl.DataFrame], notes: list[str]) -> None:
+def write(
+    stem: str,
+    title: str,
+    tables: Mapping[str, pl.DataFrame],
+    notes: Sequence[str],
+    *,
+    data: pl.DataFrame | None = None,
+) -> None:
     """Write tables, by heading, as one Markdown file, and each as a CSV file of all digits.
 
     Args:
@@ -43,13 +51,16 @@ def write(stem: str, title: str, tables: dict[str, pl.DataFrame], notes: list[st
         title: The first heading.
         tables: The first one becomes `stem.csv`, the others `stem-heading.csv`.
         notes: Lines below the title, one paragraph each.
+        data: All figures, too many to read: `stem.csv` has them instead.
     """
     RESULTS.mkdir(exist_ok=True)
     parts = [f"# {title}", *notes, environment()]
-    for number, (heading, frame) in enumerate(tables.items()):
+    files = {stem: data} if data is not None else {}
+    for heading, frame in tables.items():
         parts += [f"## {heading}", markdown(frame)]
-        slug = heading.lower().replace(" ", "-")
-        frame.write_csv(RESULTS / (f"{stem}-{slug}.csv" if number else f"{stem}.csv"))
+        files[f"{stem}-{heading.lower().replace(' ', '-')}" if files else stem] = frame
+    for name, frame in files.items():
+        frame.write_csv(RESULTS / f"{name}.csv")
     path = RESULTS / f"{stem}.md"
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     Console(width=160).print(f"\nWritten: {path}", markup=False)

@@ -1,4 +1,4 @@
-"""Generated tables: Zipf popularity, Zipf activity, rows in random order, the same for a seed."""
+"""Generated tables and counts, in random order, the same for a seed."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ __all__ = [
     "TWENTY_MILLION",
     "Shape",
     "coded_pairs",
+    "falling_counts",
+    "huge_counts",
     "positive_weights",
     "write",
 ]
@@ -102,3 +104,14 @@ def positive_weights(n: int = 1_000_000) -> tuple[Ints, Ints]:
     counts = np.random.default_rng(_SEED).permutation(counts)
     weight_of_five = int(2**32 / 5**0.5)
     return counts * weight_of_five, counts
+
+
+def falling_counts(n: int, largest: float, exponent: float) -> Ints:
+    """Counts of n items, of which number r in rank has largest / r ** exponent, rounded up."""
+    counts = np.ceil(largest / np.arange(1, n + 1) ** exponent).astype(np.int64)
+    return np.random.default_rng(_SEED).permutation(counts)
+
+
+def huge_counts(n: int) -> Ints:
+    """Counts of n items, uniform below 2^62, and so all different."""
+    return np.random.default_rng(_SEED).integers(0, 2**62, n)

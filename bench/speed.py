@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +11,8 @@ import polars as pl
 
 import shortlist as sl
 from bench import report, samples
-from bench.timing import Times, command, in_turns, peak_memory, timed
+from bench.lines import Line, frame, ratio_line, timed_line
+from bench.timing import command, in_turns, peak_memory, timed
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
@@ -26,35 +26,6 @@ K = 100
 ASKED = {"epsilon": 1.0, "delta": 1e-6}
 BOUND = 100
 TEXT_SHARE = 0.25  # of the large table's rows, in the text one: writing names takes longest
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the result."""
-
-    job: str
-    figure: float
-    unit: str = "s"
-    quartiles: tuple[float, float] | None = None
-    beside: str = ""
-    other: float | None = None
-    aim: float | None = None
-
-    def row(self) -> dict[str, object]:
-        """The line with its ratio, and whether the aim is met."""
-        low, high = self.quartiles or (None, None)
-        return {
-            "job": self.job,
-            "median": self.figure,
-            "quartile 1": low,
-            "quartile 3": high,
-            "unit": self.unit,
-            "beside": self.beside,
-            "its median": self.other,
-            "ratio": self.figure / self.other if self.other else None,
-            "aim": self.aim,
-            "met": None if self.aim is None else self.figure <= self.aim,
-        }
 
 
 def measure(scale: float = 1.0) -> None:
@@ -75,7 +46,7 @@ def measure(scale: float = 1.0) -> None:
             dense = kind == "dense"
             lines += [_question(title, path, runs=5 if dense else 3, aim=0.6 if dense else None)]
             if dense:
-                lines += [_half(lines[-1])]
+                lines += [ratio_line(lines[-1], aim=0.5)]
             stages += _stages(title, path, runs=5 if dense else 2)
             lines += [_memory(title, path, shape.rows, aim=12.0 if dense else None)]
             path.unlink()
@@ -84,9 +55,8 @@ def measure(scale: float = 1.0) -> None:
 
 
 def _tell(lines: list[Line], stages: list[Line], scale: float) -> None:
-    figures = pl.DataFrame([line.row() for line in lines], infer_schema_length=None)
-    keep = ["job", "median", "quartile 1", "quartile 3", "unit"]
-    parts = pl.DataFrame([line.row() for line in stages], infer_schema_length=None).select(keep)
+    figures = frame(lines)
+    parts = frame(stages).select("job", "median", "quartile 1", "quartile 3", "unit")
     report.show("Speed and memory", figures)
     report.show("Where the time goes", parts)
     settings = (
@@ -115,12 +85,7 @@ def _exact(path: Path) -> Callable[[], object]:
 
 def _question(title: str, path: Path, *, runs: int, aim: float | None) -> Line:
     ours, theirs = in_turns([_top_k(path), _exact(path)], runs=runs)
-    return _line(f"top_k, {title}", ours, "exact", theirs, aim=aim)
-
-
-def _half(line: Line) -> Line:
-    share = line.figure / (line.other or 1.0)
-    return Line(f"{line.job}: share of exact", share, unit="", aim=0.5)
+    return timed_line(f"top_k, {title}", ours, "exact", theirs, aim=aim)
 
 
 def _processes(path: Path) -> list[Line]:
@@ -134,9 +99,9 @@ def _processes(path: Path) -> list[Line]:
     ]
     whole, usage, imported, nothing = in_turns(jobs, runs=7)
     return [
-        _line("shell: shortlist top-k, 1 M rows of text", whole, aim=1.0),
-        _line("shell: shortlist --help", usage, "bare Python", nothing, aim=0.4),
-        _line("shell: import shortlist", imported, "bare Python", nothing, aim=0.1),
+        timed_line("shell: shortlist top-k, 1 M rows of text", whole, aim=1.0),
+        timed_line("shell: shortlist --help", usage, "bare Python", nothing, aim=0.4),
+        timed_line("shell: import shortlist", imported, "bare Python", nothing, aim=0.1),
     ]
 
 
@@ -175,7 +140,7 @@ def _stages(title: str, path: Path, *, runs: int) -> list[Line]:
         ).parameters(),
         "mechanism": lambda: mechanism.select(evidence, draws),
     }
-    return [_line(f"{title}: {name}", timed(job, runs=runs)) for name, job in parts.items()]
+    return [timed_line(f"{title}: {name}", timed(job, runs=runs)) for name, job in parts.items()]
 
 
 def _arrays(scale: float) -> list[Line]:
@@ -184,7 +149,7 @@ def _arrays(scale: float) -> list[Line]:
     users, items, n_users, n_items = samples.coded_pairs(n)
     held = Contributions.of_rows(users, items, n_users=n_users, n_items=n_items)
     bounded = timed(lambda: held.bounded(BOUND, draws).weigh(), runs=21)
-    lines = [_line(f"bounding and weighting {n:,} coded pairs", bounded, aim=0.05)]
+    lines = [timed_line(f"bounding and weighting {n:,} coded pairs", bounded, aim=0.05)]
 
     n = int(1_000_000 * scale)
     weights, counts = samples.positive_weights(n)
@@ -192,22 +157,10 @@ def _arrays(scale: float) -> list[Line]:
     domain = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
     coin = timed(lambda: discover(weights, domain.sigma, domain.threshold, draws), runs=21)
     scored = timed(lambda: domain.select(evidence, draws), runs=21)
-    lines += [_line(f"drawing the set from {n:,} items", coin, aim=0.05)]
-    lines += [_line(f"the same with scores: WeightedGaussian.select, {n:,} items", scored)]
+    lines += [timed_line(f"drawing the set from {n:,} items", coin, aim=0.05)]
+    lines += [timed_line(f"the same with scores: WeightedGaussian.select, {n:,} items", scored)]
     for way, k in {"peeled": K, "by the mean": n // 50}.items():
         mechanism = DiscoverThenRank(k=k, max_items_per_user=BOUND, **ASKED)
         times = timed(lambda: mechanism.select(evidence, draws), runs=11)  # noqa: B023 - now
-        lines += [_line(f"DiscoverThenRank.select, {n:,} items, k={k:,} ({way})", times)]
+        lines += [timed_line(f"DiscoverThenRank.select, {n:,} items, k={k:,} ({way})", times)]
     return lines
-
-
-def _line(
-    job: str,
-    times: Times,
-    beside: str = "",
-    other: Times | None = None,
-    *,
-    aim: float | None = None,
-) -> Line:
-    reference = other.median if other else None
-    return Line(job, times.median, "s", times.quartiles, beside, reference, aim)

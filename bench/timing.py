@@ -39,13 +39,17 @@ def timed(job: Callable[[], object], *, runs: int) -> Times:
 
 
 def in_turns(jobs: Sequence[Callable[[], object]], *, runs: int) -> list[Times]:
-    """Jobs to compare: each once to warm up, then in turns, so that all meet the same machine."""
+    """Jobs to compare: each once to warm up, then in turns, so that all meet the same machine.
+
+    Their order changes from turn to turn, since a job leaves caches and memory to the next one.
+    """
     seconds: list[list[float]] = [[] for _ in jobs]
+    order = np.random.default_rng(0)
     for _ in range(runs + 1):
-        for taken, job in zip(seconds, jobs, strict=True):
+        for number in order.permutation(len(jobs)):
             start = time.perf_counter()
-            job()
-            taken.append(time.perf_counter() - start)
+            jobs[number]()
+            seconds[number].append(time.perf_counter() - start)
     return [Times(tuple(taken[1:])) for taken in seconds]
 
 
