@@ -149,9 +149,12 @@ def _number(value: object) -> str:
 def _on_grid(values: Iterable[float], noise_sd: float) -> list[str]:
     """Scores to the second digit of their noise: what lies beyond says nothing.
 
-    >>> _on_grid([123.45000000000001, -0.01], noise_sd=4.88)
-    ['123.5', '0.0']
+    >>> _on_grid([123.45000000000001, -0.01], noise_sd=4.88), _on_grid([17.0, 3.0], noise_sd=4.88)
+    (['123.5', '0.0'], ['17', '3'])
     """
+    values = list(values)
+    if all(map(float.is_integer, values)):
+        return [f"{value:z.0f}" for value in values]
     if not 0 < noise_sd < math.inf:
         return [_number(value) for value in values]
     decimals = min(max(0, 1 - math.floor(math.log10(noise_sd))), 12)
