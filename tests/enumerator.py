@@ -16,6 +16,7 @@ from flint import ctx
 from orders import order_and_cell_law
 from shortlist.exact import Ordered
 from shortlist.reals import UNIT, ExponentialWeights
+from shortlist.slack import SlackClasses
 
 NEGLIGIBLE = 1e-30
 
@@ -71,7 +72,9 @@ class Enumerator:
     def permute_and_flip(self, candidates):
         """By the integral over the arrival time of the first that is accepted, a polynomial."""
         if isinstance(candidates, ExponentialWeights):
-            candidates = dataclasses.replace(candidates, whole=True)
+            candidates = dataclasses.replace(candidates, at_most=np.inf)
+        if isinstance(candidates, SlackClasses):
+            candidates = candidates.every()
         chances = np.array([_exactly(candidates.chance(i), 0) for i in range(len(candidates))])
         weights = np.array([_exactly(candidates, i) for i in range(len(candidates))])
         sizes = np.round(weights * np.exp(candidates.shift) / chances)

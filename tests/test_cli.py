@@ -200,6 +200,12 @@ def test_public_items_from_a_file(run, file, tmp_path):
     assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
     assert "the list of public items does not depend on this table" in " ".join(out.split())
     assert run(*words, "--mechanism", "peeling")[0] == 0
+    bound = ["--max-items-per-user", 1]
+    status, out, _ = run(*words, "--mechanism", "one-shot-laplace", *bound)
+    assert status == 0
+    assert "max_items_per_user=1" in " ".join(out.split())
+    assert run(*words, *bound)[0] == 2
+    assert "no user is bounded" in run(*words, "--mechanism", "peeling", *bound)[2]
 
 
 def test_a_histogram_with_its_items_public(run, readers):

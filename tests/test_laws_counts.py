@@ -46,6 +46,7 @@ KINDS = {
     "joint or peel, pure": partial(JointOrPeel, choice_share=0.3, threshold=3, delta=0.0),
     "limited domain": LimitedDomain,
     "limited domain, two": partial(LimitedDomain, k_bar=3, max_items_per_user=2),
+    "limited domain, three": partial(LimitedDomain, k_bar=3),
     "limited domain, all": partial(LimitedDomain, max_items_per_user=5),
 }
 every = pytest.mark.parametrize("kind", KINDS)
@@ -430,7 +431,7 @@ HARD = {
 def test_hard_counts_end_in_time_and_name_nothing_twice(kind, name, epsilon):
     counts = HARD[name]
     for k in (1, 40, len(counts)):
-        if kind == "limited domain, two" and k > 3:
+        if kind in ("limited domain, two", "limited domain, three") and k > 3:
             continue
         positions = select(build(kind, k, epsilon, 1e-6), counts, Draws(SeededBits(8)))
         assert len(set(positions)) == len(positions) <= k

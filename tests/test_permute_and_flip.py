@@ -40,7 +40,7 @@ def ints(*values):
 
 
 def classes_of(counts, sizes, epsilon):
-    return ExponentialWeights(ints(*counts), ints(*sizes), epsilon, whole=True)
+    return ExponentialWeights(ints(*counts), ints(*sizes), epsilon, math.inf)
 
 
 def slack_classes(counts, k, decay):
@@ -61,17 +61,24 @@ def test_decays_are_within_their_stated_error(gaps, epsilon):
 
 
 @fixed
-@given(counts=COUNTS, epsilon=between(1e-12, 60), whole=st.booleans(), data=st.data())
-@example(counts=[HUGE, 0], epsilon=1e-6, whole=False, data=None)
-def test_weights_are_within_their_stated_error(counts, epsilon, whole, data):
+@given(
+    counts=COUNTS,
+    epsilon=between(1e-12, 60),
+    at_most=st.sampled_from([2.0**32, math.inf]),
+    data=st.data(),
+)
+@example(counts=[HUGE, 0], epsilon=1e-6, at_most=2.0**32, data=None)
+def test_weights_are_within_their_stated_error(counts, epsilon, at_most, data):
     counts = np.sort(ints(*counts))[::-1]
     sizes = np.ones(len(counts), np.int64)
     if data is not None:
         size = st.integers(0, 3) | st.integers(0, 2**32 // len(counts))
         sizes[1:] = data.draw(st.lists(size, min_size=len(counts) - 1, max_size=len(counts) - 1))
         sizes[0] = data.draw(st.integers(1, 2**32 // len(counts)))
-    weights = ExponentialWeights(counts, sizes, epsilon, whole=whole)
-    assert len(weights) == (len(counts) if whole else min(weights.single + 1, len(counts)))
+    weights = ExponentialWeights(counts, sizes, epsilon, at_most)
+    assert len(weights) == (
+        len(counts) if at_most == math.inf else min(weights.single + 1, len(counts))
+    )
     values, errors = within_stated_error(weights)
     assert (errors <= values * 2.0**-40 + math.exp(-44)).all()
     for i in range(weights.single):
@@ -87,7 +94,7 @@ def test_weights_are_within_their_stated_error(counts, epsilon, whole, data):
 def test_weights_of_multiplicities_that_are_no_whole_numbers(counts, epsilon, large):
     counts = np.sort(ints(*counts))[::-1]
     sizes = np.geomspace(1.0, large, len(counts))
-    weights = ExponentialWeights(counts, sizes, epsilon, whole=True)
+    weights = ExponentialWeights(counts, sizes, epsilon, math.inf)
     values, errors = within_stated_error(weights)
     assert (errors <= values * 2.0**-40 + sizes * 2.0**-999).all()
     with ctx.workprec(300):
@@ -101,7 +108,7 @@ def test_weights_of_multiplicities_that_are_no_whole_numbers(counts, epsilon, la
 def test_what_is_lumped_is_all_beyond_and_weighs_little(epsilon, far):
     counts = np.append(1000 - np.arange(0, 200, 2), np.arange(far)[::-1])
     sizes = np.arange(len(counts)) % 3 + 1
-    some, every = (ExponentialWeights(counts, sizes, epsilon, whole=w) for w in (False, True))
+    some, every = (ExponentialWeights(counts, sizes, epsilon, most) for most in (2.0**32, math.inf))
     assert some.single < len(counts) == every.single == len(every)
     with ctx.workprec(200):
         rest = sum((every.ball(i) for i in range(some.single, len(counts))), arb(0))
@@ -277,7 +284,7 @@ def sharper(candidates, factor):
     if isinstance(candidates, SlackClasses):
         return SlackClasses(candidates.sequences, candidates.decay * factor)
     epsilon = candidates.epsilon * factor
-    return ExponentialWeights(candidates.counts, candidates.multiplicities, epsilon, whole=True)
+    return ExponentialWeights(candidates.counts, candidates.multiplicities, epsilon, math.inf)
 
 
 def by_weights(candidates):

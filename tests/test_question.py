@@ -15,6 +15,7 @@ from shortlist.mechanisms import (
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
+    OneShotLaplace,
     Mechanism,
     Peeling,
     PermuteAndFlip,
@@ -197,11 +198,11 @@ def test_options_are_checked():
         refusal(lambda given=given: build(given), f"{name} is given by the question")
     refusal(
         lambda: build(partial(DiscoverThenRank, max_items_per_user=1)),
-        "max_items_per_user is given to the source",
+        "max_items_per_user is an argument of the source",
     )
     refusal(
         lambda: build_for_counts(partial(Held, max_items_per_user=1), public=True),
-        "max_items_per_user is given to the source",
+        "max_items_per_user is an argument of the source",
     )
     refusal(lambda: build(partial(DiscoverThenRank, discovery_share=2)), "discovery_share=2: must")
 
@@ -319,3 +320,11 @@ def test_sources_of_bits():
     refusal(lambda: bits_of(42), "random=42", "shortlist.bits.SeededBits(42)", "not private")
     refusal(lambda: bits_of(np.random.default_rng(1)), "a value of type Generator", "SeededBits")
     refusal(lambda: bits_of(SeededBits), "random=SeededBits: give an instance")
+
+
+def test_counts_that_are_free_are_not_bought():
+    bounded = partial(OneShotLaplace, max_items_per_user=2)
+    refusal(
+        lambda: build(bounded, public=True, delta=0, count_share=0.3),
+        "count_share=0.3: OneShotLaplace gives noisy counts at no cost",
+    )

@@ -12,7 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["one_shot_laplace_success", "top_k_l1", "top_k_missing_mass"]
+__all__ = [
+    "one_shot_laplace_success",
+    "top_k_l1",
+    "top_k_linf",
+    "top_k_missing_mass",
+    "top_k_relative",
+]
 
 _Positions = Sequence[int] | NDArray[np.integer]
 

@@ -12,7 +12,7 @@ it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -150,16 +150,16 @@ class ExponentialWeights:
 
     Attributes:
         counts: Counts, falling, shape (n,).
-        multiplicities: How many items have each, 0 or more, shape (n,); the first at least 1. Any
-            real numbers with `whole`; else whole ones, of all 2^32 at most.
+        multiplicities: How many items have each, 0 or more, shape (n,); the first at least 1.
         epsilon: The exponential mechanism's parameter.
-        whole: Whether every count is to have a number of its own.
+        at_most: What the multiplicities add up to, at most. If infinite, every count has a number
+            of its own.
     """
 
     counts: Ints
     multiplicities: Ints | Floats
     epsilon: float
-    whole: bool = False
+    at_most: float = _MOST
     shift: ClassVar[float] = 0.0
 
     def __len__(self) -> int:
@@ -168,9 +168,9 @@ class ExponentialWeights:
     @cached_property
     def single(self) -> int:
         """How many counts have a number of their own; the total of the rest is below e^-45."""
-        if self.whole:
+        if self.at_most == math.inf:
             return len(self.counts)
-        far = math.ceil((45 + math.log(_MOST)) / self.epsilon)
+        far = math.ceil((45 + math.log(self.at_most)) / self.epsilon)
         least = max(int(self.counts[0]) - far, -1)
         return len(self.counts) - int(np.searchsorted(self.counts[::-1], least))
 
@@ -183,7 +183,8 @@ class ExponentialWeights:
             return values, errors
         gap = self.counts[:1] - self.counts[self.single]
         largest, error = Decay(gap, self.epsilon).approximate()
-        return np.append(values, 0.0), np.append(errors, (largest + error) * (_MOST * (1 + _ULP)))
+        rest = (largest + error) * (self.at_most * (1 + 4 * _ULP))
+        return np.append(values, 0.0), np.append(errors, rest)
 
     @property
     def _decay(self) -> Decay:
@@ -203,7 +204,7 @@ class ExponentialWeights:
         if i < self.single:
             return i
         i += int(np.flatnonzero(self.multiplicities[i:])[0])
-        rest = ExponentialWeights(self.counts[i:], self.multiplicities[i:], self.epsilon)
+        rest = replace(self, counts=self.counts[i:], multiplicities=self.multiplicities[i:])
         return i + rest.pick(draws)
 
     def chance(self, i: int) -> Decay:

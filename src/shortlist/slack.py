@@ -49,6 +49,22 @@ class Sequences:
     k: int
     most: int | None = None
 
+    @classmethod
+    def near(cls, groups: Groups, k: int, decay: float) -> Sequences:
+        """Up to the slack beyond which all N(t) exp(-decay t) are negligible beside N(0)."""
+        at_zero = cls(groups, k, most=0)
+        log_ratio = at_zero.log_all - float(at_zero.logs[0])
+        return cls(groups, k, math.ceil((log_ratio + _NEGLIGIBLE) / decay))
+
+    def every(self) -> Sequences:
+        """With all pieces."""
+        return Sequences(self.groups, self.k)
+
+    @property
+    def end(self) -> int:
+        """The first slack beyond the pieces that are known, if not all are."""
+        return int(self.most or 0) + 1
+
     @cached_property
     def largest(self) -> int:
         """The largest slack that a sequence can have, if all its items are least."""
@@ -226,10 +242,7 @@ class SlackWeights:
     @classmethod
     def of(cls, groups: Groups, k: int, decay: float) -> SlackWeights:
         """With the pieces up to the slack beyond which everything is negligible."""
-        at_zero = Sequences(groups, k, most=0)
-        log_ratio = at_zero.log_all - float(at_zero.logs[0])
-        most = math.ceil((log_ratio + _NEGLIGIBLE) / decay)
-        return cls(Sequences(groups, k, most), decay)
+        return cls(Sequences.near(groups, k, decay), decay)
 
     def __len__(self) -> int:
         return len(self.starts) + (not self.sequences.complete)
@@ -246,13 +259,12 @@ class SlackWeights:
     @cached_property
     def _widths(self) -> Floats:
         """How many slacks each piece holds; the last may be infinite."""
-        end = math.inf if self.sequences.complete else float(self._end - int(self.starts[-1]))
+        end = (
+            math.inf
+            if self.sequences.complete
+            else float(self.sequences.end - int(self.starts[-1]))
+        )
         return np.append(np.diff(self.starts), end)
-
-    @property
-    def _end(self) -> int:
-        """The first slack beyond the pieces."""
-        return int(self.sequences.most or 0) + 1
 
     @cached_property
     def _logs(self) -> Floats:
@@ -267,11 +279,9 @@ class SlackWeights:
         """A piece is N (exp(-decay start) - exp(-decay end)): its logarithm is off by a few ulp."""
         values = np.exp(self._logs - self.shift) * -np.expm1(-self.decay * self._widths)
         roundings = 4 * (self.sequences.log_all + self.decay * self.starts) + 16
-        errors = values * (self.sequences.error * self.sequences.log_all + roundings * _ULP) + _TINY
-        if self.sequences.complete:
-            return values, errors
-        rest = math.exp(min(self.sequences.log_all - self.decay * self._end - self.shift + 1, 700))
-        return np.append(values, 0.0), np.append(errors, rest + _TINY)
+        error = self.sequences.error * self.sequences.log_all
+        errors = values * (error + roundings * _ULP) + _TINY
+        return _with_rest(values, errors, self.sequences, self.decay, self.shift)
 
     def log_sum(self) -> tuple[float, float]:
         """The logarithm of the sum of all numbers, and a bound of its error."""
@@ -298,29 +308,35 @@ class SlackWeights:
         if i + 1 < len(self.starts):
             share -= (-arb(self.decay) * int(self.starts[i + 1])).exp()
         elif not self.sequences.complete:
-            share -= (-arb(self.decay) * self._end).exp()
+            share -= (-arb(self.decay) * self.sequences.end).exp()
         return arb(self.sequences.at_most(start)) * share
 
     def beyond(self) -> SlackWeights:
         """The pieces beyond those that are known."""
-        every = Sequences(self.sequences.groups, self.sequences.k)
-        return SlackWeights(every, self.decay, least=self._end)
+        return SlackWeights(self.sequences.every(), self.decay, least=self.sequences.end)
 
 
 @dataclass(frozen=True)
 class SlackClasses:
     """Classes of sequences of equal slack, each accepted with chance exp(-decay · slack).
 
+    Where pieces beyond some slack are not known, all classes there together are the last number.
+
     Attributes:
-        sequences: The sequences, of which all pieces are known.
+        sequences: The sequences.
         decay: Above 0.
     """
 
     sequences: Sequences
     decay: float
 
+    @classmethod
+    def of(cls, groups: Groups, k: int, decay: float) -> SlackClasses:
+        """With the classes up to the slack beyond which everything is negligible."""
+        return cls(Sequences.near(groups, k, decay), decay)
+
     def __len__(self) -> int:
-        return len(self.sequences.starts)
+        return len(self.sequences.starts) + (not self.sequences.complete)
 
     @cached_property
     def _logs(self) -> Floats:
@@ -339,22 +355,71 @@ class SlackClasses:
         values = np.exp(self._logs - self.shift) * new
         roundings = 4 * (self.sequences.log_all + self.decay * self.sequences.starts) + 16
         error = self.sequences.error * (self.sequences.log_all + 1)
-        return values, values * (error + roundings * _ULP) + _TINY
+        errors = values * (error + roundings * _ULP) + _TINY
+        return _with_rest(values, errors, self.sequences, self.decay, self.shift)
 
     def ball(self, i: int) -> arb:
         """The weight, from exact integers and the exact float decay."""
         from flint import arb
 
-        slack = int(self.sequences.starts[i])
+        if i < len(self.sequences.starts):
+            return self._ball(int(self.sequences.starts[i]))
+        beyond = self.every().sequences.starts[i:].tolist()
+        return sum(map(self._ball, beyond), arb(0))
+
+    def _ball(self, slack: int) -> arb:
+        from flint import arb
+
         size = self.sequences.at_most(slack)
         if slack:
             size -= self.sequences.at_most(slack - 1)
         return arb(size) * (-arb(self.decay) * slack - arb(self.shift)).exp()
 
+    def every(self) -> SlackClasses:
+        """With all classes, of which these are the first."""
+        return SlackClasses(self.sequences.every(), self.decay)
+
     def pick(self, draws: Draws) -> int:
-        """A class, drawn by its weight."""
-        return draws.choice(self)
+        """A class, drawn by its weight; where it is among the rest, which of these."""
+        i = draws.choice(self)
+        known = len(self.sequences.starts)
+        if i < known:
+            return i
+        return known + draws.choice(_Beyond(self.every(), known))
+
+    def slack(self, i: int) -> int:
+        """The slack of class i, which may be among the rest."""
+        known = i < len(self.sequences.starts)
+        return int((self if known else self.every()).sequences.starts[i])
 
     def chance(self, i: int) -> Decay:
         """The chance of class i."""
-        return Decay(self.sequences.starts[i : i + 1], self.decay)
+        return Decay(np.array([self.slack(i)]), self.decay)
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """The numbers of `classes` from number `first` on."""
+
+    classes: SlackClasses
+    first: int
+
+    def __len__(self) -> int:
+        return len(self.classes) - self.first
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        values, errors = self.classes.approximate()
+        return values[self.first :], errors[self.first :]
+
+    def ball(self, i: int) -> arb:
+        return self.classes.ball(self.first + i)
+
+
+def _with_rest(
+    values: Floats, errors: Floats, sequences: Sequences, decay: float, shift: float
+) -> tuple[Floats, Floats]:
+    """With one more number, where not all pieces are known: 0, give or take what is beyond."""
+    if sequences.complete:
+        return values, errors
+    rest = math.exp(min(sequences.log_all - decay * sequences.end - shift + 1, 700)) + _TINY
+    return np.append(values, 0.0), np.append(errors, rest)

@@ -102,7 +102,7 @@ TopKBound = Annotated[
     int | None,
     _bound(
         "; 100 unless given. Choose it without looking at the data. With --count: your promise "
-        "that no user is in more counts.",
+        "that no user is in more counts. With --public-items: for one-shot-laplace only.",
         show_default=False,
     ),
 ]

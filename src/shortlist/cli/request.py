@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,11 +57,21 @@ class Request:
             return {"k": self.k, **asked}
         return {"k": self.k, **asked, "count_share": self.count_share}
 
-    def kind(self) -> type[Mechanism] | None:
-        """The mechanism asked for by name."""
+    def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
+        """The mechanism asked for by name, with a bound that it alone makes use of."""
         from shortlist.sources.kinds import mechanism_named
 
-        return None if self.mechanism is None else mechanism_named(self.mechanism)
+        kind = None if self.mechanism is None else mechanism_named(self.mechanism)
+        unbounded = self.question == "top_k" and self.user and self.public_items
+        if not unbounded or self.max_items_per_user is None:
+            return kind
+        if kind is None or "max_items_per_user" not in kind.fields():
+            raise InputError(
+                "--max-items-per-user: with --public-items no user is bounded, but for "
+                "--mechanism one-shot-laplace; leave it out."
+            )
+        bounded: Any = partial(kind, **{"max_items_per_user": self.max_items_per_user})
+        return bounded  # type: ignore[no-any-return]
 
     def plan(self) -> Mechanism:
         """The mechanism that would answer, from the arguments alone."""

@@ -132,6 +132,11 @@ class Mechanism(ABC):
         return ADD_OR_REMOVE
 
     @property
+    def tells_counts(self) -> bool:
+        """Whether its scores are noisy counts already, at no further cost."""
+        return False
+
+    @property
     @abstractmethod
     def cost(self) -> Cost:
         """What one `select` spends, known before any data is seen."""

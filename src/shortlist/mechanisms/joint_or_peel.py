@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["JointOrPeel"]
 
 _ULP = 2.0**-52
-_WITH_DELTA, _PURE = 40, 60  # where the choice switches; measured, see bench/results/choice.md
+_WITH_DELTA, _PURE = 40, 80  # where the choice switches; measured, see bench/results/choice.md
 _EDGE = 1.05  # at equal parameters permute-and-flip errs about half as often
 
 
@@ -55,7 +55,7 @@ class JointOrPeel(Mechanism):
         choice_share: The choice's share of epsilon. Its default and the threshold's were measured,
             see `bench/results/choice.md`.
         threshold: Items are picked one by one where the noisy logarithm of the number of competing
-            sequences is at least this; None for 40 with a delta, and 60 without.
+            sequences is at least this; None for 40 with a delta, and 80 without.
 
     Raises:
         InputError: A parameter is out of range.
@@ -147,7 +147,7 @@ class JointOrPeel(Mechanism):
         name = "permute-and-flip" if self.flips else "the exponential mechanism"
         one_by_one = f"If so, {self.k} items are picked one after another by {name}: "
         whole = as_a_whole(self.k, self.joint_epsilon)
-        return [choice, f"If not: {whole}", one_by_one + odds(self.local_epsilon)]
+        return [choice, f"If not, a{whole[1:]}", one_by_one + odds(self.local_epsilon)]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""

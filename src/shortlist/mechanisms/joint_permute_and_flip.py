@@ -12,7 +12,7 @@ from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.privacy import Pure
-from shortlist.slack import Sequences, SlackClasses
+from shortlist.slack import SlackClasses
 
 __all__ = ["JointPermuteAndFlip"]
 
@@ -66,6 +66,6 @@ class JointPermuteAndFlip(Mechanism):
         k = min(self.k, len(evidence.counts))
         if k == 0:
             return Selection(np.empty(0, np.int64))
-        sequences = Sequences(Groups.of(evidence.counts), k)
-        drawn = draws.permute_and_flip(SlackClasses(sequences, self.epsilon / 2))
-        return Selection(sequences.draw_exactly(int(sequences.starts[drawn]), draws))
+        classes = SlackClasses.of(Groups.of(evidence.counts), k, self.epsilon / 2)
+        drawn = draws.permute_and_flip(classes)
+        return Selection(classes.sequences.draw_exactly(classes.slack(drawn), draws))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import takewhile
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import PrivateCounts
-from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
+from shortlist.mechanisms.base import MOST, Mechanism, Selection, require_bounded
 from shortlist.mechanisms.peeling import first, odds, picks
 from shortlist.mechanisms.weighted_gaussian import WHY_DELTA
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
@@ -120,7 +120,7 @@ class LimitedDomain(Mechanism):
         """How far above the first count not looked at an item is as likely as "nobody"."""
         lead = 1 + math.log(self._nobody) / self.local_epsilon
         if not math.isfinite(lead):
-            raise InputError("no item could reach the bar.")
+            raise OverflowError  # no item could reach the bar
         return lead
 
     @property
@@ -155,9 +155,13 @@ class LimitedDomain(Mechanism):
         nobody = int(np.searchsorted(-values, -bar, side="right"))
         values = np.insert(values, nobody, bar)
         sizes = np.insert(sizes.astype(np.float64), nobody, self._nobody)
-        picked = picks(values, sizes, partial(_pick, self.local_epsilon), draws)
+        picked = picks(values, sizes, self._pick, draws)
         found = first(self.k, takewhile(lambda group: group != nobody, picked))
         return Selection(groups.draw_members(found - (found > nobody), draws))
+
+    def _pick(self, values: Ints, left: Floats, draws: Draws) -> int:
+        at_most = float(MOST) + self._nobody
+        return ExponentialWeights(values, left, self.local_epsilon, at_most).pick(draws)
 
     def _limited(self, groups: Groups) -> tuple[Ints, Ints, int]:
         """The groups looked at, with as many items of each as take part, and the bar's count.
@@ -174,7 +178,3 @@ class LimitedDomain(Mechanism):
         taking_part = sizes[: last + 1].copy()
         taking_part[last] -= ends[last] - min(ends[last], self.looked_at)
         return values[: last + 1], taking_part, int(bar) + 1
-
-
-def _pick(epsilon: float, values: Ints, left: Floats, draws: Draws) -> int:
-    return draws.choice(ExponentialWeights(values, left, epsilon, whole=True))

@@ -22,7 +22,7 @@ from shortlist.reals import Floats, Ints
 
 __all__ = ["NoisyCounts"]
 
-_MOST = 2.0**46  # of a standard deviation: noise stays below 2^53, where floats are whole numbers
+_MOST = 2.0**44  # of a standard deviation: noise reaches 2^53, where floats are coarse, with e^-700
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +79,14 @@ class NoisyCounts(Mechanism):
             max_items_per_user=max_items_per_user,
         )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.count_sd > _MOST:
+            raise InputError(
+                f"count_share={self.count_share!r}: so small that the counts would be all noise; "
+                "give more, or leave it out."
+            )
+
     @property
     def evidence(self) -> type:  # type: ignore[override]
         """As the selection's."""
@@ -99,10 +107,7 @@ class NoisyCounts(Mechanism):
     @cached_property
     def _best(self) -> _Way:
         """The way with the least noise; a choice by public parameters."""
-        best = min(self._ways(), key=lambda way: way.noise.rounded_sd)
-        if best.noise.rounded_sd > _MOST:
-            raise InputError(f"count_share={self.count_share!r}: it leaves no count that tells.")
-        return best
+        return min(self._ways(), key=lambda way: way.noise.rounded_sd)
 
     def _ways(self) -> Iterator[_Way]:
         """All ways to buy the counts from what the selection leaves."""

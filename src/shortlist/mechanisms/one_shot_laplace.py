@@ -114,7 +114,7 @@ class OneShotLaplace(Mechanism):
         return 1.0 if self.neighbours is Adjacency.ADD_REMOVE else 2.0
 
     @property
-    def _counts_are_free(self) -> bool:
+    def tells_counts(self) -> bool:
         """Whether the noise hides all that one user changes, so that noisy counts may be told."""
         return self.max_items_per_user is not None and self.max_items_per_user <= self.k
 
@@ -141,7 +141,7 @@ class OneShotLaplace(Mechanism):
             return [either, f"{names}: in their order with the first, as a set with the second."]
         sd = math.sqrt(2) * scale
         noise = f"Laplace noise of standard deviation {sd:.3g} is added to every count once."
-        if not self._counts_are_free:
+        if not self.tells_counts:
             return [noise, f"{names}, in their order; the counts are not told."]
         reason = f"one user is in at most {self.max_items_per_user} counts, which the noise hides."
         return [noise, f"{names}, in their order.", f"The noisy counts are told: {reason}"]
@@ -160,7 +160,7 @@ class OneShotLaplace(Mechanism):
             scale = self._calibrated(self.delta, len(scores))
         as_a_set = scale < self._pure_scale
         noise, sd = Laplace(scale), math.sqrt(2) * scale
-        digits = min(0, score_digits(sd)) if self._counts_are_free and not as_a_set else None
+        digits = min(0, score_digits(sd)) if self.tells_counts and not as_a_set else None
         ranked = draws.order(scores, [noise], digits=digits, unit=1.0, k=self.k)
         if as_a_set:
             return Selection(np.sort(ranked.positions), ordered=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from shortlist.reals import ExponentialWeights, Ints
 
 __all__ = ["Conversion", "Peeling", "first", "odds", "peel", "pick", "picks"]
 
-Pick = Callable[[Ints, Ints, Draws], int]  # values, how many items each has left, draws -> group
+Pick = Callable[[Ints, Any, Draws], int]  # values, how many items each has left, draws -> group
 
 
 class Conversion(Option):

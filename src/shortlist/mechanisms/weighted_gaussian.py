@@ -27,7 +27,7 @@ __all__ = ["WHY_DELTA", "WeightedGaussian", "discover", "people_needed", "to_uni
 WHY_DELTA = (
     "the items are private, so an item that one person alone holds must have a chance of at most "
     "delta to be named, and no item could be named with delta=0; give a delta such as 1e-6, or "
-    "public_items if everybody knows the items."
+    "public_items if everybody knows the items; of a histogram, sl.IN_TABLE if its own are known."
 )
 
 

@@ -65,6 +65,11 @@ def build_mechanism(
     chosen = build(epsilon, delta)
     if count_share is not None and k is not None:
         require_share("count_share", count_share)
+        if chosen.tells_counts:
+            raise InputError(
+                f"count_share={count_share!r}: {kind.__name__} gives noisy counts at no cost where "
+                "max_items_per_user is at most k; leave it out."
+            )
         chosen = NoisyCounts.of(
             build,
             k=k,
@@ -130,7 +135,9 @@ def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict
     own = [name for name in kind.fields() if name not in given]
     for name in options:
         if name == "max_items_per_user" and name in given:
-            raise InputError(f"mechanism: {name} is given to the source; leave it out there.")
+            raise InputError(
+                f"mechanism: {name} is an argument of the source; give it there, not here."
+            )
         if name in given:
             raise InputError(f"mechanism: {name} is given by the question; leave it out there.")
         if name not in own:
