@@ -70,7 +70,7 @@ class Request:
                 "--max-items-per-user: with --public-items no user is bounded, but for "
                 "--mechanism one-shot-laplace; leave it out."
             )
-        bounded: Any = partial(kind, **{"max_items_per_user": self.max_items_per_user})
+        bounded: Any = partial(kind, max_items_per_user=self.max_items_per_user)
         return bounded  # type: ignore[no-any-return]
 
     def plan(self) -> Mechanism:
