@@ -501,7 +501,7 @@ def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
 def test_more_than_a_store_has(complaint, database):
     database.store(STORED).prepare()
     said = complaint(*in_store(database.url, k=6))
-    assert said == "-k 6: there are at most 5 public items in the store; ask for no more."
+    assert said == "-k 6: the store has not so many items; ask for fewer."
 
 
 def test_a_table_is_in_one_place(complaint, file):

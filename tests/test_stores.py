@@ -11,6 +11,7 @@ import polars as pl
 import psycopg
 import pytest
 
+import shortlist as sl
 from databases import MARKER, ROWS, eventually, rows_of, statement
 from forms import said
 from postgres import PASSWORD
@@ -571,7 +572,9 @@ def test_an_order_holds_every_position_once(order):
 
 
 def test_an_order_falls():
-    store = MemoryStore(["a", "b", "c"], [3, 2, 5], order=[0, 1, 2])
+    counts = np.array([3, 2, 1])
+    store = MemoryStore(["a", "b", "c"], counts, order=[0, 1, 2])
+    counts[2] = 5
     with store.snapshot() as view:
         view.sorted_access(0, 2)
         refusal(lambda: view.sorted_access(2, 1), "not come in falling order")
@@ -598,3 +601,19 @@ def test_arrays_of_many_kinds():
                 assert rows_of(view, 5) == [(1, 2), (0, 1)]
                 assert view.items(np.array([1])).to_series().to_list() == [items[1]]
     refusal(lambda: MemoryStore(["a"], [1, 2]), "different lengths")
+
+
+def test_an_order_of_other_counts_is_refused():
+    refusal(lambda: MemoryStore(["a", "b"], [1, 2], order=[0, 1]), "order: is not that of")
+
+
+def test_text_and_bytes_in_one_page_are_not_quoted(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "mixed.db")) as database:
+        database.execute("CREATE TABLE items (name TEXT, plays)")
+        database.execute("INSERT INTO items VALUES ('a', 'secret1'), ('b', x'ff9182')")
+        database.commit()
+    source = sl.store(f"sqlite:///{tmp_path}/mixed.db", table="items", item="name", count="plays")
+    source.prepare()
+    error = refused(lambda: source.top_k(1, epsilon=1.0))
+    assert "secret1" not in str(error)
+    assert error.__context__ is None

@@ -650,3 +650,10 @@ def test_counts_are_those_of_the_wanted_items(held, wanted):
     items, asked = (pl.DataFrame(list(rows), types, orient="row") for rows in (held, wanted))
     found = align(items, np.array(list(held.values()), np.int64), asked)
     assert found.tolist() == [held.get(item, 0) for item in wanted]
+
+
+def test_a_url_is_no_path_and_is_not_quoted():
+    said = refusal(
+        lambda: open_table("postgresql://me:s3cret@host/db", user="u", items=["i"]), "sl.store"
+    )
+    assert "s3cret" not in said

@@ -70,8 +70,7 @@ class Request:
                 "--max-items-per-user: with --public-items no user is bounded, but for "
                 "--mechanism one-shot-laplace; leave it out."
             )
-        bounded: Any = partial(kind, max_items_per_user=self.max_items_per_user)
-        return bounded  # type: ignore[no-any-return]
+        return partial(kind, max_items_per_user=self.max_items_per_user)  # type: ignore[call-arg]
 
     def plan(self) -> Mechanism:
         """The mechanism that would answer, from the arguments alone."""

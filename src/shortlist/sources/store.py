@@ -123,7 +123,8 @@ class Store:
         Raises:
             InputError: An argument cannot be used, found before anything is read; there are not k
                 items, an index is missing, a row that is read holds no count, or the database
-                fails. Then nothing is released, and asking again draws anew.
+                fails. Then nothing is released; but what failed once it was read may depend on
+                the counts, so count the budget as spent, and do not ask until it works.
         """
         require_count("k", k)
         chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta, k=k)
@@ -153,8 +154,9 @@ def _show(view: stores.Snapshot, k: int, _: Draws) -> Shown:
 
 
 def _require_enough(k: int, most: int) -> None:
-    """Refuse to ask for more items than there can be; how many there are is public."""
+    """Refuse to ask for more items than there can be.
+
+    The message has no number: what ids span may tell how often rows were replaced.
+    """
     if k > most:
-        raise InputError(
-            f"k={k}: there are at most {most} public items in the store; ask for no more."
-        )
+        raise InputError(f"k={k}: the store has not so many items; ask for fewer.")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.errors import InputError
 from shortlist.reals import Ints
-from shortlist.stores.faults import UNSPENT, guarded
+from shortlist.stores.faults import SPENT, guarded
 from shortlist.stores.scores import aligned, whole_scores
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ class Snapshot:
         """
         if start != self._n_read:
             raise ValueError("start: sorted access goes on where it ended.")
-        ids, values = self._ask(lambda: self._rows.following(n))
-        scores = whole_scores(values, self._rows.origin)
+        ids, scores = self._ask(lambda: self._scored(*self._rows.following(n)))
         self._n_read += len(ids)
         self._accesses.sorted += len(ids)
         self._require_falling(scores)
@@ -108,9 +107,9 @@ class Snapshot:
         Raises:
             InputError: What was read is no count, or the database fails.
         """
-        found, values = self._ask(lambda: self._rows.find(ids))
+        found, scores = self._ask(lambda: self._scored(*self._rows.find(ids)))
         self._accesses.random += len(ids)
-        return aligned(ids, found, whole_scores(values, self._rows.origin))
+        return aligned(ids, found, scores)
 
     def items(self, ids: Ints) -> pl.DataFrame:
         """The items of selected ids, one row each and in the same order; no access to a score.
@@ -122,17 +121,20 @@ class Snapshot:
         items = self._ask(lambda: self._rows.items(ids))
         if items.height != len(ids) or sum(items.null_count().row(0)):
             raise InputError(
-                f"{origin} counts a row without an item; name the item, or delete the row."
+                f"{origin} counts a row without an item; name the item, or delete the row. {SPENT}"
             )
         if items.is_duplicated().any():
             raise InputError(
                 f"{origin} counts an item that stands in more than one row; give every item "
-                "one row, with the number of its users."
+                f"one row, with the number of its users. {SPENT}"
             )
         return items
 
+    def _scored(self, ids: Ints, values: ArrayLike) -> tuple[Ints, Ints]:
+        return ids, whole_scores(values, self._rows.origin)
+
     def _ask(self, action: Callable[[], _T]) -> _T:
-        return guarded(action, lambda error: f"{self._rows.complaint(error)} {UNSPENT}")
+        return guarded(action, lambda error: f"{self._rows.complaint(error)} {SPENT}")
 
     def _require_falling(self, scores: Ints) -> None:
         """A list that does not fall would end the search too early, and break the promise."""

@@ -7,10 +7,13 @@ from typing import TypeVar
 
 from shortlist.errors import InputError
 
-__all__ = ["PRIVATE", "UNSPENT", "guarded"]
+__all__ = ["PRIVATE", "SPENT", "guarded"]
 
 PRIVATE = "The row is private and not shown."
-UNSPENT = "Nothing was released, so nothing was spent."
+SPENT = (
+    "Nothing was released, but count the question as spent: that it failed may depend on the "
+    "counts."
+)
 
 _T = TypeVar("_T")
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryStore"]
 
+_BLOCK = 2**20  # counts looked at together, so that a file is never in memory as a whole
+
 
 class MemoryStore(Store):
     """A store of arrays: of items, and of their counts. The id of an item is its position.
@@ -28,8 +30,9 @@ class MemoryStore(Store):
     Args:
         items: Strings, integers or dates, shape (n_items,): an array, a list or a Polars series.
         counts: Whole numbers from 0 to 2^62, shape (n_items,). A count is checked when it is read.
-        order: All positions by falling count, shape (n_items,), as `prepare` finds them; None to
-            let it do so. Keep `store.order` in a file beside the counts, and it need not.
+        order: All positions by falling count, shape (n_items,), as `prepare` finds them, which is
+            checked; None to let it do so. Keep `store.order` in a file beside the counts, and it
+            need not.
 
     Raises:
         InputError: The arrays are of no usable type or of different lengths, or the order holds
@@ -58,6 +61,7 @@ class MemoryStore(Store):
         if order is not None:
             self.order = _whole(order, "order")
             _require_permutation(self.order, len(self._counts))
+            _require_falling(self._counts, self.order)
 
     def __repr__(self) -> str:
         return "<MemoryStore>"
@@ -135,3 +139,13 @@ def _require_permutation(order: Ints, size: int) -> None:
             "order: must hold every position of counts once, by falling count; leave it out, and "
             "call prepare()."
         )
+
+
+def _require_falling(counts: Ints, order: Ints) -> None:
+    """An order of other counts would end a search before the best was seen."""
+    for start in range(0, len(order) - 1, _BLOCK):
+        block = counts[order[start : start + _BLOCK + 1]]
+        if (block[1:] > block[:-1]).any():
+            raise InputError(
+                "order: is not that of falling counts; leave it out, and call prepare()."
+            )

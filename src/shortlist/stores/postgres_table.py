@@ -56,8 +56,17 @@ class PostgresTable:
         whole = self._names.table
         schema, dot, rest = whole.partition(".")
         for name in (quoted(whole), f"{quoted(schema)}.{quoted(rest)}" if dot and rest else None):
-            query = "SELECT oid::int8, relkind::text FROM pg_class WHERE oid = to_regclass($1)"
-            for oid, kind in select(self._connection, query, name):
+            query = (
+                "SELECT oid::int8, relkind::text, relkind = 'r' AND EXISTS "
+                "(SELECT FROM pg_inherits WHERE inhparent = pg_class.oid) "
+                "FROM pg_class WHERE oid = to_regclass($1)"
+            )
+            for oid, kind, has_children in select(self._connection, query, name):
+                if has_children:  # whose rows no index of its own covers
+                    raise InputError(
+                        f"{self._names.origin} has tables that inherit from it, and ids may stand "
+                        "in several; name one that has none, or a partitioned table."
+                    )
                 if kind in "rpm":  # tables, partitioned ones, materialised views
                     return name or "", oid
                 raise InputError(

@@ -77,6 +77,11 @@ def open_parts(data: object, argument: str) -> list[Part]:
         path = os.fspath(data)
         if isinstance(path, bytes):
             raise InputError(f"{argument}={path!r} is bytes; give the path as a string.")
+        if "://" in path:  # it may hold a password
+            raise InputError(
+                f"{argument}: this is a URL, and a path is needed; a table of counts in a database "
+                "is asked by sl.store."
+            )
         return [_open_file(file, argument, path) for file in _files(path, argument)]
     return [open_frame(data, argument)]
 
