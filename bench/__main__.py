@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import accesses, accuracy, choice, counts_speed, errors, speed
+from bench import accesses, accuracy, choice, counts_speed, errors, speed, store_speed
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
@@ -13,6 +13,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "choice": lambda asked: choice.compare(asked.runs or 50),
     "speed": lambda asked: speed.measure(asked.scale),
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
+    "store-speed": lambda asked: store_speed.measure(asked.scale),
     "accesses": lambda asked: accesses.measure(asked.scale, asked.runs or 30),
 }
 APART: dict[str, Callable[[argparse.Namespace], None]] = {

@@ -11,25 +11,30 @@ from bench.plotting import styled
 
 __all__ = ["plot"]
 
-BOUND, ALL = "bound: 2 (√(mk) + √(m/2))", "all items: one kind of access alone"
+BOUND, ALL = "bound: 2 (√(mk) + √(m/2))", "all items (m)"
 COLOURS = {
     "hard": "#d1701a",
     "Zipf": "#0b6e99",
     "flat": "#3a8f3a",
     "Reddit posts": "#111111",
+    "sorted alone, hard for it": "#8e4fa8",
+    "random alone, hard for it": "#a0795b",
     BOUND: "#d62728",
     ALL: "#888888",
 }
 
 
-def plot(figures: pl.DataFrame, path: Path) -> None:
+def plot(figures: pl.DataFrame, alone: pl.DataFrame, path: Path) -> None:
     """Draw the mean of each shape with its band, as PNG and SVG.
 
     Args:
         figures: Columns counts, items, k, mean, "2.5 %", "97.5 %" and bound.
+        alone: With one kind of access: columns access, items, k, mean, "2.5 %" and "97.5 %".
         path: Where to write, without suffix.
     """
-    data = pl.concat([_measured(figures), _line(figures, BOUND, "bound"), _everything(figures)])
+    lines = [_line(figures, BOUND, "bound"), _line(figures, ALL, "items")]
+    data = pl.concat([_measured(figures, "{}", "counts"), *lines])
+    data = pl.concat([data, _measured(alone, "{}, hard for it", "access")])
     scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
     legend = alt.Legend(title=None, labelLimit=0, symbolOpacity=1)
     across = alt.X("items:Q", scale=alt.Scale(type="log"), axis=_axis("items (m)"))
@@ -62,17 +67,13 @@ def _axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, format="~s", tickCount=6)
 
 
-def _measured(figures: pl.DataFrame) -> pl.DataFrame:
-    return _columns(figures, pl.col("counts"), "2.5 %", "mean", "97.5 %")
+def _measured(figures: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
+    return _columns(figures, pl.format(name, column), "2.5 %", "mean", "97.5 %")
 
 
 def _line(figures: pl.DataFrame, series: str, column: str) -> pl.DataFrame:
     generated = figures.filter(pl.col("counts") == "hard")
     return _columns(generated, pl.lit(series), column, column, column)
-
-
-def _everything(figures: pl.DataFrame) -> pl.DataFrame:
-    return _line(figures, ALL, "items")
 
 
 def _columns(
