@@ -297,7 +297,7 @@ class Telling(OneShotLaplace):
     """Tells the counts that ranked, where a user may be in any number of them."""
 
     @property
-    def _counts_are_free(self):
+    def tells_counts(self):
         return True
 
 

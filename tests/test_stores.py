@@ -617,3 +617,18 @@ def test_text_and_bytes_in_one_page_are_not_quoted(tmp_path):
     error = refused(lambda: source.top_k(1, epsilon=1.0))
     assert "secret1" not in str(error)
     assert error.__context__ is None
+
+
+def test_a_key_called_id_and_a_trigger_called_as_its_table(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "keys.db")) as database:
+        database.execute("CREATE TABLE items (id TEXT PRIMARY KEY, plays) WITHOUT ROWID")
+        database.execute("INSERT INTO items VALUES ('a', 9), ('b', 7)")
+        database.execute("CREATE TRIGGER items AFTER INSERT ON items BEGIN SELECT 1; END")
+        database.commit()
+    url = f"sqlite:///{tmp_path}/keys.db"
+    message = refusal(lambda: sl.store(url, table="items", item="id", count="plays"), "no row num")
+    with closing(sqlite3.connect(tmp_path / "keys.db")) as database:
+        database.executescript(message.partition("makes: ")[2])
+    source = sl.store(url, table="items_numbered", item="id", count="plays")
+    source.prepare()
+    assert source.top_k(1, epsilon=50.0).items == ["a"]

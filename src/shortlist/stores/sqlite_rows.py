@@ -38,7 +38,8 @@ class SqliteTable:
         self._connection = connection
         self._names = names
         self.name, self.item, self.count = map(quoted, (names.table, names.item, names.count))
-        tables = dict(connection.execute("SELECT name, type FROM sqlite_schema").fetchall())
+        query = "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view')"
+        tables = dict(connection.execute(query).fetchall())
         if tables.get(names.table) == "view":
             raise InputError(f"{names.origin} is a view, which has no index; name the table.")
         if tables.get(names.table) != "table":
@@ -74,8 +75,10 @@ class SqliteTable:
         """How to get a table whose rows are numbered without wide gaps."""
         new = quoted(f"{self._names.table}_numbered")
         columns = f"{self.item}, {self.count}"
+        taken = {self._names.item.lower(), self._names.count.lower()}
+        key = "shortlist_id" if "id" in taken else "id"
         return (
-            f"Name the table that this makes: CREATE TABLE {new} (id INTEGER PRIMARY KEY, "
+            f"Name the table that this makes: CREATE TABLE {new} ({key} INTEGER PRIMARY KEY, "
             f"{columns}); INSERT INTO {new} ({columns}) SELECT {columns} FROM {self.name};"
         )
 
