@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.exact import Draws
-from shortlist.reals import Floats
+from shortlist.reals import TINY, ULP, Floats
 
 if TYPE_CHECKING:
     from flint import arb
 
 __all__ = ["BinomialWeights"]
 
-_ULP = 2.0**-52
-_TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 _NEGLIGIBLE = 45.0  # what weighs less than about exp(-45) has no number of its own
 
 
@@ -85,7 +83,7 @@ class BinomialWeights:
         values = np.concatenate([below[::-1], [1.0], above, [0.0, 0.0]])
         steps = np.abs(np.arange(self._low, self._high + 1) - self._mode)
         errors = np.zeros_like(values)
-        errors[:-2] = values[:-2] * (4 * steps * _ULP) + np.where(steps > 0, _TINY, 0.0)
+        errors[:-2] = values[:-2] * (4 * steps * ULP) + np.where(steps > 0, TINY, 0.0)
         errors[-2] = _series(values[0], falling[-1]) if self._low > self.first else 0.0
         errors[-1] = _series(values[-3], rising[-1]) if self._high < self._last else 0.0
         return values, errors
@@ -140,7 +138,7 @@ class BinomialWeights:
 
 def _series(weight: float, ratio: float) -> float:
     """At least weight · (ratio + ratio² + …), for a ratio that is surely below 1."""
-    return float(weight * ratio / (1 - ratio) * (1 + 2.0**-20)) + _TINY
+    return float(weight * ratio / (1 - ratio) * (1 + 2.0**-20)) + TINY
 
 
 def _total(weights: Iterator[arb]) -> arb:

@@ -37,6 +37,12 @@ class Ordered(NamedTuple):
     positions: Ints
     values: Floats
 
+    def by_position(self) -> Floats:
+        """The values in the order of the items, where none was left out."""
+        values = np.empty_like(self.values)
+        values[self.positions] = self.values
+        return values
+
 
 @dataclass
 class _Urn:

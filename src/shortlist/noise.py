@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.reals import Floats, Ints, NormalCDF
+from shortlist.reals import ROUNDING, Floats, Ints, NormalCDF
 
 if TYPE_CHECKING:
     from flint import arb
@@ -34,7 +34,6 @@ __all__ = [
 Words = NDArray[np.uint64]
 
 _PAD = 2.0**-46  # relative: a library's quantile function or logarithm, and its scaling
-_ROUNDING = 2.0**-50  # relative: a few float operations
 _LEAST = 1e-150  # of a standard deviation that underflows
 _WIDE = 3.0  # from this standard deviation on, rounding a normal adds 1/12 to its variance
 _CHUNK = 15  # as many uniforms of 64 bits have a product that is no subnormal float
@@ -196,7 +195,7 @@ class Exponential:
     def interval(self, words: Words) -> tuple[Floats, Floats]:
         """Ends of each noise, given the first 64 bits of its uniform."""
         low, high = _waits(~words)
-        return low * self.scale * (1 - _ROUNDING), high * self.scale * (1 + _ROUNDING)
+        return low * self.scale * (1 - ROUNDING), high * self.scale * (1 + ROUNDING)
 
     def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
         """Noise i, given a ball of its uniform."""
@@ -318,7 +317,7 @@ class Radius:
         least = int(words.min())
         low = total - error - len(words) / max(least, 1)
         high = total + error if least > 0 else math.inf
-        return max(low, 0.0) * self.scale * (1 - _ROUNDING), high * self.scale * (1 + _ROUNDING)
+        return max(low, 0.0) * self.scale * (1 - ROUNDING), high * self.scale * (1 + ROUNDING)
 
     def ball(self, product: arb) -> arb:
         """The factor, given a ball of the product."""

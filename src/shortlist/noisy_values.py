@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shortlist.bits import Bits
 from shortlist.noise import Noise, Radius, Words
-from shortlist.reals import Floats, Ints
+from shortlist.reals import ROUNDING, Floats, Ints
 from shortlist.uniform import Partial, Uniform, UniformProduct, is_positive, settle
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ __all__ = ["ANY", "NoisyValues", "contenders"]
 
 ANY = np.iinfo(np.int64).min  # a bound that every noisy value reaches
 
-_ROUNDING = 2.0**-50  # relative: a few float operations
 _WORTH_A_LOOK = 4096  # items: of fewer, all noise is computed at once
 _BLOCK = 2**14
 _EXACT = 2.0**53  # below, every integer is a float
@@ -139,7 +138,7 @@ class NoisyValues:
         exact = scores * self._unit
         low, high = exact + self._low[positions], exact + self._high[positions]
         np.abs(exact, out=exact)
-        exact *= _ROUNDING
+        exact *= ROUNDING
         exact += self._margin
         low, high = _outward(low, high)
         low -= exact
@@ -197,13 +196,13 @@ def contenders(
         return slice(None)
     top = scores.max()
     low, _ = noises[0].interval(words[0][::step])
-    floors = (scores[::step] - top) * (unit * (1 + _ROUNDING)) + low
+    floors = (scores[::step] - top) * (unit * (1 + ROUNDING)) + low
     least = np.partition(floors, -k)[-k]
-    least -= np.abs(least) * _ROUNDING
+    least -= np.abs(least) * ROUNDING
     found = []
     for start in range(0, n, _BLOCK):
         block = slice(start, start + _BLOCK)
-        values = (scores[block] - top) * (unit * (1 - _ROUNDING))  # at most 0
+        values = (scores[block] - top) * (unit * (1 - ROUNDING))  # at most 0
         values += noises[0].roof(words[0][block])
         found.append(np.flatnonzero(values >= least) + start)
     return np.concatenate(found)
@@ -211,7 +210,7 @@ def contenders(
 
 def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Both ends, moved by more than the rounding error of the operation that gave them."""
-    return low - np.abs(low) * _ROUNDING, high + np.abs(high) * _ROUNDING
+    return low - np.abs(low) * ROUNDING, high + np.abs(high) * ROUNDING
 
 
 def _cell(digits: int, value: arb) -> float | None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from shortlist.exact import Draws
 
 __all__ = [
+    "ROUNDING",
+    "TINY",
+    "ULP",
     "UNIT",
     "Candidates",
     "Decay",
@@ -40,9 +43,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 UNIT = 2.0**-32
-_ULP = 2.0**-52
+ULP = 2.0**-52
+ROUNDING = 2.0**-50  # relative: a few float operations
 _MOST = 2.0**32  # items that a table can hold
-_TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
+TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 
 
 class Reals(Protocol):
@@ -131,7 +135,7 @@ class Decay:
         """The exponent x is off by at most |x| ulp: gaps are exact integers."""
         exponents = np.multiply(self.epsilon, self.gaps, dtype=np.float64)
         values = np.exp(-exponents)
-        errors = (exponents + 4.0) * values * (2 * _ULP) + _TINY
+        errors = (exponents + 4.0) * values * (2 * ULP) + TINY
         return values, errors
 
     def ball(self, i: int) -> arb:
@@ -178,12 +182,12 @@ class ExponentialWeights:
         """Those of `Decay` times the multiplicity; the rest is 0, give or take its largest."""
         multiplicities = self.multiplicities[: self.single]
         values, errors = self._decay.approximate()
-        values, errors = values * multiplicities, errors * multiplicities * (1 + 4 * _ULP)
+        values, errors = values * multiplicities, errors * multiplicities * (1 + 4 * ULP)
         if self.single == len(self.counts):
             return values, errors
         gap = self.counts[:1] - self.counts[self.single]
         largest, error = Decay(gap, self.epsilon).approximate()
-        rest = (largest + error) * (self.at_most * (1 + 4 * _ULP))
+        rest = (largest + error) * (self.at_most * (1 + 4 * ULP))
         return np.append(values, 0.0), np.append(errors, rest)
 
     @property
@@ -237,9 +241,9 @@ class UrnChance:
         values, errors = self.weights.approximate()
         scale, total = math.exp(-self.weights.shift), values.sum()
         late, rest = (1 + self.late) * scale, self.early * scale + total
-        error = errors.sum() / total + (len(values) + self.weights.shift + 16) * _ULP
+        error = errors.sum() / total + (len(values) + self.weights.shift + 16) * ULP
         chance = np.array([late / (late + rest)])
-        return chance, 2 * error * chance + _TINY
+        return chance, 2 * error * chance + TINY
 
     def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
         """The chance, from the weights' balls."""

@@ -22,15 +22,13 @@ import numpy as np
 from shortlist import kernels
 from shortlist.exact import Draws
 from shortlist.grouping import Groups, Shuffle
-from shortlist.reals import Decay, Floats, Ints
+from shortlist.reals import TINY, ULP, Decay, Floats, Ints
 
 if TYPE_CHECKING:
     from flint import arb
 
 __all__ = ["Sequences", "SlackClasses", "SlackWeights"]
 
-_ULP = 2.0**-52
-_TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 _DENSE = 4  # slacks are tallied if they are fewer than so many times the jumps, and sorted if not
 _NEGLIGIBLE = 45.0  # what weighs less than exp(-45) of the whole is looked at only if it is drawn
 
@@ -118,7 +116,7 @@ class Sequences:
         takes 4 roundings for each of at most k places; nothing cancels. The running sum is
         compensated.
         """
-        return (5 * self.k + 32) * _ULP
+        return (5 * self.k + 32) * ULP
 
     @cached_property
     def log_all(self) -> float:
@@ -210,8 +208,8 @@ class _FirstPlaces:
         exactly = most - less
         shift = logs[exactly > 0].max()
         values = np.exp(np.minimum(logs - shift, 0)) * exactly
-        error = 2 * (self.sequences.k + 8) * _ULP * (self.sequences.log_all + 1)
-        return values, values * error + exactly * _TINY
+        error = 2 * (self.sequences.k + 8) * ULP * (self.sequences.log_all + 1)
+        return values, values * error + exactly * TINY
 
     def ball(self, i: int) -> arb:
         """The exact whole number."""
@@ -280,15 +278,15 @@ class SlackWeights:
         values = np.exp(self._logs - self.shift) * -np.expm1(-self.decay * self._widths)
         roundings = 4 * (self.sequences.log_all + self.decay * self.starts) + 16
         error = self.sequences.error * self.sequences.log_all
-        errors = values * (error + roundings * _ULP) + _TINY
+        errors = values * (error + roundings * ULP) + TINY
         return _with_rest(values, errors, self.sequences, self.decay, self.shift)
 
     def log_sum(self) -> tuple[float, float]:
         """The logarithm of the sum of all numbers, and a bound of its error."""
         values, errors = self.approximate()
         total = float(values.sum())
-        error = 2 * float(errors.sum()) / total + (len(values) + 16) * _ULP
-        return math.log(total), error + abs(math.log(total)) * 4 * _ULP
+        error = 2 * float(errors.sum()) / total + (len(values) + 16) * ULP
+        return math.log(total), error + abs(math.log(total)) * 4 * ULP
 
     def ball(self, i: int) -> arb:
         """The number, from exact integers and the exact float decay."""
@@ -355,7 +353,7 @@ class SlackClasses:
         values = np.exp(self._logs - self.shift) * new
         roundings = 4 * (self.sequences.log_all + self.decay * self.sequences.starts) + 16
         error = self.sequences.error * (self.sequences.log_all + 1)
-        errors = values * (error + roundings * _ULP) + _TINY
+        errors = values * (error + roundings * ULP) + TINY
         return _with_rest(values, errors, self.sequences, self.decay, self.shift)
 
     def ball(self, i: int) -> arb:
@@ -421,5 +419,5 @@ def _with_rest(
     """With one more number, where not all pieces are known: 0, give or take what is beyond."""
     if sequences.complete:
         return values, errors
-    rest = math.exp(min(sequences.log_all - decay * sequences.end - shift + 1, 700)) + _TINY
+    rest = math.exp(min(sequences.log_all - decay * sequences.end - shift + 1, 700)) + TINY
     return np.append(values, 0.0), np.append(errors, rest)

@@ -200,9 +200,7 @@ class DiscoverThenRank(Mechanism):
         weights = evidence.weights[picked]
         noise = self._first_noise(weights, np.ones(len(picked), np.bool_))
         ranked = draws.order(weights, [noise], digits=score_digits(self.first_sigma))
-        scores = np.empty(len(picked))
-        scores[ranked.positions] = ranked.values
-        return Selection(picked, scores, noise_sd=self.first_sigma)
+        return Selection(picked, ranked.by_position(), noise_sd=self.first_sigma)
 
     def _ranked_by_mean(
         self, evidence: WeightedHistogram, items: Ints, named: NDArray[np.bool_], draws: Draws

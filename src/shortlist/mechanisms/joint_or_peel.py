@@ -19,7 +19,7 @@ from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.peeling import first, odds, pick, picks
 from shortlist.mechanisms.permute_and_flip import flip
 from shortlist.privacy import Cost, Pure, round_down
-from shortlist.reals import Floats
+from shortlist.reals import ULP, Floats
 from shortlist.slack import SlackWeights
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["JointOrPeel"]
 
-_ULP = 2.0**-52
 _WITH_DELTA, _PURE = 40, 80  # where the choice switches; measured, see bench/results/choice.md
 _EDGE = 1.05  # at equal parameters permute-and-flip errs about half as often
 
@@ -185,10 +184,10 @@ class _Crowded:
         """The chance moves by at most half as much as its argument."""
         log_sum, error = self.weights.log_sum()
         x = (log_sum + self.weights.shift - self.threshold) * self.slope
-        rounding = 8 * _ULP * (abs(log_sum) + abs(self.weights.shift) + self.threshold)
+        rounding = 8 * ULP * (abs(log_sum) + abs(self.weights.shift) + self.threshold)
         tail = np.exp(-abs(x)) / 2
         chance = np.array([1 - tail if x > 0 else tail])
-        return chance, np.array([self.slope * (error + rounding) + 8 * _ULP])
+        return chance, np.array([self.slope * (error + rounding) + 8 * ULP])
 
     def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
         """The chance; where the argument's sign is open, both of its forms."""

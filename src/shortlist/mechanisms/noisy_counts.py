@@ -184,9 +184,8 @@ class NoisyCounts(Mechanism):
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         """Count + noise, rounded half up: the count is whole, so the noise alone is rounded."""
-        drawn = draws.order(np.zeros(len(counts), np.int64), [self._best.noise], unit=1.0, digits=0)
-        noise = np.empty(len(counts))
-        noise[drawn.positions] = drawn.values
+        drawn = draws.order(np.zeros_like(counts), [self._best.noise], unit=1.0, digits=0)
+        noise = drawn.by_position()
         return (counts + noise.astype(np.int64)).astype(np.float64)
 
     def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type

@@ -20,12 +20,11 @@ from shortlist.mechanisms.peeling import odds
 from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
 from shortlist.privacy import Pure, round_up
 from shortlist.race import BITS, Race
+from shortlist.reals import ROUNDING
 from shortlist.stores.contract import View
 from shortlist.threshold import balanced, read
 
 __all__ = ["AddedNoise", "ThresholdTopK"]
-
-_ROUNDING = 2.0**-50  # relative: a few float operations
 
 
 class AddedNoise(Option):
@@ -143,7 +142,7 @@ class ThresholdTopK(Mechanism):
         least, most = self._known(leading).ends()[0], self._known(last_leading).ends()[1]
         gaps = (scores - last_score).astype(np.float64)
         floors = gaps + least
-        floors -= (np.abs(gaps) + np.abs(least)) * _ROUNDING
+        floors -= (np.abs(gaps) + np.abs(least)) * ROUNDING
         reached: NDArray[np.bool_] = (scores >= 0) & (floors >= most)
         return reached
 
