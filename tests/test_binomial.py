@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx, fmpq
 
-from enumerator import law
 from exactness import within_stated_error
 from shortlist import binomial
+from shortlist.audit.enumerator import law
 from shortlist.binomial import BinomialWeights
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from enumerator import law
 from shortlist import contributions
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.contributions import Contributions, unit_weight
 from shortlist.exact import Draws

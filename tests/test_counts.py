@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
-from enumerator import law
 from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
 from shortlist import histogram
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.mechanisms import JointOrPeel, LimitedDomain, Peeling, WeightedGaussian

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerator import law
 from shortlist import grouping
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
 from shortlist.grouping import Groups, Shuffle

@@ -10,7 +10,8 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from enumerator import hockey_stick, largest_log_ratio, law, neighbours
+from losses import hockey_stick, largest_log_ratio, neighbours
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.calibration import threshold
 from shortlist.contributions import Contributions, unit_weight

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from enumerator import hockey_stick, largest_log_ratio, law
+from losses import hockey_stick, largest_log_ratio
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
 from shortlist.grouping import Groups

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from enumerator import hockey_stick, largest_log_ratio, law
+from losses import hockey_stick, largest_log_ratio
 from oracles_one_shot import cube_law, laplace_law
 from refusals import refusal
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.calibration import cube_noise_scale, one_shot_laplace_scale
 from shortlist.exact import Draws

@@ -7,10 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from enumerator import hockey_stick, largest_log_ratio, law
+from losses import hockey_stick, largest_log_ratio
 from oracles_one_shot import laplace_law
-from orders import order_law
 from refusals import refusal
+from shortlist.audit.enumerator import in_floats, law
+from shortlist.audit.orders import order_law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
@@ -74,7 +75,7 @@ def reading_everything(noise, scores, k, epsilon=EPSILON):
                 else {(): 1.0}
             )
         case AddedNoise.EXPONENTIAL:
-            found = order_law(held, [Exponential(k / epsilon)], None, few, unit=1.0)
+            found = in_floats(order_law(held, [Exponential(k / epsilon)], None, few, unit=1.0))
     return {tuple(ids[i] for i in outcome): p for outcome, p in found.items()}
 
 

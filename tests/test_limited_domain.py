@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from enumerator import law
 from exactness import between
 from refusals import refusal
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
 from shortlist.histogram import PrivateCounts

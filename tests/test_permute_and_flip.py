@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import betaln
 
-from enumerator import Enumerator, law
 from exactness import OnesFirst, between, within_stated_error
+from shortlist.audit.enumerator import Enumerator, law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws, _Urn
 from shortlist.grouping import Groups
@@ -246,12 +246,12 @@ class Pruning(Enumerator):
         return None if following is None else Pruning(following._script)
 
     def coin(self, chances):
-        heads = float(chances.approximate()[0][0])
+        heads = arb(float(chances.approximate()[0][0]))
         return np.array([self._branch([(True, heads), (False, 1 - heads)])])
 
     def choice(self, weights):
         values = weights.approximate()[0]
-        return self._branch(list(enumerate((values / values.sum()).tolist())))
+        return self._branch([(i, arb(p)) for i, p in enumerate((values / values.sum()).tolist())])
 
 
 def replayed(candidates):
@@ -259,7 +259,7 @@ def replayed(candidates):
     named, draws = defaultdict(float), Pruning()
     while draws is not None:
         with contextlib.suppress(Pruned):
-            named[draws.permute_and_flip(candidates)] += draws.probability
+            named[draws.permute_and_flip(candidates)] += float(draws.probability)
         draws = draws.next()
     return named
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from enumerator import law
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
 from shortlist.race import Race

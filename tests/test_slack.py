@@ -10,9 +10,9 @@ from flint import arb, ctx, fmpq
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from enumerator import law
 from exactness import OnesFirst, between, within_stated_error
 from shortlist import kernels, slack
+from shortlist.audit.enumerator import law
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.mechanisms.joint import draw_joint

@@ -12,10 +12,10 @@ import pytest
 
 import shortlist as sl
 from databases import MARKER, ROWS
-from enumerator import law
 from forms import everything_shown, numbers, said
 from refusals import refusal, refused
 from shortlist import histogram, stores
+from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import JointOrPeel, Peeling, ThresholdTopK, WeightedGaussian
 from shortlist.mechanisms.threshold_top_k import AddedNoise

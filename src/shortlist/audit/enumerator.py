@@ -1,0 +1,188 @@
+"""An enumerator in the place of `Draws`: the exact output law of code as it runs.
+
+`law_in_balls(run)` calls `run(draws)` again and again. Each time a different branch is taken at the
+last draw that still has one; when all branches of all draws were taken, the outcomes with their
+probabilities are the output law, enclosed in balls. Nothing is sampled. `order`, whose noise is
+continuous, branches over the orders it can return (`orders`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from flint import arb, arb_poly, ctx
+from numpy.typing import NDArray
+
+from shortlist.audit.lines import PRECISION
+from shortlist.audit.orders import OrderLaw, order_and_cell_law
+from shortlist.exact import Draws, Ordered
+from shortlist.noise import Noise, Radius
+from shortlist.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
+from shortlist.slack import SlackClasses
+
+__all__ = ["Enumerator", "in_floats", "law", "law_in_balls"]
+
+NEGLIGIBLE = 1e-30  # of a branch that floats do without
+
+Outcome = TypeVar("Outcome", bound=Hashable)
+Run = Callable[[Draws], Outcome]
+
+
+def law_in_balls(
+    run: Callable[[Any], Outcome], edges: Sequence[float] = (), *, negligible: float = 0.0
+) -> dict[Outcome, arb]:
+    """The probability of each outcome of `run`, which must return something hashable.
+
+    Args:
+        run: What is enumerated, given its draws.
+        edges: The values that `order` returns are the number of edges that the value has passed.
+        negligible: Branches that are certainly less likely are left out.
+    """
+    outcomes: dict[Outcome, arb] = {}
+    draws: Enumerator | None = Enumerator(edges=edges, negligible=negligible)
+    with ctx.workprec(PRECISION):
+        while draws is not None:
+            outcome = run(draws)
+            outcomes[outcome] = outcomes.get(outcome, arb(0)) + draws.probability
+            draws = draws.next()
+        if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-60) < 0:
+            raise ArithmeticError("the branches do not add up to 1")
+    return outcomes
+
+
+def law(run: Callable[[Any], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
+    """The same in floats, without branches of hardly any probability."""
+    return in_floats(law_in_balls(run, edges, negligible=NEGLIGIBLE))
+
+
+def in_floats(law: dict[Outcome, arb]) -> dict[Outcome, float]:
+    """The middles of the balls."""
+    return {outcome: float(p) for outcome, p in law.items()}
+
+
+class Enumerator:
+    """Draws of which one branch is taken each, by a script.
+
+    Attributes:
+        probability: Of the branches taken so far.
+    """
+
+    def __init__(
+        self, script: Iterable[int] = (), edges: Sequence[float] = (), negligible: float = 0.0
+    ) -> None:
+        """Begin with the first branch of every draw.
+
+        Args:
+            script: For each draw so far, which of its branches to take; then the first ones.
+            edges: As for `law_in_balls`.
+            negligible: As for `law_in_balls`.
+        """
+        self._edges, self._negligible = tuple(edges), negligible
+        self._script = list(script)
+        self._open: list[int] = []  # for each draw so far, how many branches it has
+        self.probability = arb(1)
+
+    def next(self) -> Enumerator | None:
+        """The enumerator of the next branch, or None after the last."""
+        script = [*self._script, *[0] * (len(self._open) - len(self._script))]
+        while script:
+            script[-1] += 1
+            if script[-1] < self._open[len(script) - 1]:
+                return Enumerator(script, self._edges, self._negligible)
+            script.pop()
+        return None
+
+    def _branch(self, options: Iterable[tuple[Any, arb]]) -> Any:  # noqa: ANN401 - an option's
+        """One of (value, probability); those that cannot be are no branch."""
+        left = [(value, p) for value, p in options if not (p.is_zero() or p < self._negligible)]
+        depth = len(self._open)
+        self._open.append(len(left))
+        value, probability = left[self._script[depth] if depth < len(self._script) else 0]
+        if len(left) > 1 or not self._negligible:
+            self.probability *= probability
+        return value
+
+    def coin(self, chances: Reals) -> NDArray[np.bool_]:
+        """As `Draws.coin`."""
+        heads = [chances.ball(i) for i in range(len(chances))]
+        tosses = [self._branch([(True, p), (False, 1 - p)]) for p in heads]
+        return np.array(tosses, np.bool_)
+
+    def choice(self, weights: Reals) -> int:
+        """As `Draws.choice`."""
+        masses = [weights.ball(i) for i in range(len(weights))]
+        total = sum(masses, arb(0))
+        return int(self._branch([(i, mass / total) for i, mass in enumerate(masses)]))
+
+    def permute_and_flip(self, candidates: Candidates) -> int:
+        """By the integral over the arrival time of the first that is accepted, a polynomial.
+
+        An item that is accepted with chance p has not come by the time 1 - z with probability
+        1 - p + p z.
+        """
+        if isinstance(candidates, ExponentialWeights):
+            candidates = dataclasses.replace(candidates, at_most=np.inf)
+        if isinstance(candidates, SlackClasses):
+            candidates = candidates.every()
+        shift = arb(candidates.shift).exp()
+        chances = [candidates.chance(i).ball(0) for i in range(len(candidates))]
+        sizes = [int((candidates.ball(i) * shift / p).unique_fmpz()) for i, p in enumerate(chances)]
+        masses = []
+        for i, p in enumerate(chances):
+            waiting = arb_poly([1])
+            for j, q in enumerate(chances):
+                waiting *= arb_poly([1 - q, q]) ** (sizes[j] - (i == j) if sizes[j] else 0)
+            masses.append(sizes[i] * p * waiting.integral()(arb(1)) if sizes[i] else arb(0))
+        return int(self._branch(list(enumerate(masses))))
+
+    def integer(self, bounds: NDArray[np.integer]) -> Ints:
+        """As `Draws.integer`."""
+        draws = [
+            self._branch([(i, arb(1) / bound) for i in range(bound)]) for bound in bounds.tolist()
+        ]
+        return np.array(draws, np.int64)
+
+    def order(
+        self,
+        scores: Ints,
+        noises: Sequence[Noise],
+        *,
+        digits: int | None,
+        unit: float = UNIT,
+        radius: Radius | None = None,
+        at_least: Ints | None = None,
+        k: int | None = None,
+    ) -> Ordered:
+        """As `Draws.order`, but that its values are numbers of edges."""
+        edges = () if digits is None else self._edges
+        options = _orders(scores, noises, at_least, k, edges, unit, radius)
+        positions, cells = self._branch(options.items())
+        return Ordered(np.array(positions, np.int64), np.array(cells, np.float64))
+
+
+_KNOWN: dict[Hashable, OrderLaw] = {}
+_MOST_KNOWN = 20_000
+
+
+def _orders(
+    scores: Ints,
+    noises: Sequence[Noise],
+    at_least: Ints | None,
+    k: int | None,
+    edges: tuple[float, ...],
+    unit: float,
+    radius: Radius | None,
+) -> OrderLaw:
+    told = [x for noise in noises for x in (type(noise), *vars(noise).values())]
+    parts = [scores, *told, at_least, k, edges, unit, radius]
+    key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = order_and_cell_law(
+            scores, noises, at_least, k, edges, unit=unit, radius=radius
+        )
+    return _KNOWN[key]
