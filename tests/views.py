@@ -2,29 +2,15 @@
 
 import numpy as np
 
+from shortlist.audit import views
 
-class Listed:
-    """Scores by id, of which -1 stands for an id that does not exist; also a source of values."""
 
-    def __init__(self, scores, costs=(1.0, 1.0)):
-        self.scores = np.array(scores)
-        self.size, self.costs = len(self.scores), costs
-        self._order = np.argsort(-self.scores, kind="stable")[: np.count_nonzero(self.scores >= 0)]
-        self.n_sorted = self.n_random = 0
-
-    @property
-    def accesses(self):
-        return self.n_sorted + self.n_random
-
-    def sorted_access(self, start, n):
-        ids = self._order[start : start + n]
-        self.n_sorted += len(ids)
-        return ids, self.scores[ids]
+class Listed(views.Listed):
+    """Also a source of values, and strict about what it is asked."""
 
     def random_access(self, ids):
         assert len(set(ids.tolist())) == len(ids)
-        self.n_random += len(ids)
-        return self.scores[ids]
+        return super().random_access(ids)
 
 
 def hard_family(m, k, n=100, seed=0):

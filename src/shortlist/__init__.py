@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist import bits, mechanisms, privacy, stores
+    from shortlist import audit, bits, mechanisms, privacy, stores
     from shortlist.errors import InputError
     from shortlist.release import Release
     from shortlist.sources.counts import Counts, counts
@@ -27,6 +27,7 @@ __all__ = [
     "Pairs",
     "Release",
     "Store",
+    "audit",
     "bits",
     "counts",
     "mechanisms",

@@ -48,7 +48,7 @@ def law_in_balls(
             outcome = run(draws)
             outcomes[outcome] = outcomes.get(outcome, arb(0)) + draws.probability
             draws = draws.next()
-        if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-60) < 0:
+        if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-50) < 0:
             raise ArithmeticError("the branches do not add up to 1")
     return outcomes
 

@@ -7,6 +7,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from shortlist.cli.options import (
     ANSWER,
+    AuditMechanism,
     Bound,
     Count,
     CountShare,
@@ -25,8 +26,10 @@ from shortlist.cli.options import (
     Output,
     PublicItems,
     PublicItemsInTable,
+    Quick,
     Seed,
     ShowAccesses,
+    Statistical,
     StoreTable,
     StoreUrl,
     TopKBound,
@@ -173,3 +176,26 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """All items held by enough users to be named."""
     return Request(question="domain", **locals())
+
+
+@app.command(
+    "audit",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist audit peeling --quick""",
+)
+def audit(
+    mechanism: AuditMechanism = None,
+    *,
+    quick: Quick = False,
+    statistical: Statistical = False,
+    as_json: Json = False,
+) -> int:
+    """What the mechanisms claim, checked on all neighbours of small inputs.
+
+    Exit status 1 if a claim is broken. No data of yours is read.
+    """
+    from shortlist.cli.auditing import audited
+
+    return audited(mechanism, quick=quick, statistical=statistical, as_json=as_json)

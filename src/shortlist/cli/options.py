@@ -205,3 +205,25 @@ NotPrivate = Annotated[
     bool,
     typer.Option("--not-private", metavar="", help="Required with --seed.", rich_help_panel=TESTS),
 ]
+AuditMechanism = Annotated[
+    str | None,
+    typer.Argument(metavar="MECHANISM", help="A mechanism, such as peeling. All if not given."),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        metavar="",
+        help="Few parameters and small inputs: seconds, not minutes.",
+        rich_help_panel=ANSWER,
+    ),
+]
+Statistical = Annotated[
+    bool,
+    typer.Option(
+        "--statistical",
+        metavar="",
+        help="By samples of the code as it runs, not by exact laws.",
+        rich_help_panel=ANSWER,
+    ),
+]

@@ -1,0 +1,200 @@
+"""What a cost claims, as inequalities that two output laws satisfy or not.
+
+Each claim says of every pair of neighbours that a loss is at most a limit. A loss is known by
+bounds; where limit and bounds overlap, the claim is undecided, unless they agree to within `GRAIN`:
+some mechanisms spend exactly what they claim, which balls cannot tell from a little more.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import arb
+
+from shortlist.audit.losses import Range, Sides, hockey_stick, largest_log_ratio, log_power_sum
+from shortlist.mechanisms.base import Mechanism
+from shortlist.privacy import ZCDP, Approximate, Cost, Either, Pure
+
+__all__ = ["GRAIN", "Claim", "claims_of"]
+
+GRAIN = 2.0**-90
+ORDERS = (1.01, 1.1, 1.5, 2.0, 4.0, 10.0, 32.0, 100.0)
+_STEPS = 40  # of a bisection in floats
+
+Law = Mapping[Hashable, arb]
+
+
+class Claim(ABC):
+    """A limit of a loss.
+
+    Attributes:
+        name: The parameter that is claimed.
+        limit: The loss that is claimed to be the largest.
+        at: At which epsilon, or which order.
+    """
+
+    name: str
+    limit: float
+
+    @property
+    def at(self) -> str:
+        """As above, for a report."""
+        return ""
+
+    @abstractmethod
+    def losses(self, sides: Sides) -> Range:
+        """Bounds of the loss of each pair."""
+
+    @abstractmethod
+    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
+        """Lower and upper bound of the loss of one pair, as balls."""
+
+
+@dataclass(frozen=True)
+class PureLoss(Claim):
+    """Epsilon-DP: no outcome is more than exp(epsilon) times as likely."""
+
+    limit: float
+    name: str = "epsilon"
+
+    def losses(self, sides: Sides) -> Range:
+        """The largest logarithm of a ratio."""
+        return sides.largest_log_ratio()
+
+    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
+        """The same in balls."""
+        return largest_log_ratio(p, q)
+
+
+@dataclass(frozen=True)
+class Curve(Claim):
+    """(epsilon, delta)-DP: the hockey-stick divergence at epsilon is at most delta."""
+
+    epsilon: float
+    limit: float
+    name: str = "delta"
+
+    @property
+    def at(self) -> str:
+        """The epsilon."""
+        return f"epsilon {self.epsilon:.4g}"
+
+    def losses(self, sides: Sides) -> Range:
+        """The divergence."""
+        return sides.hockey_stick(self.epsilon)
+
+    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
+        """The same in balls."""
+        loss = hockey_stick(p, q, self.epsilon)
+        return loss, loss
+
+
+@dataclass(frozen=True)
+class Renyi(Claim):
+    """`lost`-approximate rho-zCDP at one order: sub-laws, a mass of at most `lost` away from each.
+
+    The loss is the rho that the order needs. P is best cut where its ratio to Q is largest. Cutting
+    Q as well, for the other direction, bounds the loss from above, and leaving Q whole from below:
+    together they enclose what the best pair of sub-laws needs.
+    """
+
+    alpha: float
+    limit: float
+    lost: float = 0.0
+    name: str = "rho"
+
+    @property
+    def at(self) -> str:
+        """The order."""
+        return f"order {self.alpha:.4g}"
+
+    def losses(self, sides: Sides) -> Range:
+        """The rho that the order needs."""
+        if not self.lost:
+            sums = sides.log_power_sum(self.alpha)
+            return Range(self._rho(sums.low), self._rho(sums.high))
+        shape, back = len(sides.p.low), sides.swapped()
+        least, _ = _bisected(lambda t: sides.left_out(t) <= self.lost, shape)
+        below = sides.clipped(least).log_power_sum(self.alpha).low
+        cuts = [
+            each.cut(_bisected(lambda t, each=each: each.cut(t)[1] <= self.lost, shape)[1])
+            for each in (sides, back)
+        ]
+        (p, gone), (q, gone_back) = cuts
+        above = Sides(Range(p, p), Range(q, q)).log_power_sum(self.alpha).high
+        fits = np.maximum(gone, gone_back) <= self.lost
+        return Range(self._rho(below), np.where(fits, self._rho(above), np.inf))
+
+    def _rho(self, log_sum: np.ndarray) -> np.ndarray:
+        return log_sum / ((self.alpha - 1) * self.alpha)
+
+    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
+        """The same in balls."""
+        scale = arb(self.alpha) * (arb(self.alpha) - 1)
+        if not self.lost:
+            low, high = log_power_sum(p, q, self.alpha)
+            return low / scale, high / scale
+        clipped = lambda t: {o: x.min(arb(t).exp() * q.get(o, arb(0))) for o, x in p.items()}
+        least, _ = _bisected(lambda t: not hockey_stick(p, q, float(t)) >= self.lost)
+        below, _ = log_power_sum(clipped(float(least)), q, self.alpha)
+        first, gone = _cut(p, q, self.lost)
+        second, gone_back = _cut(q, p, self.lost)
+        _, above = log_power_sum(first, second, self.alpha)
+        fits = gone <= self.lost and gone_back <= self.lost
+        return below / scale, above / scale if fits else arb("+inf")
+
+
+def _cut(p: Law, q: Law, lost: float) -> tuple[dict[Hashable, arb], arb]:
+    """A sub-law of P that is at most a multiple of Q, and the mass that it leaves out."""
+
+    def cut(log_ratio: float) -> tuple[dict[Hashable, arb], arb]:
+        factor, kept = arb(log_ratio).exp(), {}
+        for outcome, ball in p.items():
+            other = q.get(outcome, arb(0)).lower()
+            if other > 0 and ball > 0:
+                kept[outcome] = ball.lower().min((factor * other).lower())
+        return kept, sum(p.values(), arb(0)) - sum(kept.values(), arb(0))
+
+    return cut(float(_bisected(lambda t: bool(cut(float(t))[1] <= lost))[1]))
+
+
+def _bisected(
+    fits: Callable[[np.ndarray], np.ndarray | bool], shape: tuple[int, ...] | int = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where `fits` is false, and a little above, where it is true; unless it is false at 40."""
+    bad, good = np.full(shape, -40.0), np.full(shape, 40.0)
+    for _ in range(_STEPS):
+        middle = (bad + good) / 2
+        few = fits(middle)
+        bad, good = np.where(few, bad, middle), np.where(few, middle, good)
+    return bad, good
+
+
+def claims_of(mechanism: Mechanism) -> list[Claim]:
+    """What the mechanism promises by its epsilon and delta, and what its cost says."""
+    cost = mechanism.cost
+    pure = mechanism.delta == 0 and isinstance(cost, Pure | Either)
+    epsilon = mechanism.epsilon
+    claims: list[Claim] = [PureLoss(epsilon) if pure else Curve(epsilon, mechanism.delta)]
+    if isinstance(cost, Pure) and not pure:
+        claims.append(PureLoss(cost.pure, "pure epsilon"))
+    claims += [Curve(epsilon, cost.delta(epsilon), "curve") for epsilon in _grid(mechanism)]
+    if not isinstance(cost, Approximate):
+        lost = cost.lost if isinstance(cost, ZCDP) else 0.0
+        claims += [Renyi(alpha, _rho(cost), lost) for alpha in ORDERS]
+    return claims
+
+
+def _grid(mechanism: Mechanism) -> list[float]:
+    """Epsilons at which the curve says something."""
+    epsilons = [mechanism.epsilon * x for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.2, 1.5)]
+    return [epsilon for epsilon in epsilons if mechanism.cost.delta(epsilon) < 1]
+
+
+def _rho(cost: Cost) -> float:
+    return float(getattr(cost, "rho", math.inf))

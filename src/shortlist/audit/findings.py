@@ -1,0 +1,60 @@
+"""What an audit found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import Enum
+
+__all__ = ["Finding", "Verdict"]
+
+
+class Verdict(Enum):
+    """What is certain of a claim, on the pairs that were looked at."""
+
+    HOLDS = "holds"
+    UNDECIDED = "undecided"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one claim.
+
+    Attributes:
+        mechanism: Its name.
+        setting: Its parameters.
+        claim: What is claimed: epsilon, delta, curve, rho, …
+        limit: The largest loss that is claimed.
+        loss: The largest loss that was found, rounded up; for samples, what it certainly is above.
+        pair: The neighbours of that loss.
+        pairs: How many pairs were looked at.
+        verdict: What is certain.
+        at: At which epsilon or order the loss was found, or how certain it is.
+    """
+
+    mechanism: str
+    setting: str
+    claim: str
+    limit: float
+    loss: float
+    pair: tuple[str, str]
+    pairs: int
+    verdict: Verdict
+    at: str = ""
+
+    @property
+    def used(self) -> float:
+        """The loss as a share of the limit."""
+        if self.limit > 0:
+            return self.loss / self.limit
+        return 0.0 if self.loss < 1e-20 else math.inf
+
+    def worse(self, other: Finding) -> Finding:
+        """The worse of two of the same pairs."""
+        order = list(Verdict)
+        return max((self, other), key=lambda f: (order.index(f.verdict), f.used))
+
+    def merged(self, other: Finding) -> Finding:
+        """The worse of two, with all pairs that were looked at for either."""
+        return replace(self.worse(other), pairs=self.pairs + other.pairs)

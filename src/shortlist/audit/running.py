@@ -1,0 +1,66 @@
+"""The audit of some mechanisms, or of all, on as many processes as are given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+
+from shortlist.audit.report import Audit
+from shortlist.audit.settings import every_mechanism, kind_named, settings_of
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["Kind", "run"]
+
+Kind = type[Mechanism] | partial[Mechanism]
+
+
+def run(
+    mechanism: Kind | Mechanism | str | None = None,
+    *,
+    quick: bool = False,
+    statistical: bool = False,
+    processes: int | None = None,
+) -> Audit:
+    """Check what mechanisms claim, by their code's exact output laws, or by samples.
+
+    Args:
+        mechanism: A class, a `functools.partial` of one with its options, an instance, or a name as
+            the command takes it; None for all.
+        quick: Few parameters and small universes, or few samples.
+        statistical: By samples instead of exact laws.
+        processes: How many; None for one per core.
+
+    Raises:
+        InputError: The mechanism is not known.
+
+    >>> import shortlist as sl
+    >>> audit = sl.audit.run(sl.mechanisms.Peeling, quick=True, processes=1)
+    >>> audit.holds
+    True
+    """
+    from shortlist.audit.exact import audit_exactly
+    from shortlist.audit.sampled import audit_by_samples
+
+    instances = list(_instances(mechanism, quick=quick, statistical=statistical))
+    instrument = partial(audit_by_samples if statistical else audit_exactly, quick=quick)
+    workers = min(processes or os.cpu_count() or 1, len(instances))
+    if workers == 1:
+        found = [instrument(instance) for instance in instances]
+    else:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            found = list(pool.map(instrument, instances))
+    return Audit.of(finding for findings in found for finding in findings)
+
+
+def _instances(
+    mechanism: Kind | Mechanism | str | None, *, quick: bool, statistical: bool
+) -> Iterator[Mechanism]:
+    if isinstance(mechanism, Mechanism):
+        yield mechanism
+        return
+    named = kind_named(mechanism) if isinstance(mechanism, str) else mechanism
+    for kind in every_mechanism() if named is None else [named]:
+        yield from settings_of(kind, quick=quick or statistical)

@@ -1,0 +1,103 @@
+"""With which parameters each mechanism is audited."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from shortlist import mechanisms
+from shortlist.errors import InputError, nearest
+from shortlist.mechanisms import AddedNoise, Adjacency, Conversion, Extreme, Mechanism
+
+__all__ = ["every_mechanism", "kind_named", "settings_of"]
+
+_GRID: dict[str, tuple[Any, ...]] = {
+    "k": (1, 2, 3),
+    "epsilon": (2.0, 0.7, 1.3),
+    "delta": (0.2, 0.02, 1e-4),
+    "max_items_per_user": (2, 1, 3),
+}
+
+# Options of a mechanism's own; where they fix a name of the grid, that is not varied.
+_OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "Peeling": [{}, {"delta": 0.0}, {"conversion": Conversion.LEMMA_4_2}],
+    "JointOrPeel": [
+        {"choice_share": 0.3, "threshold": 2},
+        {"choice_share": 0.3, "threshold": 3, "delta": 0.0},
+    ],
+    "OneShotLaplace": [
+        {"delta": 0.0, "max_items_per_user": None},
+        {"delta": 0.0},
+        {"delta": 0.0, "extreme": Extreme.SMALLEST},
+        {"delta": 0.0, "neighbours": Adjacency.GENERAL},
+    ],
+    "Gamma": [{}, {"neighbours": Adjacency.GENERAL}],
+    "LimitedDomain": [{}, {"max_items_per_user": None, "k_bar": 3}, {"k_bar": 3}],
+    "ThresholdTopK": [
+        {},
+        {"delta": 0.0},
+        {"noise": AddedNoise.LAPLACE, "delta": 0.0},
+        {"noise": AddedNoise.EXPONENTIAL, "delta": 0.0},
+    ],
+}
+
+
+def settings_of(
+    kind: type[Mechanism] | partial[Mechanism], *, quick: bool = False
+) -> Iterator[Mechanism]:
+    """Instances of a mechanism: all options, with all numbers of the grid (a few, if quick)."""
+    cls, own = (kind.func, kind.keywords) if isinstance(kind, partial) else (kind, {})
+    known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
+    options = [own] if own else _OPTIONS.get(known or "", [{}])
+    for number, option in enumerate(options):
+        numbers = list(_numbers(cls, option, quick=quick))
+        few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
+        for given in numbers[number % few :: few]:
+            yield cls(**given, **option)
+
+
+def _numbers(
+    cls: type[Mechanism], option: dict[str, Any], *, quick: bool
+) -> Iterator[dict[str, Any]]:
+    """Values of the names that the option leaves open: every two numbers meet."""
+    names = [name for name in _GRID if name in cls.fields() and name not in option]
+    if quick:
+        yield {
+            name: _GRID[name][min(1, i)] if name == "k" else _GRID[name][0]
+            for i, name in enumerate(names, 1)
+        }
+        return
+    for i, j in itertools.product(range(3), repeat=2):
+        yield {
+            name: _GRID[name][(i, j, (i + j) % 3, (i + 2 * j) % 3)[n]]
+            for n, name in enumerate(names)
+        }
+
+
+def every_mechanism() -> list[type[Mechanism]]:
+    """Those that a question takes."""
+    listed = (getattr(mechanisms, name) for name in mechanisms.__all__)
+    return [
+        x for x in listed if isinstance(x, type) and issubclass(x, Mechanism) and x is not Mechanism
+    ]
+
+
+def kind_named(name: str) -> type[Mechanism]:
+    """The mechanism of that name, in kebab case as the command takes it.
+
+    Raises:
+        InputError: There is none.
+    """
+    names = {_kebab(kind.__name__): kind for kind in every_mechanism()}
+    if name not in names:
+        raise InputError(
+            f'mechanism "{name}" is not known; there are {", ".join(names)}.'
+            f"{nearest(name, list(names))}"
+        )
+    return names[name]
+
+
+def _kebab(name: str) -> str:
+    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).removeprefix("-")

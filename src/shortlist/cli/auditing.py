@@ -1,0 +1,26 @@
+"""The audit as a command: a table or JSON, and an exit status."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+__all__ = ["audited"]
+
+
+def audited(mechanism: str | None, *, quick: bool, statistical: bool, as_json: bool) -> int:
+    """Print what was found; the exit status."""
+    from rich.console import Console
+
+    from shortlist import audit
+
+    with Console(stderr=True).status("auditing"):
+        found = audit.run(mechanism, quick=quick, statistical=statistical)
+    if as_json:
+        sys.stdout.write(found.to_json())
+    else:
+        Console(highlight=False).print(found)
+    if not found.holds:
+        typer.echo("A claim is broken: do not rely on it.", err=True)
+    return 0 if found.holds else 1

@@ -1,0 +1,216 @@
+"""The audit: it holds where it should, and catches every mistake that it is shown."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+import shortlist as sl
+import wrong_mechanisms as wrong
+from refusals import refusal
+from shortlist.audit import Verdict
+from shortlist.audit.claims import Curve, PureLoss, Renyi
+from shortlist.audit.enumerator import law_in_balls
+from shortlist.audit.exact import audit_exactly, law_of
+from shortlist.audit.losses import Laws
+from shortlist.audit.orders import order_law
+from shortlist.audit.sampled import CONFIDENCE, audit_by_samples, lower_bound
+from shortlist.bits import SeededBits
+from shortlist.histogram import Counts
+from shortlist.mechanisms import Gamma, OneShotLaplace, Peeling, PermuteAndFlip
+from shortlist.noise import Exponential, Laplace, Normal
+
+
+def broken(findings):
+    return {f.claim for f in findings if f.verdict is Verdict.BROKEN}
+
+
+# --- what holds
+
+
+@pytest.fixture(scope="module")
+def audit():
+    return sl.audit.run(quick=True, processes=1)
+
+
+def test_every_claim_of_every_mechanism_holds(audit):
+    assert audit.holds
+    assert all(finding.verdict is Verdict.HOLDS for finding in audit.findings)
+    assert all(0 <= finding.used <= 1 + 1e-12 for finding in audit.findings)
+    named = {finding.mechanism for finding in audit.findings}
+    kinds = {kind.__name__ for kind in sl.audit.settings.every_mechanism()}
+    assert named == kinds
+
+
+def test_it_reads_as_a_table(audit):
+    text = str(audit)
+    assert "Peeling" in text
+    assert "holds" in text
+    assert len(audit.to_markdown().splitlines()) == len(audit.findings) + 2
+    told = json.loads(audit.to_json())
+    assert told["holds"] is True
+    assert {row["verdict"] for row in told["findings"]} == {"holds"}
+
+
+@pytest.mark.parametrize("named", ["peeling", Peeling, Peeling(k=1, epsilon=1.0)])
+def test_one_mechanism_is_named_in_any_way(named):
+    audit = sl.audit.run(named, quick=True, processes=1)
+    assert {finding.mechanism for finding in audit.findings} == {"Peeling"}
+
+
+def test_a_name_that_is_not_known_is_refused_with_those_that_are():
+    refusal(lambda: sl.audit.run("peelin", quick=True), '"peelin"', "peeling")
+
+
+# --- what is caught
+
+CAUGHT = [
+    (wrong.FlipOfBoundedRange(k=1, epsilon=2.0), "rho"),
+    (wrong.OneRound(k=2, epsilon=1.0), "epsilon"),
+    (wrong.BothWays(k=1, epsilon=1.0), "epsilon"),
+    (wrong.Retold(k=1, epsilon=2.0), "epsilon"),
+    (wrong.Quiet(k=1, epsilon=2.0, max_items_per_user=1), "epsilon"),
+    (wrong.Quieter(k=1, epsilon=2.0), "epsilon"),
+    (
+        wrong.ThresholdForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
+        "delta",
+    ),
+    (wrong.RowOrder(k=1, epsilon=2.0, delta=0.2, k_bar=1), "order of items"),
+    (
+        wrong.FullDeltaTwice(
+            k=2, epsilon=2.0, delta=0.02, max_items_per_user=2, threshold_share=0.9
+        ),
+        "delta",
+    ),
+    (wrong.Repeating(k=2, epsilon=1.0), "items once"),
+    (wrong.Seeded(k=1, epsilon=1.0), "epsilon"),
+    (wrong.FewBits(k=1, epsilon=2.0), "epsilon"),
+    (wrong.CountsAsHeld(epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
+]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim"), CAUGHT, ids=[type(mechanism).__name__ for mechanism, _ in CAUGHT]
+)
+def test_the_exact_instrument_catches(mechanism, claim):
+    assert claim in broken(audit_exactly(mechanism, quick=True))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        wrong.OneRound(k=2, epsilon=0.5),
+        wrong.Quieter(k=1, epsilon=0.5),
+        wrong.BothWays(k=1, epsilon=1.0),
+        wrong.Seeded(k=1, epsilon=1.0),
+    ],
+    ids=lambda mechanism: type(mechanism).__name__,
+)
+def test_samples_catch(mechanism):
+    assert broken(audit_by_samples(mechanism, quick=True)) == {"epsilon"}
+
+
+def test_samples_do_not_accuse_the_right_ones():
+    bits = SeededBits(3)
+    for mechanism in (
+        Peeling(k=2, epsilon=1.0),
+        OneShotLaplace(k=1, epsilon=1.0),
+        PermuteAndFlip(k=1, epsilon=1.0),
+    ):
+        (finding,) = audit_by_samples(mechanism, quick=True, bits=bits)
+        assert finding.verdict is Verdict.UNDECIDED
+        assert 0.3 < finding.loss <= 1.0
+
+
+def test_the_bound_of_samples_is_right_as_often_as_it_says():
+    rng = np.random.default_rng(5)
+    true = math.log(0.6 / 0.3)
+    bounds = [
+        lower_bound(*((rng.random(400) < p).tolist() for p in (0.6, 0.3)), 0.0, 0.9).loss
+        for _ in range(400)
+    ]
+    assert np.mean(np.array(bounds) > true) <= 0.1
+    assert np.mean(bounds) > 0.5 * true
+    assert CONFIDENCE > 0.999
+
+
+# --- the parts
+
+
+def test_balls_decide_what_floats_leave_open():
+    exact, more = PureLoss(2.0), PureLoss(2.0 - 1e-14)
+    mechanism = PermuteAndFlip(k=1, epsilon=2.0)
+    with ctx.workprec(200):
+        p, q = (law_of(mechanism, Counts(np.array(c))) for c in ((6, 6), (6, 7)))
+        sides = Laws([p, q]).sides([0], [1])
+        assert exact.losses(sides).low[0] <= 2.0 <= exact.losses(sides).high[0]
+        low, high = exact.loss(p, q)
+        assert abs(high - 2) < 1e-50
+        assert low > more.limit
+
+
+@pytest.mark.parametrize(
+    "claim", [PureLoss(1.0), Curve(0.3, 0.1), Renyi(1.5, 0.1), Renyi(1.5, 0.1, 0.02)]
+)
+def test_floats_confine_the_balls(claim):
+    mechanism = OneShotLaplace(k=2, epsilon=1.0)
+    with ctx.workprec(200):
+        p, q = (law_of(mechanism, Counts(np.array(c))) for c in ((3, 1, 0), (3, 2, 1)))
+        losses = claim.losses(Laws([p, q]).sides([0], [1]))
+        low, high = claim.loss(p, q)
+        assert losses.low[0] <= low
+        assert high <= losses.high[0]
+        assert losses.high[0] - losses.low[0] < 0.02
+
+
+def test_a_cut_that_takes_away_what_is_lost_leaves_the_rest():
+    # Two outcomes: one of mass 0.1 on one side only. Without it nothing is lost.
+    with ctx.workprec(200):
+        p, q = {0: arb(0.9), 1: arb(0.1)}, {0: arb(1)}
+        whole = Renyi(2.0, 0.1).loss(p, q)
+        assert whole[1] > 1e6
+        low, high = Renyi(2.0, 0.1, 0.1000001).loss(p, q)
+        assert low < high < 0.1
+        assert Renyi(2.0, 0.1, 0.05).loss(p, q)[0] <= Renyi(2.0, 0.1, 0.05).loss(p, q)[1]
+        assert not Renyi(2.0, 0.1, 0.05).loss(p, q)[1] < 10
+
+
+@pytest.mark.parametrize("noise", [Laplace(0.7), Exponential(0.7), Normal(0.7)])
+def test_the_order_of_two_has_its_closed_form(noise):
+    gap = 1.5
+    with ctx.workprec(200):
+        unit = 2.0**-1
+        found = order_law(np.array([3, 0]), [noise], unit=unit)
+        x = arb(gap) / arb(0.7)
+        match noise:
+            case Laplace():
+                behind = (-x).exp() * (2 + x) / 4
+            case Exponential():
+                behind = (-x).exp() / 2
+            case Normal():
+                behind = (x / 2).erfc() / 2
+        assert found[1, 0].overlaps(behind)
+        assert abs(found[1, 0] - behind) < 1e-19
+        assert sum(found.values(), arb(0)).overlaps(arb(1))
+
+
+def test_too_few_branches_are_noticed():
+    class Forgetful:
+        def __init__(self, draws):
+            self.draws = draws
+
+    def run(draws):
+        draws.probability *= 0.5 if Forgetful(draws) else 1
+        return 0
+
+    with pytest.raises(ArithmeticError, match="do not add up"):
+        law_in_balls(run)
+
+
+def test_general_neighbours_are_looked_at():
+    half = Gamma(k=1, epsilon=2.0)
+    two_sided = type("TwoSided", (Gamma,), {"adjacency": "add, remove or change one user"})
+    assert not broken(audit_exactly(half, quick=True))
+    assert "epsilon" in broken(audit_exactly(two_sided(k=1, epsilon=2.0), quick=True))

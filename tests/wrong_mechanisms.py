@@ -1,0 +1,130 @@
+"""Mechanisms with one mistake each, of the kinds that were made: an audit must catch each."""
+
+from functools import cached_property
+
+import numpy as np
+
+from shortlist.bits import SeededBits
+from shortlist.calibration import threshold
+from shortlist.exact import Draws
+from shortlist.histogram import WeightedHistogram
+from shortlist.mechanisms import (
+    Adjacency,
+    DiscoverThenRank,
+    Joint,
+    LimitedDomain,
+    OneShotLaplace,
+    Peeling,
+    PermuteAndFlip,
+    Selection,
+    WeightedGaussian,
+)
+from shortlist.privacy import Pure
+
+
+class FlipOfBoundedRange(PermuteAndFlip):
+    """Permute-and-flip charged epsilon²/8, as if it were the exponential mechanism."""
+
+    @property
+    def cost(self):
+        return Pure.bounded_range(self.local_epsilon) * self.k
+
+
+class OneRound(Peeling):
+    """Peeling charged for one pick, however many there are."""
+
+    local_epsilon = cached_property(lambda self: self.epsilon)
+
+    @property
+    def cost(self):
+        return Pure.bounded_range(self.local_epsilon)
+
+
+class BothWays(Peeling):
+    """Peeling without the factor 2, where counts may move either way."""
+
+    @property
+    def adjacency(self):
+        return Adjacency.GENERAL.value
+
+
+class Retold(OneShotLaplace):
+    """The noise that ranks told with the items, where a user is in any number of counts."""
+
+    @property
+    def tells_counts(self):
+        return True
+
+
+class Quiet(OneShotLaplace):
+    """Noise that is 1.1 times too small."""
+
+    factor = 1.1
+
+    def _calibrated(self, *given):
+        return super()._calibrated(*given) / self.factor
+
+
+class Quieter(Quiet):
+    factor = 2
+
+
+class ThresholdForOne(WeightedGaussian):
+    """The threshold for users of one item, where they hold several."""
+
+    threshold = cached_property(
+        lambda self: threshold(sigma=self.sigma, delta=self.threshold_delta, max_items_per_user=1)
+    )
+
+
+class RowOrder(LimitedDomain):
+    """Of the counts that tie at the last place looked at, the first rows take part."""
+
+    def select(self, evidence, draws):
+        picked = super().select(evidence, draws).positions
+        counts = evidence.counts
+        last = np.sort(counts)[::-1][min(self.k_bar, len(counts)) - 1]
+        rows = iter(np.flatnonzero(counts == last).tolist())
+        return Selection(np.array([next(rows) if counts[i] == last else i for i in picked], int))
+
+
+class FullDeltaTwice(DiscoverThenRank):
+    """Both thresholds with all of the delta that is for the two together."""
+
+    def _threshold(self, sigma):
+        bound = self.max_items_per_user
+        return threshold(sigma=sigma, delta=self.threshold_delta, max_items_per_user=bound)
+
+
+class Repeating(Joint):
+    """JOINT whose second item is drawn as if the first were still there."""
+
+    def select(self, evidence, draws):
+        first = super().select(evidence, draws).positions
+        again = super().select(evidence, draws).positions
+        return Selection(np.append(first[:1], again[:1]))
+
+
+class Seeded(Peeling):
+    """Noise from a seed in the code."""
+
+    def select(self, evidence, draws):  # noqa: ARG002 - the mistake
+        return super().select(evidence, Draws(SeededBits(1)))
+
+
+class FewBits(Peeling):
+    """A pick by a uniform number of 10 bits: what is less likely than 1 in 1024 never happens."""
+
+    def select(self, evidence, draws):
+        odds = np.exp(self.local_epsilon * (evidence.counts - evidence.counts.max()))
+        uniform = draws.integer(np.array([1024]))[0] / 1024
+        return Selection(np.searchsorted(np.cumsum(odds / odds.sum()), [uniform], side="right"))
+
+
+class CountsAsHeld(WeightedGaussian):
+    """Whole counts in the place of weights: users of several items weigh too much."""
+
+    def select(self, evidence, draws):
+        whole = evidence.counts * 2**32
+        changed = WeightedHistogram(whole, evidence.counts, evidence.max_items_per_user)
+        return super().select(changed, draws)
