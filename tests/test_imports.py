@@ -78,6 +78,10 @@ ALLOWED = {
         "noisy_values", "grouping", "slack", "race", "threshold", "stores",  # stores: the contract
         "errors", "kernels", "mechanisms",
     },
+    "audit": {
+        "audit", "mechanisms", "contributions", "histogram", "stores", "privacy", "exact", "noise",
+        "noisy_values", "reals", "slack", "bits", "errors",
+    },
 }  # fmt: skip
 
 

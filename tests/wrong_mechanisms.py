@@ -113,11 +113,11 @@ class Seeded(Peeling):
 
 
 class FewBits(Peeling):
-    """A pick by a uniform number of 10 bits: what is less likely than 1 in 1024 never happens."""
+    """A pick by a uniform number of 6 bits: what is less likely than 1 in 64 may never happen."""
 
     def select(self, evidence, draws):
         odds = np.exp(self.local_epsilon * (evidence.counts - evidence.counts.max()))
-        uniform = draws.integer(np.array([1024]))[0] / 1024
+        uniform = draws.integer(np.array([64]))[0] / 64
         return Selection(np.searchsorted(np.cumsum(odds / odds.sum()), [uniform], side="right"))
 
 

@@ -2,8 +2,8 @@
 
 The exact instrument replays a mechanism's code along every branch of its draws, on both data sets
 of all neighbours of small universes, and compares the two output laws, in ball arithmetic, with
-what the mechanism's cost claims. The statistical one runs the code as it is and says with which
-loss its frequencies are certainly not compatible. `docs/audit.md` says what that shows and what not.
+what the mechanism's cost claims. The statistical one runs the code as it is and says which loss
+its frequencies certainly exceed. `docs/audit.md` says what that shows and what not.
 """
 
 from shortlist.audit.findings import Finding, Verdict

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -26,7 +26,7 @@ GRAIN = 2.0**-90
 ORDERS = (1.01, 1.1, 1.5, 2.0, 4.0, 10.0, 32.0, 100.0)
 _STEPS = 40  # of a bisection in floats
 
-Law = Mapping[Hashable, arb]
+Law = Mapping[Any, arb]
 
 
 class Claim(ABC):
@@ -121,11 +121,8 @@ class Renyi(Claim):
         shape, back = len(sides.p.low), sides.swapped()
         least, _ = _bisected(lambda t: sides.left_out(t) <= self.lost, shape)
         below = sides.clipped(least).log_power_sum(self.alpha).low
-        cuts = [
-            each.cut(_bisected(lambda t, each=each: each.cut(t)[1] <= self.lost, shape)[1])
-            for each in (sides, back)
-        ]
-        (p, gone), (q, gone_back) = cuts
+        p, gone = sides.cut(_bisected(lambda t: sides.cut(t)[1] <= self.lost, shape)[1])
+        q, gone_back = back.cut(_bisected(lambda t: back.cut(t)[1] <= self.lost, shape)[1])
         above = Sides(Range(p, p), Range(q, q)).log_power_sum(self.alpha).high
         fits = np.maximum(gone, gone_back) <= self.lost
         return Range(self._rho(below), np.where(fits, self._rho(above), np.inf))
@@ -139,9 +136,10 @@ class Renyi(Claim):
         if not self.lost:
             low, high = log_power_sum(p, q, self.alpha)
             return low / scale, high / scale
-        clipped = lambda t: {o: x.min(arb(t).exp() * q.get(o, arb(0))) for o, x in p.items()}
         least, _ = _bisected(lambda t: not hockey_stick(p, q, float(t)) >= self.lost)
-        below, _ = log_power_sum(clipped(float(least)), q, self.alpha)
+        factor = arb(float(least)).exp()
+        clipped = {o: x.min(factor * q.get(o, arb(0))) for o, x in p.items()}
+        below, _ = log_power_sum(clipped, q, self.alpha)
         first, gone = _cut(p, q, self.lost)
         second, gone_back = _cut(q, p, self.lost)
         _, above = log_power_sum(first, second, self.alpha)
@@ -149,10 +147,10 @@ class Renyi(Claim):
         return below / scale, above / scale if fits else arb("+inf")
 
 
-def _cut(p: Law, q: Law, lost: float) -> tuple[dict[Hashable, arb], arb]:
+def _cut(p: Law, q: Law, lost: float) -> tuple[dict[Any, arb], arb]:
     """A sub-law of P that is at most a multiple of Q, and the mass that it leaves out."""
 
-    def cut(log_ratio: float) -> tuple[dict[Hashable, arb], arb]:
+    def cut(log_ratio: float) -> tuple[dict[Any, arb], arb]:
         factor, kept = arb(log_ratio).exp(), {}
         for outcome, ball in p.items():
             other = q.get(outcome, arb(0)).lower()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["audit_exactly", "law_of"]
 
-Law = dict[Hashable, arb]
+Told = tuple[tuple[int, ...], tuple[float, ...], float | None]
+Law = dict[Told, arb]
 Pair = tuple[Data, Data]
 _STEPS = 3  # of the directed search
 _SAMPLED = 5  # data sets of each size on which items are exchanged
@@ -44,7 +45,7 @@ def audit_exactly(mechanism: Mechanism, *, quick: bool = False) -> list[Finding]
 def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> Law:  # noqa: ANN401
     """The law of all that a selection tells: positions, scores as cells, the noise's sd."""
 
-    def run(draws: Any) -> Hashable:  # noqa: ANN401
+    def run(draws: Any) -> Told:  # noqa: ANN401
         selection = mechanism.select(evidence, draws)
         scores = () if selection.scores is None else tuple(selection.scores.tolist())
         return tuple(selection.positions.tolist()), scores, selection.noise_sd
@@ -88,8 +89,8 @@ class _Memory:
 def _relabelled(law: Law, order: Sequence[int]) -> Law:
     """The law on items in another order: item i of the law is item order[i]."""
     return {
-        (tuple(order[i] for i in positions), *rest): p
-        for (positions, *rest), p in law.items()  # type: ignore[misc]
+        (tuple(order[i] for i in positions), scores, sd): p
+        for (positions, scores, sd), p in law.items()
     }
 
 
@@ -158,7 +159,7 @@ class _Search:
             self._worst[claim.name] = _Worst(claim, pair, finding.used)
         return finding
 
-    def _finding(  # noqa: PLR0913, PLR0917 - a finding's parts
+    def _finding(
         self,
         claim: str,
         limit: float,
@@ -202,7 +203,7 @@ def _loss(claim: Claim, memory: _Memory, pair: Pair) -> float:
 
 def _is_wrong(law: Law) -> bool:
     """Whether an answer names an item twice."""
-    return any(len(set(o[0])) < len(o[0]) for o in law)  # type: ignore[index]
+    return any(len(set(o[0])) < len(o[0]) for o in law)
 
 
 def _pairs(universe: Universe, family: Sequence[Data]) -> Iterator[Pair]:

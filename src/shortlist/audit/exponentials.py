@@ -13,15 +13,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from math import factorial
-from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
 from shortlist.audit.lines import Function, Line, PolynomialLine, breaks_of
 from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
-
-if TYPE_CHECKING:
-    from shortlist.reals import Ints
 
 __all__ = ["CellLine", "CubeLine"]
 
@@ -37,7 +33,10 @@ class _ExponentialLine(Line):
         rates: Numbers of one sign, of which the rates of all formulas are whole multiples and sums.
     """
 
-    def __init__(self, breaks: Sequence[arb], rates: Sequence[arb], *, left: bool, right: bool):  # noqa: ANN204
+    def __init__(
+        self, breaks: Sequence[arb], rates: Sequence[arb], *, left: bool, right: bool
+    ) -> None:
+        """The panels between the breaks, and beyond them to the left or to the right."""
         inner = list(itertools.pairwise(breaks))
         before, after = [(None, breaks[0])], [(breaks[-1], None)]
         self.ends = [*(before if left else []), *inner, *(after if right else [])]
@@ -112,11 +111,13 @@ class _ExponentialLine(Line):
 class CellLine(_ExponentialLine):
     """One noise for each item, perhaps with leading bits that are known."""
 
-    def __init__(self, scores: Sequence[arb], noise: Noise, points: Sequence[arb]):  # noqa: ANN204
-        cells: Ints | list[int] = [0] * len(scores)
+    def __init__(self, scores: Sequence[arb], noise: Noise, points: Sequence[arb]) -> None:
+        """The panels lie between the kinks of the densities and the points."""
+        cells: list[int] = [0] * len(scores)
         n_cells = 1
         if isinstance(noise, Given):
-            noise, cells, n_cells = noise.noise, noise.leading.tolist(), 2**noise.bits
+            cells, n_cells = noise.leading.tolist(), 2**noise.bits
+            noise = noise.noise
         if not isinstance(noise, Laplace | Exponential | Gumbel):
             raise TypeError(f"{noise!r}: its density is no sum of exponentials")
         self._kind, self._n_cells, self._scores = type(noise), n_cells, scores

@@ -1,14 +1,14 @@
 """How far two output laws are apart: in balls for one pair, in float intervals for many.
 
-For many pairs, laws are rows of two arrays, `low` and `high`, that confine each probability. What is
-computed from them is off by some hundred roundings at most, which `_PAD` covers.
+For many pairs, laws are rows of two arrays, `low` and `high`, that confine each probability. What
+is computed from them is off by some hundred roundings at most, which `_PAD` covers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb
@@ -17,7 +17,7 @@ from shortlist.reals import Floats
 
 __all__ = ["Laws", "Range", "Sides", "hockey_stick", "largest_log_ratio", "log_power_sum"]
 
-Law = Mapping[Hashable, arb]
+Law = Mapping[Any, arb]
 _PAD = 2.0**-38  # relative
 
 

@@ -28,9 +28,10 @@ RADIUS = 5  # of the circle on which functions are bounded, in half widths
 class NormalLine(PolynomialLine):
     """One normal noise for each item, perhaps cut at a bound; or such a one plus free ones."""
 
-    def __init__(  # noqa: ANN204
+    def __init__(
         self, scores: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]
-    ):
+    ) -> None:
+        """The panels reach far beyond all scores, and break at the points."""
         parts = [noise for noise in noises if isinstance(noise, Normal)]
         if len(parts) < len(noises) or any(noise.bounds is not None for noise in parts[1:]):
             raise TypeError(f"{noises!r}: only the first of several normal noises may be cut")

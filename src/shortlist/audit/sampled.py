@@ -7,7 +7,9 @@ high and on the other so low that the loss is at least what is told, but for a c
 
 from __future__ import annotations
 
+import itertools
 import os
+import time
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -26,7 +28,9 @@ __all__ = ["CONFIDENCE", "BlockBits", "audit_by_samples", "lower_bound"]
 
 CONFIDENCE = 1 - 1e-6
 _BLOCK = 2**16  # words that are read at a time
-_SAMPLES, _QUICK = 60_000, 2_000  # of each data set
+_SECONDS, _QUICK = 36.0, 1.0  # of a mechanism, for all its inputs
+_CHUNK = 500  # samples between two looks at the clock
+_MOST = 10**6  # samples of a mechanism
 
 Outcome = Hashable
 
@@ -114,10 +118,12 @@ class _Sampler:
     kinds: tuple[int, ...]
     bits: Bits
 
-    def outcomes(self, n: int) -> list[Outcome]:
+    def outcomes(self) -> Iterator[Outcome]:
+        """One after another, without end."""
         evidence = self.universe.evidence_of(self.data)
         select, draws = self.universe.mechanism.select, Draws(self.bits)
-        return [self._told(select(evidence, draws)) for _ in range(n)]
+        while True:
+            yield self._told(select(evidence, draws))
 
     def _told(self, selection: Selection) -> Outcome:
         kinds = tuple(self.kinds[i] for i in selection.positions.tolist())
@@ -128,30 +134,47 @@ class _Sampler:
 
 
 def audit_by_samples(
-    mechanism: Mechanism, *, quick: bool = False, bits: Bits | None = None
+    mechanism: Mechanism,
+    *,
+    quick: bool = False,
+    bits: Bits | None = None,
+    samples: int | None = None,
 ) -> list[Finding]:
     """What samples say of a mechanism's (epsilon, delta).
 
     Args:
         mechanism: With its parameters.
-        quick: Few samples.
+        quick: For a second instead of half a minute.
         bits: Where they come from; None for the operating system's, in blocks.
+        samples: How many of each data set, however long it takes; None for what time allows.
     """
-    n = _QUICK if quick else _SAMPLES
     universe = universe_of(mechanism)
+    source = BlockBits() if bits is None else bits
+    inputs = list(_inputs(universe))
     found: Finding | None = None
-    for data, change in _inputs(universe):
-        other = universe.changed(data, change)
-        if other is None:
-            continue
-        kinds = _kinds(data, change)
-        source = BlockBits() if bits is None else bits
-        sides = [_Sampler(universe, d, kinds, source).outcomes(n) for d in (data, other)]
-        for first, second, pair in ((0, 1, (data, other)), (1, 0, (other, data))):
+    for pair, kinds in inputs:
+        samplers = [_Sampler(universe, data, kinds, source).outcomes() for data in pair]
+        if samples is None:
+            seconds = (_QUICK if quick else _SECONDS) / len(inputs)
+            sides = _sampled(samplers, seconds, _MOST // len(inputs) // 2)
+        else:
+            sides = [list(itertools.islice(sampler, samples)) for sampler in samplers]
+        for first, second in ((0, 1), (1, 0)):
             bound = lower_bound(sides[first], sides[second], mechanism.delta)
-            finding = _finding(universe, bound.loss, pair, 2 * n)
+            n = len(sides[first])  # of either direction, so that both add up to all samples
+            finding = _finding(universe, bound.loss, (pair[first], pair[second]), n)
             found = finding if found is None else found.merged(finding)
     return [] if found is None else [found]
+
+
+def _sampled(samplers: list[Iterator[Outcome]], seconds: float, most: int) -> list[list[Outcome]]:
+    """As many outcomes of each as there is time for, and two chunks at least."""
+    sides: list[list[Outcome]] = [[] for _ in samplers]
+    end = time.monotonic() + seconds
+    while len(sides[0]) < most and (time.monotonic() < end or len(sides[0]) < 2 * _CHUNK):
+        for side, sampler in zip(sides, samplers, strict=True):
+            side.extend(itertools.islice(sampler, _CHUNK))
+    return sides
 
 
 def _finding(universe: Universe, loss: float, pair: tuple[Data, Data], n: int) -> Finding:
@@ -180,12 +203,14 @@ def _kinds(data: Data, change: Data) -> tuple[int, ...]:
     return tuple(told.index(entry) for entry in told)
 
 
-def _inputs(universe: Universe) -> Iterator[tuple[Data, Data]]:
-    """Data sets with a change of half of their items: equal entries, and rising ones."""
-    families = {len(family[0]): family for family in universe.families()}
-    alone = families[1]
-    low, high = min(alone)[0], max(alone)[0]
-    for n_items, entries in ((2, (low, high)), (6, (low, high)), (6, (high,)), (2, (low,))):
-        data = tuple(entries[i % len(entries)] for i in range(n_items))
-        for change in universe.changes(n_items)[:: max(1, len(universe.changes(n_items)) // 2)]:
-            yield data, change
+def _inputs(universe: Universe) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
+    """Neighbours of equal entries, as many items changed as are named, or one of two."""
+    alone = next(iter(universe.families()))
+    named = min(int(getattr(universe.mechanism, "k", 1)), 4)
+    n_items = 2 * named
+    for entry in dict.fromkeys(universe.sampled(alone)):
+        data = (entry,) * n_items
+        change = universe.sampled_change(n_items)
+        other = universe.changed(data, change)
+        if other is not None:
+            yield (data, other), _kinds(data, change)

@@ -48,7 +48,8 @@ def settings_of(
     kind: type[Mechanism] | partial[Mechanism], *, quick: bool = False
 ) -> Iterator[Mechanism]:
     """Instances of a mechanism: all options, with all numbers of the grid (a few, if quick)."""
-    cls, own = (kind.func, kind.keywords) if isinstance(kind, partial) else (kind, {})
+    cls: type[Mechanism] = kind.func if isinstance(kind, partial) else kind  # type: ignore[assignment]
+    own = kind.keywords if isinstance(kind, partial) else {}
     known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
     options = [own] if own else _OPTIONS.get(known or "", [{}])
     for number, option in enumerate(options):

@@ -70,6 +70,13 @@ class Universe(ABC):
         ways = itertools.product((-1, 0, 1), repeat=n_items)
         return [w for w in ways if w > (0,) * n_items and max(w.count(1), w.count(-1)) <= bound]
 
+    def sampled_change(self, n_items: int) -> Data:
+        """One of half of the items; where counts move both ways, the other half moves back."""
+        half, back = n_items // 2, 0 if self.mechanism.adjacency == ADD_OR_REMOVE else -1
+        changes = self.changes(n_items)
+        wanted = (1,) * half + (back,) * (n_items - half)
+        return wanted if wanted in changes else max(changes, key=lambda change: -_rest(change))
+
     def changed(self, data: Data, change: Data) -> Data | None:
         """The neighbour, or None where there is none."""
         result = tuple(a + b for a, b in zip(data, change, strict=True))
@@ -88,6 +95,10 @@ class Universe(ABC):
         """Where scores are cut into cells, for data sets of as many items."""
         return (-0.5, 0.5, 1.5, 3.5) if n_items < 3 else ()
 
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """Entries of items that samples are drawn of: where all are known, no other tells more."""
+        return [max(alone)[0]]
+
     @abstractmethod
     def evidence_of(self, data: Data) -> Any:  # noqa: ANN401 - of the kind `evidence`
         """What the mechanism is shown."""
@@ -95,6 +106,11 @@ class Universe(ABC):
     def written(self, data: Data) -> str:
         """For a report."""
         return "(" + ", ".join(map(str, data)) + ")"
+
+
+def _rest(change: Data) -> int:
+    """How far it is from changing half of the items."""
+    return abs(sum(bool(np.any(entry)) for entry in change) - max(1, len(change) // 2))
 
 
 class OfCounts(Universe):
@@ -113,6 +129,10 @@ class OfPrivateCounts(Universe):
 
     evidence = PrivateCounts
 
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """The largest entry, and that of an item which nobody holds."""
+        return [max(alone)[0], min(alone)[0]]
+
     def evidence_of(self, data: Data) -> PrivateCounts:
         """The counts with their bound."""
         bound = getattr(self.mechanism, "max_items_per_user", None)
@@ -130,7 +150,9 @@ class OfViews(Universe):
         """With one leading bit of each number instead of 62: more would be too many branches."""
         kind = type(self.mechanism)
         fields = {name: getattr(self.mechanism, name) for name in kind.fields()}
-        return type(kind.__name__, (kind,), {"_bits": 1})(**fields)
+        coarse: Any = type(kind.__name__, (kind,), {"_bits": 1})
+        built: Mechanism = coarse(**fields)
+        return built
 
     def evidence_of(self, data: Data) -> Listed:
         """All in memory."""
@@ -193,6 +215,10 @@ class OfWeights(Universe):
         """Beyond the threshold."""
         at = self._threshold()
         return (at + 0.5, at + 2.0) if n_items < 2 else ()
+
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """The largest entry, and that of an item which nobody holds."""
+        return [max(alone)[0], min(alone)[0]]
 
     def evidence_of(self, data: Data) -> WeightedHistogram:
         """The histogram, with the bound that the mechanism accounts for."""
