@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import accesses, accuracy, choice, counts_speed, errors, speed, store_speed
+from bench import accesses, accuracy, audit, choice, counts_speed, errors, speed, store_speed
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 }
 APART: dict[str, Callable[[argparse.Namespace], None]] = {
     "tuning": lambda asked: accuracy.tune(asked.runs or 20),
+    "audit": lambda _: audit.write_table(),
 }
 
 

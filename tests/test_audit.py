@@ -16,6 +16,7 @@ from shortlist.audit.enumerator import law_in_balls
 from shortlist.audit.exact import audit_exactly, law_of
 from shortlist.audit.losses import Laws
 from shortlist.audit.orders import order_law
+from shortlist.audit.questions import QUESTIONS, Question, audit_question
 from shortlist.audit.sampled import CONFIDENCE, audit_by_samples, lower_bound
 from shortlist.bits import SeededBits
 from shortlist.histogram import Counts
@@ -122,6 +123,17 @@ def test_samples_do_not_accuse_the_right_ones():
         (finding,) = audit_by_samples(mechanism, bits=bits, samples=4000)
         assert finding.verdict is Verdict.UNDECIDED
         assert 0.2 < finding.loss <= 1.0
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
+def test_samples_of_whole_questions(question):
+    # One more user stands for four hundred: as if each had so many rows that all count.
+    loud = Question(
+        question.name, question.delta, lambda a, b, bits: question.ask(a + 400 * (a > b), b, bits)
+    )
+    assert audit_question(loud, bits=SeededBits(6), samples=240).verdict is Verdict.BROKEN
+    finding = audit_question(question, bits=SeededBits(6), samples=20)
+    assert finding.verdict is Verdict.UNDECIDED
 
 
 def test_the_bound_of_samples_is_right_as_often_as_it_says():

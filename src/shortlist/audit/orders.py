@@ -8,6 +8,7 @@ closed form (`exponentials`), normal noise by Taylor polynomials with a proven e
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import factorial
@@ -18,7 +19,7 @@ from flint import arb, arb_mat, ctx
 from shortlist.audit.exponentials import CellLine, CubeLine
 from shortlist.audit.lines import PRECISION, Function, Line
 from shortlist.audit.normals import NormalLine
-from shortlist.noise import Given, Noise, Normal, Radius, UniformNoise
+from shortlist.noise import Given, Gumbel, Noise, Normal, Radius, UniformNoise
 from shortlist.noisy_values import ANY
 from shortlist.reals import UNIT
 
@@ -58,8 +59,18 @@ def order_and_cell_law(
     """The same of positions with, for each, the number of `edges` that its value has passed."""
     if not len(scores):
         return {((), ()): arb(1)}
-    with ctx.workprec(PRECISION):
+    with ctx.workprec(PRECISION + _digits_lost(scores, noises, unit)):
         return _law(scores, noises, at_least, k, edges, unit, radius)
+
+
+def _digits_lost(scores: Ints, noises: Sequence[Noise], unit: float) -> int:
+    """In bits: the clocks of Gumbel noise run at rates that differ by so many, twice."""
+    (first, *_) = noises
+    noise = first.noise if isinstance(first, Given) else first
+    if not isinstance(noise, Gumbel):
+        return 0
+    gap = (int(scores.max()) - int(scores.min())) * unit / noise.scale
+    return min(3 * math.ceil(gap), 10_000)
 
 
 def _law(

@@ -52,6 +52,10 @@ def run(
     else:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             found = list(pool.map(instrument, instances))
+    if statistical and mechanism is None:
+        from shortlist.audit.questions import QUESTIONS, audit_question
+
+        found.append([audit_question(question, quick=quick) for question in QUESTIONS])
     return Audit.of(finding for findings in found for finding in findings)
 
 

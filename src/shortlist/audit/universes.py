@@ -167,7 +167,7 @@ class OfWeights(Universe):
     """
 
     evidence = WeightedHistogram
-    sizes: ClassVar[dict[int, int]] = {1: 12, 2: 12, 3: 1}
+    sizes: ClassVar[dict[int, int]] = {1: 13, 2: 13, 3: 1}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
 
     def families(self) -> Iterator[list[Data]]:
