@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from flint import arb, ctx
 import shortlist as sl
 import wrong_mechanisms as wrong
 from refusals import refusal
-from shortlist.audit import Verdict
+from shortlist import cli
+from shortlist.audit import Audit, Verdict
 from shortlist.audit.claims import Curve, PureLoss, Renyi
 from shortlist.audit.enumerator import law_in_balls
 from shortlist.audit.exact import audit_exactly, law_of
@@ -33,7 +35,7 @@ def broken(findings):
 
 @pytest.fixture(scope="module")
 def audit():
-    return sl.audit.run(quick=True, processes=1)
+    return sl.audit.run(quick=True)
 
 
 def test_every_claim_of_every_mechanism_holds(audit):
@@ -57,12 +59,39 @@ def test_it_reads_as_a_table(audit):
 
 @pytest.mark.parametrize("named", ["peeling", Peeling, Peeling(k=1, epsilon=1.0)])
 def test_one_mechanism_is_named_in_any_way(named):
-    audit = sl.audit.run(named, quick=True, processes=1)
+    audit = sl.audit.run(named, quick=True)
     assert {finding.mechanism for finding in audit.findings} == {"Peeling"}
 
 
 def test_a_name_that_is_not_known_is_refused_with_those_that_are():
     refusal(lambda: sl.audit.run("peelin", quick=True), '"peelin"', "peeling")
+
+
+def command(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["shortlist", "audit", *arguments])
+    status = cli.exit_status()
+    return status, capsys.readouterr()
+
+
+def test_the_command_prints_a_table_or_json(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "160")
+    status, printed = command(monkeypatch, capsys, "peeling", "--quick")
+    assert status == 0
+    assert "Peeling" in printed.out
+    status, printed = command(monkeypatch, capsys, "peeling", "--quick", "--json")
+    assert json.loads(printed.out)["holds"] is True
+    status, printed = command(monkeypatch, capsys, "peelin", "--quick")
+    assert status == 2
+    assert '"peelin"' in printed.err
+
+
+def test_a_broken_claim_is_the_exit_status(monkeypatch, capsys):
+    findings = audit_exactly(wrong.OneRound(k=2, epsilon=1.0), quick=True)
+    monkeypatch.setattr("shortlist.audit.run", lambda *_, **__: Audit.of(findings))
+    status, printed = command(monkeypatch, capsys)
+    assert status == 1
+    assert "broken" in printed.out
+    assert "broken" in printed.err
 
 
 # --- what is caught
@@ -120,12 +149,12 @@ def test_samples_do_not_accuse_the_right_ones():
         OneShotLaplace(k=1, epsilon=1.0),
         PermuteAndFlip(k=1, epsilon=1.0),
     ):
-        (finding,) = audit_by_samples(mechanism, bits=bits, samples=4000)
+        (finding,) = audit_by_samples(mechanism, bits=bits, samples=2500)
         assert finding.verdict is Verdict.UNDECIDED
         assert 0.2 < finding.loss <= 1.0
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
+@pytest.mark.parametrize("question", QUESTIONS[1:3], ids=lambda question: question.name)
 def test_samples_of_whole_questions(question):
     # One more user stands for four hundred: as if each had so many rows that all count.
     loud = Question(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -14,6 +13,7 @@ from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["Kind", "run"]
 
+_WORTH_IT = 4  # settings for each process
 Kind = type[Mechanism] | partial[Mechanism]
 
 
@@ -22,7 +22,7 @@ def run(
     *,
     quick: bool = False,
     statistical: bool = False,
-    processes: int | None = None,
+    processes: int = 1,
 ) -> Audit:
     """Check what mechanisms claim, by their code's exact output laws, or by samples.
 
@@ -31,13 +31,14 @@ def run(
             the command takes it; None for all.
         quick: Few parameters and small universes, or few samples.
         statistical: By samples instead of exact laws.
-        processes: How many; None for one per core.
+        processes: How many. More than one are started afresh, so a script that asks for them does
+            so under `if __name__ == "__main__"`.
 
     Raises:
         InputError: The mechanism is not known.
 
     >>> import shortlist as sl
-    >>> audit = sl.audit.run(sl.mechanisms.Peeling, quick=True, processes=1)
+    >>> audit = sl.audit.run(sl.mechanisms.Peeling, quick=True)
     >>> audit.holds
     True
     """
@@ -46,8 +47,8 @@ def run(
 
     instances = list(_instances(mechanism, quick=quick, statistical=statistical))
     instrument = partial(audit_by_samples if statistical else audit_exactly, quick=quick)
-    workers = min(processes or os.cpu_count() or 1, len(instances))
-    if workers == 1:
+    workers = min(processes, len(instances) // _WORTH_IT)
+    if workers <= 1:
         found = [instrument(instance) for instance in instances]
     else:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -16,7 +17,9 @@ def audited(mechanism: str | None, *, quick: bool, statistical: bool, as_json: b
     from shortlist import audit
 
     with Console(stderr=True).status("auditing"):
-        found = audit.run(mechanism, quick=quick, statistical=statistical)
+        found = audit.run(
+            mechanism, quick=quick, statistical=statistical, processes=os.cpu_count() or 1
+        )
     if as_json:
         sys.stdout.write(found.to_json())
     else:
