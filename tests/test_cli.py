@@ -17,6 +17,7 @@ import pytest
 from shortlist import cli
 from shortlist.cli import answer, failure, request
 from shortlist.errors import InputError
+from shortlist.mechanisms import Question
 from shortlist.release import Release
 from shortlist.sources.kinds import mechanism_named, mechanism_names
 from shortlist.sources.pairs import Pairs
@@ -371,9 +372,9 @@ def test_help_fits_and_has_an_example(run, words):
 
 def test_help_names_the_mechanisms(run):
     names = set(mechanism_names())
-    rankers = {name for name in names if "k" in mechanism_named(name).fields()}
-    for command, taken in (("top-k", rankers), ("domain", names - rankers)):
-        said = set(re.findall(r"[\w-]+", run(command, "--help")[1]))
+    for question in (Question.TOP_K, Question.DOMAIN):
+        said = set(re.findall(r"[\w-]+", run(question.value, "--help")[1]))
+        taken = {name for name in names if mechanism_named(name).question is question}
         assert said & names == taken != set()
 
 

@@ -127,6 +127,21 @@ class Contributions:
             starts[large] += np.where(excess < max_items_per_user, steps, 0)
         return Contributions(starts, sizes, items, self.n_items, self.counts, max_items_per_user)
 
+    def among(self, codes: Ints) -> Contributions:
+        """The same users' sets, of nothing but these items.
+
+        Args:
+            codes: The item code of each, which is its place from now on, or -1 where nobody holds
+                it; shape (n,), no code twice.
+        """
+        places = np.full(self.n_items, -1, np.int64)
+        held = np.flatnonzero(codes >= 0)
+        places[codes[held]] = held
+        sizes, items = self.sizes.copy(), self.items.copy()
+        kernels.keep_items(self.starts, sizes, items, places)
+        counts = np.append(self.counts, 0)[codes]
+        return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
+
     def count(self) -> Counts:
         """How many users hold each item."""
         return Counts(self.counts)

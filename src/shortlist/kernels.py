@@ -17,6 +17,7 @@ __all__ = [
     "draw_bounds",
     "find_members",
     "group",
+    "keep_items",
     "partition",
     "pick_subsets",
     "rows_per_bucket",
@@ -96,6 +97,19 @@ def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, co
                     out[distinct] = item
                     distinct += 1
             sizes[user] = distinct - starts[user]
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1])")
+def keep_items(starts, sizes, items, places):
+    """Of each user's items keep those whose entry in `places` is 0 or more, and put that entry."""
+    for user in range(len(starts)):
+        kept = 0
+        for place in range(starts[user], starts[user] + sizes[user]):
+            new = places[items[place]]
+            if new >= 0:
+                items[starts[user] + kept] = new
+                kept += 1
+        sizes[user] = kept
 
 
 @_kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")

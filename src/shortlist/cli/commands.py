@@ -143,7 +143,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
 
     Fewer come out where fewer are held by enough users to be named.
     """
-    return Request(question="top_k", **locals())
+    return Request(question="top-k", **locals())
 
 
 @app.command(

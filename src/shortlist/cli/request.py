@@ -62,7 +62,7 @@ class Request:
         from shortlist.sources.kinds import mechanism_named
 
         kind = None if self.mechanism is None else mechanism_named(self.mechanism)
-        unbounded = self.question == "top_k" and self.user and self.public_items
+        unbounded = self.question == "top-k" and self.user and self.public_items
         if not unbounded or self.max_items_per_user is None:
             return kind
         if kind is None or "max_items_per_user" not in kind.fields():
@@ -74,9 +74,11 @@ class Request:
 
     def plan(self) -> Mechanism:
         """The mechanism that would answer, from the arguments alone."""
+        from shortlist.mechanisms import Question
         from shortlist.sources.question import build_mechanism
 
-        return build_mechanism(self.kind(), self._offer(), **self.asked())
+        question = Question(self.question)
+        return build_mechanism(self.kind(), self._offer(), question=question, **self.asked())
 
     def _offer(self) -> Offer:
         """What the table has for a mechanism, by what is said of its columns."""
@@ -129,8 +131,10 @@ class Request:
 
     def release(self, source: Pairs | Counts | Store, bits: Bits | None) -> Release:
         """The answer."""
-        question = getattr(source, self.question)
-        release: Release = question(**self.asked(), mechanism=self.kind(), random=bits)
+        from shortlist.mechanisms import Question
+
+        ask = getattr(source, Question(self.question).method)
+        release: Release = ask(**self.asked(), mechanism=self.kind(), random=bits)
         return release
 
     def told(self, source: Pairs | Counts | Store) -> str | None:

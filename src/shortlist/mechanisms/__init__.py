@@ -1,6 +1,6 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
-from shortlist.mechanisms.base import Adjacency, Mechanism, Selection
+from shortlist.mechanisms.base import Adjacency, Mechanism, Question, Selection
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
 from shortlist.mechanisms.joint import Joint
@@ -29,6 +29,7 @@ __all__ = [
     "OneShotLaplace",
     "Peeling",
     "PermuteAndFlip",
+    "Question",
     "Selection",
     "ThresholdTopK",
     "WeightedGaussian",

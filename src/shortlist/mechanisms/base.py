@@ -19,6 +19,7 @@ __all__ = [
     "ADD_OR_REMOVE",
     "Mechanism",
     "Option",
+    "Question",
     "Selection",
     "require_bounded",
     "require_count",
@@ -32,6 +33,24 @@ __all__ = [
 
 ADD_OR_REMOVE = "add or remove one user"
 MOST = 2**32  # items that a table can hold
+
+
+class Question(Enum):
+    """What can be asked of a source; a mechanism answers one of them."""
+
+    TOP_K = "top-k"
+    """The items held by most users."""
+
+    DOMAIN = "domain"
+    """All items held by enough users."""
+
+    HITTING_SET = "hitting-set"
+    """The items that reach most users together."""
+
+    @property
+    def method(self) -> str:
+        """What it is called as a method of a source."""
+        return self.value.replace("-", "_")
 
 
 class Option(Enum):
@@ -72,6 +91,7 @@ class Mechanism(ABC):
     that kind, and a field whose type ends with "| None" may be None.
 
     Class attributes:
+        question: What it answers.
         evidence: The type of evidence that `select` takes.
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores measure, or None where there are none.
@@ -82,6 +102,7 @@ class Mechanism(ABC):
         delta: The delta of the guarantee; 0, where it is no field: such a mechanism is pure.
     """
 
+    question: ClassVar[Question] = Question.TOP_K
     evidence: ClassVar[type]
     derived: ClassVar[tuple[str, ...]] = ()
     score_unit: ClassVar[str | None] = None

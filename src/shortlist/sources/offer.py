@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from shortlist.contributions import Contributions
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.mechanisms.base import require_count
 from shortlist.stores.contract import View
@@ -31,8 +32,8 @@ class Offer:
         """Rows of users and items; each user's are bounded, where not everybody knows the items."""
         require_count("max_items_per_user", max_items_per_user)
         if public:
-            return cls(evidence=(Counts,))
-        evidence = (WeightedHistogram, PrivateCounts)
+            return cls(evidence=(Counts, Contributions))
+        evidence = (WeightedHistogram, PrivateCounts, Contributions)
         return cls(evidence=evidence, bounds={"max_items_per_user": int(max_items_per_user)})
 
     @classmethod

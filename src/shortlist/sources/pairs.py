@@ -13,7 +13,7 @@ from shortlist.contributions import Buckets, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts
-from shortlist.mechanisms.base import Mechanism, require_count
+from shortlist.mechanisms.base import Mechanism, Question, require_count
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
 from shortlist.sources.kinds import own_bound
@@ -143,7 +143,7 @@ class Pairs:
             require_enough(k, len(self._public))
             bound = own_bound(mechanism)
         show = partial(self._show, chosen, bound)
-        return answer("top-k", chosen, bits_of(random), show, self._promise)
+        return answer(chosen, bits_of(random), show, self._promise)
 
     def domain(
         self,
@@ -166,12 +166,16 @@ class Pairs:
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta)
+        chosen = build_mechanism(
+            mechanism, self._offer, question=Question.DOMAIN, epsilon=epsilon, delta=delta
+        )
         show = partial(self._show, chosen, self._max_items_per_user)
-        return answer("domain", chosen, bits_of(random), show, self._promise)
+        return answer(chosen, bits_of(random), show, self._promise)
 
     def _show(self, mechanism: Mechanism, bound: int | None, draws: Draws) -> Shown:
         held, items = self._held()
+        if mechanism.evidence is Contributions:  # it bounds what it needs to
+            return self._show_sets(held, items)
         if bound is not None:
             held = held.bounded(bound, draws)
         if self._public is not None:
@@ -181,6 +185,11 @@ class Pairs:
             return Shown(Counts(known, bound), self._public.__getitem__)
         wanted = mechanism.evidence is PrivateCounts
         return Shown(held.recount() if wanted else held.weigh(), items.take)
+
+    def _show_sets(self, held: Contributions, items: Coding) -> Shown:
+        if self._public is None:
+            return Shown(held, items.take)
+        return Shown(held.among(items.find(self._public)), self._public.__getitem__)
 
     def _read(self) -> tuple[Contributions, Coding]:
         """Who holds what."""

@@ -131,7 +131,7 @@ class Store:
         bits = bits_of(random)
         with self._held.snapshot() as view:
             _require_enough(k, view.size)
-            return answer("top-k", chosen, bits, partial(_show, view, k), self._promise)
+            return answer(chosen, bits, partial(_show, view, k), self._promise)
 
     @property
     def _promise(self) -> Promise:
