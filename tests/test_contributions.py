@@ -281,3 +281,20 @@ def test_kernels_work_where_no_cache_can_be_written():
     command = [sys.executable, "-W", "error", "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ours
     assert "int64" in run.stdout
+
+
+@fixed
+@given(st.lists(st.frozensets(st.integers(0, 6)), max_size=9), st.permutations(range(7)))
+def test_sets_among_some_items(data, order):
+    known = np.array([*order[:4], -1])
+    rows = [(user, item) for user, items in enumerate(data) for item in items]
+    users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+    held = Contributions.of_rows(users, items, n_users=len(data), n_items=7)
+    kept = held.among(known)
+    assert kept.n_items == 5
+    for user, whole in enumerate(data):
+        own = kept.items[kept.starts[user] : kept.starts[user] + kept.sizes[user]]
+        assert sorted(own.tolist()) == sorted(order.index(x) for x in whole & set(order[:4]))
+    assert kept.counts.tolist() == [sum(x in s for s in data) for x in known.tolist()]
+    assert kept.counts.tolist() == kept.recount().counts.tolist()
+    assert held.counts.tolist() == [sum(x in s for s in data) for x in range(7)]  # unchanged

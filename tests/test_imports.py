@@ -68,6 +68,7 @@ ALLOWED = {
     "exact": {"bits", "reals", "noise", "noisy_values", "uniform", "errors"},
     "grouping": {"kernels", "exact", "reals", "errors"},
     "slack": {"kernels", "exact", "grouping", "reals", "errors"},
+    "unreached": {"contributions", "kernels", "reals"},
     "binomial": {"exact", "reals"},
     "race": {"binomial", "exact", "reals"},
     "threshold": {"reals", "errors"},
@@ -75,7 +76,8 @@ ALLOWED = {
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
-        "noisy_values", "grouping", "slack", "race", "threshold", "stores",  # stores: the contract
+        "noisy_values", "grouping", "slack", "race", "threshold", "unreached",
+        "stores",  # the contract
         "errors", "kernels", "mechanisms",
     },
 }  # fmt: skip

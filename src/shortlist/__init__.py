@@ -1,4 +1,4 @@
-"""Which items? Differentially private top-k and domain discovery of sensitive tables.
+"""Which items? Differentially private top-k, domain and hitting set of sensitive tables.
 
 >>> import polars as pl
 >>> import shortlist as sl

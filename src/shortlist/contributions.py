@@ -20,7 +20,7 @@ from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.reals import UNIT, Ints
 
-__all__ = ["Buckets", "Contributions", "unit_weight"]
+__all__ = ["Buckets", "Codes", "Contributions", "unit_weight"]
 
 Codes = NDArray[np.uint32]
 

@@ -17,9 +17,11 @@ __all__ = [
     "draw_bounds",
     "find_members",
     "group",
+    "invert",
     "keep_items",
     "partition",
     "pick_subsets",
+    "reach",
     "rows_per_bucket",
     "slack_jumps",
     "tally",
@@ -119,6 +121,32 @@ def weigh(starts, sizes, items, first, last, weight_of_size, weights):
         weight = weight_of_size[sizes[user]]
         for place in range(starts[user], starts[user] + sizes[user]):
             weights[items[place]] += weight
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1])")
+def invert(starts, sizes, items, places, cursors, holders):
+    """Write who holds each item whose entry in `places` is 0 or more to where its cursor points."""
+    for user in range(len(starts)):
+        for i in range(starts[user], starts[user] + sizes[user]):
+            place = places[items[i]]
+            if place >= 0:
+                holders[cursors[place]] = user
+                cursors[place] += 1
+
+
+@_kernel(
+    "void(uint32[::1], bool_[::1], int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1])"
+)
+def reach(holders, reached, starts, sizes, items, places, counts):
+    """Mark these users as reached; of those who were not, the items count one user less."""
+    for i in range(len(holders)):
+        user = holders[i]
+        if not reached[user]:
+            reached[user] = True
+            for j in range(starts[user], starts[user] + sizes[user]):
+                place = places[items[j]]
+                if place >= 0:
+                    counts[place] -= 1
 
 
 @_kernel("void(int64[::1], int64[::1], int64[::1])")

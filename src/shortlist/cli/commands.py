@@ -16,6 +16,8 @@ from shortlist.cli.options import (
     DryRun,
     Epsilon,
     File,
+    HittingSetBound,
+    HittingSetMechanism,
     Item,
     Json,
     K,
@@ -173,3 +175,35 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """All items held by enough users to be named."""
     return Request(question="domain", **locals())
+
+
+@app.command(
+    "hitting-set",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist hitting-set plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6""",
+)
+def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
+    file: File,
+    *,
+    user: User,
+    item: Item,
+    k: K,
+    epsilon: Epsilon,
+    delta: Delta = 0.0,
+    max_items_per_user: HittingSetBound = None,
+    public_items: PublicItems = None,
+    mechanism: HittingSetMechanism = None,
+    output: Output = None,
+    as_json: Json = False,
+    dry_run: DryRun = False,
+    seed: Seed = None,
+    not_private: NotPrivate = False,
+) -> Request:
+    """At most k items that together reach as many users as possible.
+
+    Each further item is picked for the users who hold none picked before it.
+    """
+    return Request(question="hitting-set", **locals())

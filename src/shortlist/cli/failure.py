@@ -71,6 +71,7 @@ _OPTIONS = {
     "sl.pairs": "--user",
     "sl.store": "--store",
     "top_k": "top-k",
+    "hitting_set": "hitting-set",
 }
 _OUR_WORDS = re.compile(
     rf"""

@@ -158,6 +158,22 @@ TopKMechanism = Annotated[
         rich_help_panel=PRIVACY,
     ),
 ]
+HittingSetBound = Annotated[
+    int | None,
+    _bound(
+        "; 100 unless given. Choose it without looking at the data. Not with --public-items.",
+        show_default=False,
+    ),
+]
+HittingSetMechanism = Annotated[
+    str | None,
+    typer.Option(
+        "--mechanism",
+        metavar="NAME",
+        help="discover-then-hit, the default, or user-peeling; for public items user-peeling.",
+        rich_help_panel=PRIVACY,
+    ),
+]
 CountShare = Annotated[
     float | None,
     _budget("Of the budget, for a noisy count of each item, such as 0.2; none unless given."),

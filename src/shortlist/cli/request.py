@@ -53,7 +53,7 @@ class Request:
         asked: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
         if self.k is None:
             return asked
-        if self.store is not None:
+        if self.store is not None or self.question != "top-k":
             return {"k": self.k, **asked}
         return {"k": self.k, **asked, "count_share": self.count_share}
 
@@ -62,13 +62,14 @@ class Request:
         from shortlist.sources.kinds import mechanism_named
 
         kind = None if self.mechanism is None else mechanism_named(self.mechanism)
-        unbounded = self.question == "top-k" and self.user and self.public_items
+        unbounded = self.question != "domain" and self.user and self.public_items
         if not unbounded or self.max_items_per_user is None:
             return kind
-        if kind is None or "max_items_per_user" not in kind.fields():
+        top_k = self.question == "top-k"
+        if not top_k or kind is None or "max_items_per_user" not in kind.fields():
+            but = ", but for --mechanism one-shot-laplace" if top_k else ""
             raise InputError(
-                "--max-items-per-user: with --public-items no user is bounded, but for "
-                "--mechanism one-shot-laplace; leave it out."
+                f"--max-items-per-user: with --public-items no user is bounded{but}; leave it out."
             )
         return partial(kind, max_items_per_user=self.max_items_per_user)  # type: ignore[call-arg]
 

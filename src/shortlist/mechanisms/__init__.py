@@ -1,6 +1,7 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
 from shortlist.mechanisms.base import Adjacency, Mechanism, Question, Selection
+from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
 from shortlist.mechanisms.joint import Joint
@@ -11,13 +12,16 @@ from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Conversion, Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
+from shortlist.mechanisms.user_peeling import Composition, UserPeeling
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
 
 __all__ = [
     "AddedNoise",
     "Adjacency",
+    "Composition",
     "Conversion",
+    "DiscoverThenHit",
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
@@ -32,6 +36,7 @@ __all__ = [
     "Question",
     "Selection",
     "ThresholdTopK",
+    "UserPeeling",
     "WeightedGaussian",
     "WeightedGaussianPeeling",
 ]

@@ -172,6 +172,43 @@ class Pairs:
         show = partial(self._show, chosen, self._max_items_per_user)
         return answer(chosen, bits_of(random), show, self._promise)
 
+    def hitting_set(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """At most k items that together reach as many users as possible, in the order picked.
+
+        A user is reached by any item held, so that each further item is picked for the users whom
+        none before it reached. With private items fewer than k may come out; by default
+        `DiscoverThenHit` answers, with a noisy weight for each item. With public items
+        `UserPeeling` answers, without scores.
+
+        Args: as `top_k`.
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        require_count("k", k)
+        chosen = build_mechanism(
+            mechanism,
+            self._offer,
+            question=Question.HITTING_SET,
+            epsilon=epsilon,
+            delta=delta,
+            k=k,
+        )
+        if self._public is not None:
+            require_enough(k, len(self._public))
+        show = partial(self._show, chosen, None)
+        return answer(chosen, bits_of(random), show, self._promise)
+
     def _show(self, mechanism: Mechanism, bound: int | None, draws: Draws) -> Shown:
         held, items = self._held()
         if mechanism.evidence is Contributions:  # it bounds what it needs to

@@ -23,6 +23,8 @@ _DEFAULTS: dict[tuple[Question, type], type[Mechanism]] = {
     (Question.TOP_K, Counts): mechanisms.JointOrPeel,
     (Question.TOP_K, View): mechanisms.ThresholdTopK,
     (Question.DOMAIN, WeightedHistogram): mechanisms.WeightedGaussian,
+    (Question.HITTING_SET, WeightedHistogram): mechanisms.DiscoverThenHit,
+    (Question.HITTING_SET, Counts): mechanisms.UserPeeling,
 }
 """By what is asked, and the first of what a source has for it."""
 
@@ -127,7 +129,8 @@ def _require_fit(kind: type[Mechanism], question: Question, offer: Offer) -> Non
         raise InputError(
             f"mechanism={name}: it answers {kind.question.method}, not {question.method}."
         )
-    if kind.evidence not in offer.evidence:
+    only_private = kind.why_delta is not None  # it names none that one user alone holds
+    if kind.evidence not in offer.evidence or (offer.is_public and only_private):
         raise InputError(
             f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
             "out."
