@@ -111,12 +111,6 @@ def test_counts_are_those_of_the_users_not_reached(data, domain, random):
         taken.add(domain[place])
 
 
-def test_users_are_reached_by_whole_sets_only():
-    held = contributions([frozenset({0, 1})], 2).bounded(1, Draws(SeededBits(1)))
-    with pytest.raises(ValueError, match="not bounded"):
-        Unreached.of(held, np.arange(2))
-
-
 SMALL = list(neighbours(range(3), users=3))
 
 

@@ -15,6 +15,7 @@ import numba
 __all__ = [
     "add_up",
     "draw_bounds",
+    "find_hit",
     "find_members",
     "group",
     "invert",
@@ -121,6 +122,16 @@ def weigh(starts, sizes, items, first, last, weight_of_size, weights):
         weight = weight_of_size[sizes[user]]
         for place in range(starts[user], starts[user] + sizes[user]):
             weights[items[place]] += weight
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], boolean[::1], boolean[::1])")
+def find_hit(starts, sizes, items, named, hit):
+    """Set `hit` for each user who holds one of the items that are `named`."""
+    for user in range(len(starts)):
+        for place in range(starts[user], starts[user] + sizes[user]):
+            if named[items[place]]:
+                hit[user] = True
+                break
 
 
 @_kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1])")

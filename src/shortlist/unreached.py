@@ -34,10 +34,8 @@ class Unreached:
 
     @classmethod
     def of(cls, held: Contributions, domain: Ints) -> Unreached:
-        """All users, of whole sets; the domain are item codes, none twice."""
-        if held.max_items_per_user is not None:
-            raise ValueError("users are reached by all their items: give sets that are not bounded")
-        counts = held.counts[domain].astype(np.int64)
+        """All users; the domain are item codes, none twice."""
+        counts = held.recount().counts[domain]
         places = np.full(held.n_items, -1, np.int64)
         places[domain] = np.arange(len(domain))
         starts = np.append(0, np.cumsum(counts))
