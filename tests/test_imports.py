@@ -73,6 +73,8 @@ ALLOWED = {
     "race": {"binomial", "exact", "reals"},
     "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
+    "bounds": {"bounds", "reals", "errors"},
+    "metrics": {"metrics", "kernels", "contributions"},  # contributions: a type
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
@@ -124,6 +126,10 @@ def test_the_foundations_load_nothing_heavy():
         "privacy, calibration, bits, reals, uniform, noise, noisy_values, exact, histogram, errors"
     )
     assert not loaded_by(f"from shortlist import {modules}") & HEAVY
+
+
+def test_metrics_and_bounds_load_nothing_heavy():
+    assert not loaded_by("from shortlist import metrics, bounds") & HEAVY
 
 
 def test_databases_load_where_a_store_is_opened():

@@ -1,8 +1,11 @@
-"""Tables whose counts fall like a power of the rank, with sets of any size: nothing is random."""
+"""Tables whose counts fall like a power of the rank, with sets of any size, and answers to them."""
 
 import numpy as np
 
+from shortlist.bits import SeededBits
+from shortlist.bounds import WeightedGaussianBounds
 from shortlist.contributions import Contributions
+from shortlist.exact import Draws
 
 
 def falling_counts(n_pairs, s, *, flat=0.0):
@@ -26,3 +29,23 @@ def dealt(counts, set_size=1):
     return Contributions.of_rows(
         users.astype(np.uint32), items.astype(np.uint32), n_users=n_users, n_items=len(counts)
     )
+
+
+def bounds_of(held, mechanism, **others):
+    """The bounds for this table, or with a number of it replaced."""
+    numbers = {
+        "n_pairs": int(held.counts.sum()),
+        "largest_set": int(held.sizes.max()),
+        "sigma": mechanism.sigma,
+        "threshold": mechanism.threshold,
+        "max_items_per_user": mechanism.max_items_per_user,
+    }
+    return WeightedGaussianBounds(**numbers | others)
+
+
+def answers(held, mechanism, runs, seed=1):
+    """The positions named in each run, the sets bounded anew."""
+    draws = Draws(SeededBits(seed))
+    for _ in range(runs):
+        evidence = held.bounded(mechanism.max_items_per_user, draws).weigh()
+        yield mechanism.select(evidence, draws).positions

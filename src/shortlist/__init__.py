@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist import bits, mechanisms, privacy, stores
+    from shortlist import bits, bounds, mechanisms, metrics, privacy, stores
     from shortlist.errors import InputError
     from shortlist.release import Release
     from shortlist.sources.counts import Counts, counts
@@ -28,8 +28,10 @@ __all__ = [
     "Release",
     "Store",
     "bits",
+    "bounds",
     "counts",
     "mechanisms",
+    "metrics",
     "pairs",
     "privacy",
     "store",
