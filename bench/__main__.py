@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import accesses, accuracy, choice, counts_speed, errors, speed, store_speed
+from bench import accesses, accuracy, bounds, choice, counts_speed, errors, speed, store_speed
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
@@ -15,6 +15,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
     "store-speed": lambda asked: store_speed.measure(asked.scale),
     "accesses": lambda asked: accesses.measure(asked.scale, asked.runs or 30),
+    "bounds": lambda asked: bounds.measure(asked.scale, asked.runs or 5),
 }
 APART: dict[str, Callable[[argparse.Namespace], None]] = {
     "tuning": lambda asked: accuracy.tune(asked.runs or 20),
