@@ -74,7 +74,7 @@ ALLOWED = {
     "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
     "bounds": {"bounds", "reals", "errors"},
-    "metrics": {"metrics", "kernels", "contributions"},  # contributions: a type
+    "metrics": {"metrics", "kernels", "contributions", "unreached"},
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
