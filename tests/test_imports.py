@@ -68,6 +68,7 @@ ALLOWED = {
     "exact": {"bits", "reals", "noise", "noisy_values", "uniform", "errors"},
     "grouping": {"kernels", "exact", "reals", "errors"},
     "slack": {"kernels", "exact", "grouping", "reals", "errors"},
+    "policy": {"contributions", "kernels", "exact", "reals"},
     "unreached": {"contributions", "kernels", "reals"},
     "binomial": {"exact", "reals"},
     "race": {"binomial", "exact", "reals"},
@@ -78,7 +79,7 @@ ALLOWED = {
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
-        "noisy_values", "grouping", "slack", "race", "threshold", "unreached",
+        "noisy_values", "grouping", "slack", "race", "threshold", "policy", "unreached",
         "stores",  # the contract
         "errors", "kernels", "mechanisms",
     },

@@ -20,14 +20,15 @@ from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.reals import UNIT, Ints
 
-__all__ = ["Buckets", "Codes", "Contributions", "unit_weight"]
+__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions", "unit_weight"]
 
 Codes = NDArray[np.uint32]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
 _SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
 _WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
-_USERS = 2**30  # as many weights of at most 2^32 units fit an int64
+MOST_USERS = 2**30
+"""As many weights of at most 2^32 units fit an int64."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Buckets:
     @classmethod
     def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
         """Move each row to its bucket. The codes are not needed any more."""
-        if n_users > _USERS:
+        if n_users > MOST_USERS:
             raise InputError("too many users: a table may hold about a billion of them.")
         n_buckets = (n_users >> _SHIFT) + 1
         parts = _parts(len(users))

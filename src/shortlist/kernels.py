@@ -14,6 +14,8 @@ import numba
 
 __all__ = [
     "add_up",
+    "count_units",
+    "descend",
     "draw_bounds",
     "find_hit",
     "find_members",
@@ -30,6 +32,9 @@ __all__ = [
 ]
 
 Kernel = Callable[..., None]
+_LIMB = 21  # bits: three make a number below 2^63, and products of two leave room for sums
+_LOW = 2**_LIMB - 1
+_SHIFT = 2.0**_LIMB
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
 
 
@@ -180,6 +185,54 @@ def pick_subsets(starts, steps, choices, items):
             there = here + choices[place]
             items[here], items[there] = items[there], items[here]
             place += 1
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, int64[::1])")
+def descend(starts, sizes, items, order, cutoff, one, weights):
+    """Each user in turn moves the weights of the items held towards the cutoff, by at most `one`.
+
+    The sum of the gaps' squares is an exact integer, by limbs, so the order of a user's items says
+    nothing. As a float it is off by 5 roundings of 2^-53, and the shares computed from it by 7 in
+    all; `fits` and `short` are lower by more, so that what is added has norm at most `one`.
+    """
+    fits, short = one * (1 - 2.0**-50), one * (1 - 2.0**-49)
+    for turn in range(len(order)):
+        first = starts[order[turn]]
+        last = first + sizes[order[turn]]
+        hh, hm, hl, mm, ml, ll = 0, 0, 0, 0, 0, 0
+        for place in range(first, last):
+            gap = cutoff - weights[items[place]]
+            high, middle, low = gap >> 2 * _LIMB, gap >> _LIMB & _LOW, gap & _LOW
+            hh += high * high
+            hm += high * middle
+            hl += high * low
+            mm += middle * middle
+            ml += middle * low
+            ll += low * low
+        square = ((hh * _SHIFT + 2 * hm) * _SHIFT + (2 * hl + mm)) * _SHIFT
+        norm = math.sqrt((square + 2 * ml) * _SHIFT + ll)
+        if norm <= fits:
+            for place in range(first, last):
+                weights[items[place]] = cutoff
+        else:
+            share = short / norm
+            for place in range(first, last):
+                gap = cutoff - weights[items[place]]
+                weights[items[place]] += numba.int64(gap * share)
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64, int64[::1])")
+def count_units(starts, sizes, items, order, ranks, cutoff, counts):
+    """Each user in turn adds 1 to the first in rank of the items held that are below the cutoff."""
+    for turn in range(len(order)):
+        first = starts[order[turn]]
+        chosen, least = numba.int64(-1), numba.int64(1) << 32
+        for place in range(first, first + sizes[order[turn]]):
+            item = numba.int64(items[place])
+            if ranks[item] < least and counts[item] < cutoff:
+                chosen, least = item, numba.int64(ranks[item])
+        if chosen >= 0:
+            counts[chosen] += 1
 
 
 @_kernel("void(int64[::1], int64, int64[::1], int64[::1])")
