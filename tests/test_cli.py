@@ -288,6 +288,15 @@ def test_a_mechanism_by_name(run, file, name):
     assert json.loads(out)["mechanism"]["name"].lower() == name.replace("-", "")
 
 
+@pytest.mark.parametrize("name", ["weighted-gaussian", "policy-gaussian", "policy-greedy"])
+def test_a_mechanism_of_a_domain_by_name(run, file, name):
+    status, out, _ = run(*domain(file, "--json", "--mechanism", name))
+    assert status == 0
+    release = json.loads(out)
+    assert release["mechanism"]["name"].lower() == name.replace("-", "")
+    assert (release["scores"] is not None) is (name == "weighted-gaussian")
+
+
 def test_a_seed_needs_a_word(run, complaint, file):
     seeded = [*domain(file), "--seed", 1]
     assert complaint(*seeded).startswith("--seed 1: whoever knows the seed can undo the noise")

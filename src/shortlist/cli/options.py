@@ -183,7 +183,7 @@ DomainMechanism = Annotated[
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="weighted-gaussian, the default.",
+        help="weighted-gaussian (the default), policy-gaussian, policy-greedy.",
         rich_help_panel=PRIVACY,
     ),
 ]

@@ -11,6 +11,8 @@ from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Conversion, Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
+from shortlist.mechanisms.policy_gaussian import PolicyGaussian
+from shortlist.mechanisms.policy_greedy import PolicyGreedy
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.mechanisms.user_peeling import Composition, UserPeeling
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
@@ -33,6 +35,8 @@ __all__ = [
     "OneShotLaplace",
     "Peeling",
     "PermuteAndFlip",
+    "PolicyGaussian",
+    "PolicyGreedy",
     "Question",
     "Selection",
     "ThresholdTopK",

@@ -156,7 +156,10 @@ class Pairs:
         """All items held by enough users to be named, with differential privacy.
 
         Also called set union, partition selection or key set. By default `WeightedGaussian`
-        answers, with a noisy weight for each item.
+        answers, with a noisy weight for each item. `PolicyGaussian` and `PolicyGreedy` let users
+        skip items that have enough already, which often names more; they give no scores.
+        `PolicyGreedy` lets each user speak for one item only, and so needs no bound: it chooses
+        among all items of a user, whatever `max_items_per_user`.
 
         Args: as `top_k`; `delta` is in (0, 1).
 
