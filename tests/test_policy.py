@@ -19,7 +19,7 @@ from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
 from shortlist.policy import MOST_ITEMS, Grid, count_units, descend, shuffled, users_shuffled
 from shortlist.reals import LaplaceCDF, NormalCDF
 
-fixed = settings(derandomize=True, deadline=None, max_examples=200)
+fixed = settings(derandomize=True, deadline=None, max_examples=100)
 FINE, COARSE = Grid(54), Grid(20)
 N_ITEMS = 6
 SETS = st.lists(st.sets(st.integers(0, N_ITEMS - 1)).map(sorted), min_size=1, max_size=40)
@@ -224,7 +224,7 @@ def exact_distance_is_within(data, place, cutoff, grid):
     return norm_within(moved, grid, drift_of(grid, N_ITEMS, len(others)))
 
 
-@settings(fixed, max_examples=400)
+@settings(fixed, max_examples=250)
 @given(
     data=SETS,
     place=st.integers(0, 39),
@@ -244,7 +244,7 @@ def test_no_user_among_many_at_random_moves_the_weights_by_more():
         assert exact_distance_is_within(data, int(rng.integers(n_users)), cutoff, FINE)
 
 
-@settings(fixed, max_examples=400)
+@settings(fixed, max_examples=250)
 @given(
     states=st.lists(st.tuples(GAPS, GAPS), min_size=1, max_size=8),
     bits=st.integers(20, 58),
@@ -312,12 +312,12 @@ def moves_by_one_unit(data, users, cutoff, n_items, ranks=None):
 
 
 def test_one_user_more_moves_one_unit_on_any_small_input():
-    for n_items, n_users, cutoffs in ((2, 4, (1, 2, 3)), (3, 2, (1, 2))):
+    for n_items, n_users, cutoffs in ((2, 3, (1, 2, 3)), (3, 2, (1, 2))):
         for data, users in all_small(n_items, n_users):
             assert all(moves_by_one_unit(data, users, cutoff, n_items) for cutoff in cutoffs)
 
 
-@settings(fixed, max_examples=400)
+@settings(fixed, max_examples=250)
 @given(
     data=SETS,
     place=st.integers(0, 39),
