@@ -579,6 +579,34 @@ def test_bisect_returns_the_last_good_float(edge):
     assert bisect(lambda x: x <= edge, bad=1.0, good=0.0) == edge
 
 
+@fixed
+@given(edge=st.floats(0.001, 0.999), near=st.floats(-0.1, 1.1) | st.just(0.0) | st.just(1.0))
+def test_a_guess_does_not_move_the_answer_of_bisect(edge, near):
+    for guess in (near, edge, math.nextafter(edge, 1), edge * (1 + 1e-12), edge * (1 - 1e-12)):
+        seen = {0.0: False}
+
+        def holds(x, seen=seen):
+            seen[x] = x >= edge
+            return seen[x]
+
+        assert bisect(holds, bad=0.0, good=1.0, near=guess) == edge
+        assert seen.get(edge, edge == 1.0)
+        assert seen[math.nextafter(edge, 0)] is False
+        assert bisect(lambda x: x <= edge, bad=1.0, good=0.0, near=guess) == edge
+    assert len(seen) < 25
+
+
+@pytest.mark.parametrize("rho", [5e-324, 1e-300, 1e-6, 1.0, 1e3, 1e300])
+@pytest.mark.parametrize("epsilon", [0.0, 5e-324, 1e-6, 1.0, 1e200])
+def test_the_conversion_of_any_numbers_is_a_probability(rho, epsilon):
+    delta = ZCDP(rho).delta(epsilon)
+    assert 0 < delta <= 1
+    if rho < epsilon / 1e6:
+        assert delta < 1e-99
+    if rho > 2 * epsilon + 50:
+        assert delta > 0.99
+
+
 def test_cost_is_abstract():
     with pytest.raises(TypeError):
         Cost()
