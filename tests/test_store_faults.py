@@ -132,6 +132,7 @@ def test_a_table_that_may_not_be_read(postgresql):
     refusal(store.rows, "has no index")
     refusal(store.prepare, "is not open to this user, or to change its indexes; ask its owner")
     postgresql.run("CREATE SCHEMA hidden")
+    postgresql.run("CREATE TABLE hidden.x AS SELECT * FROM items")
     refusal(lambda: open_store(url, **(NAMES | {"table": "hidden.x"})), "is not open to this user")
     postgresql.run("DROP OWNED BY guest")
     postgresql.run("DROP ROLE guest")

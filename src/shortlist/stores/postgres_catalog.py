@@ -7,7 +7,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Column", "Index", "columns_of", "indexes_of", "select"]
+__all__ = ["Column", "Found", "Index", "columns_of", "indexes_of", "select", "tables_called"]
+
+
+class Found(NamedTuple):
+    """A table, a view or the like.
+
+    Attributes:
+        number: Its own.
+        schema: The name of its schema.
+        name: Its name in there.
+        kind: "r" for a table, "p" for one with partitions, "m" for a materialised view.
+        is_visible: Whether its name alone means it.
+        is_open: Whether the user may use its schema.
+        has_children: Whether tables inherit from it.
+    """
+
+    number: int
+    schema: str
+    name: str
+    kind: str
+    is_visible: bool
+    is_open: bool
+    has_children: bool
 
 
 class Column(NamedTuple):
@@ -15,7 +37,7 @@ class Column(NamedTuple):
 
     Attributes:
         number: Its number in the table.
-        base: The name of its type; of a domain, of the type below.
+        base: The name of its type; of a domain, of the type below all domains.
         category: The kind of type: "S" for strings, "E" for enums.
         shown: The type as SQL writes it.
         is_required: Whether it is NOT NULL.
@@ -51,15 +73,38 @@ def select(connection: psycopg.Connection[Any], query: str, *values: object) -> 
     return connection.execute(query.encode(), values).fetchall()
 
 
+def tables_called(connection: psycopg.Connection[Any], whole: str) -> list[Found]:
+    """All that may be meant by a name, or by a schema and a name with a dot in between.
+
+    The server cuts long names off, and so what it finds is compared with what was asked for.
+    """
+    rests = [whole, *(whole[i + 1 :] for i, letter in enumerate(whole) if letter == ".")]
+    query = """
+        SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relkind::text,
+            pg_table_is_visible(c.oid), has_schema_privilege(n.oid, 'USAGE'),
+            c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relname = ANY($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'm', 'v', 'f')"""
+    found = [Found(*row) for row in select(connection, query, rests)]
+    visible = [table for table in found if table.is_visible and table.name == whole]
+    return visible or [table for table in found if f"{table.schema}.{table.name}" == whole]
+
+
 def columns_of(connection: psycopg.Connection[Any], table: int) -> dict[str, Column]:
     """The columns of the table of that number, by name."""
     query = """
+        WITH RECURSIVE base (own, below) AS (
+            SELECT DISTINCT atttypid, atttypid FROM pg_attribute WHERE attrelid = $1::int8::oid
+            UNION ALL
+            SELECT own, typbasetype FROM base JOIN pg_type ON oid = below WHERE typtype = 'd'
+        )
         SELECT a.attname, a.attnum::int4, t.typname, t.typcategory::text,
             format_type(a.atttypid, NULL), a.attnotnull,
             has_column_privilege(a.attrelid, a.attnum, 'SELECT')
         FROM pg_attribute a
-        JOIN pg_type own ON own.oid = a.atttypid
-        JOIN pg_type t ON t.oid = CASE own.typtype WHEN 'd' THEN own.typbasetype ELSE own.oid END
+        JOIN base ON base.own = a.atttypid
+        JOIN pg_type t ON t.oid = base.below AND t.typtype <> 'd'
         WHERE a.attrelid = $1::int8::oid AND a.attnum > 0 AND NOT a.attisdropped
         ORDER BY a.attnum"""
     return {name: Column(*rest) for name, *rest in select(connection, query, table)}

@@ -108,7 +108,14 @@ class SqliteStore(Store):
         )
 
 
+_UNFINISHED = (
+    "was left in the middle of a change by a program that ended; open it once where it may be "
+    "written, such as by sqlite3 and a SELECT, which undoes that change."
+)
 _COMPLAINTS = {
+    "SQLITE_READONLY_ROLLBACK": _UNFINISHED,
+    "SQLITE_READONLY_RECOVERY": _UNFINISHED,
+    "SQLITE_READONLY_CANTINIT": _UNFINISHED,
     "SQLITE_BUSY": "is locked by another program; wait until that has finished.",
     "SQLITE_NOTADB": "is no SQLite database.",
     "SQLITE_CORRUPT": "is damaged; mend it.",

@@ -173,10 +173,13 @@ class SqliteRows(Rows):
             self._connection.close()
 
     def _look_up(self, column: str, ids: Ints) -> list[tuple[int, Any]]:
-        """The value of each id that exists, beside its place among the ids."""
+        """The value of each id that exists, beside its place among the ids.
+
+        A table of the file may be called json_each; among the temporary ones there is none.
+        """
         numbers = json.dumps((ids + self._first).tolist())
         query = (
-            f"SELECT wanted.key, t.{column} FROM json_each(?) AS wanted "
+            f"SELECT wanted.key, t.{column} FROM temp.json_each(?) AS wanted "
             f"CROSS JOIN {self._table.name} AS t ON t.{self._table.row} = wanted.value"
         )
         return self._connection.execute(query, [numbers]).fetchall()
