@@ -1,6 +1,7 @@
 """Costs: conversions are upper bounds of the truth and near it, and the laws of composition."""
 
 import contextlib
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -92,6 +93,17 @@ def test_gaussian_delta_is_just_above_its_curve(pair):
     if truth > 1e-280:
         near = arb(1e-6) * truth + arb(1e-10) * (truth + arb(min(1, pair[0] ** 0.5)))
         assert value <= truth + near
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("share", [1e-3, 0.03, 0.3, 0.9])
+def test_zcdp_delta_grows_with_rho_from_float_to_float(epsilon, share):
+    rho = epsilon * share
+    floats = list(
+        itertools.accumulate(range(300), lambda x, _: math.nextafter(x, 1e9), initial=rho)
+    )
+    deltas = [ZCDP(x).delta(epsilon) for x in floats]
+    assert deltas == sorted(deltas)
 
 
 @fixed

@@ -457,10 +457,12 @@ def _minimiser(rho: float, epsilon: float) -> float:
     for _ in range(20):
         x = min(x, _FARTHEST)
         step = (epsilon + math.log1p(1 / x) - (2 * x + 1) * rho) / (2 * rho + 1 / (x * (1 + x)))
-        if not step > x * 2.0**-26:
+        x += builtins.max(step, 0.0)
+        if not step > x * 2.0**-26:  # the next one would be less than a rounding error
             break
-        x += step
-    return min(x, _FARTHEST)
+    # On a grid, so that it is the same for neighbouring rho: then the bound grows with rho.
+    mantissa, exponent = math.frexp(min(x, _FARTHEST))
+    return math.ldexp(round(mantissa * 2**30), exponent - 30)
 
 
 def _gaussian_delta(rho: float, epsilon: float) -> float:
