@@ -181,6 +181,18 @@ def test_cost_is_within_what_was_asked_for(mechanism, epsilon, delta):
         assert cost.epsilon(delta) <= epsilon * (1 + 1e-9)
 
 
+@having("k")
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_one_item_is_not_spoken_of_as_many(mechanism, delta):
+    try:
+        told = " ".join(build(mechanism, epsilon=0.1, delta=delta, k=1).explain())
+    except InputError:  # with that delta
+        return
+    assert not re.search(r"\b1 (items|picks|are)\b|\b1 items", told)
+    several = " ".join(build(mechanism, epsilon=0.1, delta=delta, k=7).explain())
+    assert not re.search(r"\b7 (item|pick|is)\b", several)
+
+
 @having("threshold_share")
 @pytest.mark.parametrize("share", [1e-6, 0.01, 0.9, 1 - 1e-6])
 def test_cost_stays_within_whatever_the_threshold_s_share(mechanism, share):

@@ -21,6 +21,9 @@ __all__ = [
     "Option",
     "Question",
     "Selection",
+    "best_are_named",
+    "counted",
+    "picked_in_turn",
     "require_bounded",
     "require_count",
     "require_delta",
@@ -233,6 +236,37 @@ def require_bounded(
             f"max_items_per_user={max_items_per_user}: the evidence is {looser}; bound it at "
             f"{max_items_per_user}."
         )
+
+
+def counted(n: int, noun: str) -> str:
+    """So many of them, in words.
+
+    >>> counted(1, "item"), counted(20, "item")
+    ('1 item', '20 items')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def picked_in_turn(k: int) -> str:
+    """That k items are picked.
+
+    >>> picked_in_turn(1), picked_in_turn(20)
+    ('1 item is picked', '20 items are picked one after another')
+    """
+    return "1 item is picked" if k == 1 else f"{k} items are picked one after another"
+
+
+def best_are_named(k: int, score: str, order: str = ", in their order") -> str:
+    """That the k items of the best scores are named, and in which order.
+
+    >>> best_are_named(1, "largest noisy count")
+    'The item of the largest noisy count is named.'
+    >>> best_are_named(20, "largest noisy count")
+    'The 20 items of the largest noisy counts are named, in their order.'
+    """
+    if k == 1:
+        return f"The item of the {score} is named."
+    return f"The {k} items of the {score}s are named{order}."
 
 
 def score_digits(sd: float) -> int:
