@@ -336,6 +336,48 @@ def test_a_dry_run_for_a_histogram_reads_nothing(run):
         assert out.startswith(f"Nothing was read and nothing was spent.\n\n{name} would spend")
 
 
+def test_a_dry_run_has_no_accesses_to_show(complaint, sqlite):
+    message = complaint(*in_store(sqlite.url, "--dry-run", "--show-accesses"))
+    assert message.startswith("--show-accesses: with --dry-run nothing is read")
+
+
+ADDRESS = "postgresql://me:s3cret 'w0rd'@127.0.0.1:1/x"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["top-k", ADDRESS, *COLUMNS, "-k", 2, *PRIVACY],
+        ["top-k", ADDRESS, "--item", "a", "--count", "b", "-k", 2, "--epsilon", 1],
+        ["top-k", "x.csv", ADDRESS, *COLUMNS, "-k", 2, *PRIVACY],
+        ["top-k", "x.csv", "--table", ADDRESS, *COLUMNS, "-k", 2, *PRIVACY],
+        ["top-k", "x.csv", f"--table={ADDRESS}", *COLUMNS, "-k", 2, *PRIVACY],
+        ["top-k", "x.csv", *COLUMNS, "-k", ADDRESS, *PRIVACY],
+        ["top-k", "x.csv", *COLUMNS, f"-k{ADDRESS}", *PRIVACY],
+        ["top-k", "x.csv", *COLUMNS, "-k", 2, *PRIVACY, "--mechanism", ADDRESS],
+        ["top-k", "x.csv", *COLUMNS, "-k", 2, *PRIVACY, "--output", f"{ADDRESS}.json"],
+        ["top-k", "x.csv", *COLUMNS, "-k", 2, *PRIVACY, "--count", ADDRESS],
+        ["domain", ADDRESS, *COLUMNS, *PRIVACY],
+        [ADDRESS],
+    ],
+)
+def test_a_password_is_in_no_complaint(complaint, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("user,title\n1,a\n")
+    message = complaint(*words)
+    assert "s3cret" not in message
+    assert "w0rd" not in message
+
+
+@pytest.mark.parametrize("option", ["--table", "--count", "--mechanism", "--store"])
+def test_a_password_is_in_no_complaint_about_a_store(complaint, sqlite, option):
+    sqlite.store(STORED)
+    for address in (ADDRESS, f"sqlite:///{sqlite.path}?key=s3cret w0rd"):
+        told = complaint(*in_store(sqlite.url), option, address)
+        assert "s3cret" not in told
+        assert "w0rd" not in told
+
+
 def test_a_dry_run_for_a_store_connects_to_nothing(run):
     for url in ("sqlite:///no such.db", "postgresql://nobody:s3cret@127.0.0.1:1/x"):
         status, out, err = run(*in_store(url, "--dry-run"))
@@ -495,9 +537,9 @@ def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
         (["--mechanism", "joint"], "--mechanism joint: it needs every count, and of a store few"),
         (["--mechanism", "joint"], "take all counts out of the store, for --count."),
         ([], '--table "items": --count "plays" has no index'),
-        ([], 'or run CREATE INDEX "items by plays" ON "items" ("plays");'),
+        ([], 'falling count; run CREATE INDEX "items by plays" ON "items" ("plays");'),
         (["--store", "sqlite:///no.db"], '--store "sqlite:///no.db" does not exist'),
-        (["--store", "mysql://me:s3cret@h/x"], '--store "mysql://…": is no kind of store;'),
+        (["--store", "mysql://me:s3cret@h/x"], '--store "…://…": is no kind of store;'),
         (["--store", "postgresql://me:s3cret@127.0.0.1:1/x"], '--store "postgresql://…" cannot be'),
     ],
 )

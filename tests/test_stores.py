@@ -687,6 +687,42 @@ def test_counts_in_memory_are_whole_numbers(counts):
     refusal(lambda: MemoryStore(["a", "b"], counts), "counts: must be one array of whole numbers")
 
 
+@pytest.mark.parametrize("ragged", [[[1], [1, 2]], [1, [2, 3]], [object(), 2], {"a": 1}])
+def test_ragged_arrays_are_refused_by_name(ragged):
+    refusal(lambda: MemoryStore(["a", "b"], ragged), "counts: must be one array of whole")
+    refusal(lambda: MemoryStore(["a", "b"], [1, 2], order=ragged), "order: must be one array")
+    refusal(lambda: MemoryStore(ragged, [1, 2]), "items")
+
+
+def test_masked_arrays_are_refused():
+    masked = np.ma.masked_array([5, 7], mask=[False, True])
+    refusal(lambda: MemoryStore(["a", "b"], masked), "counts: is a masked array")
+    refusal(lambda: MemoryStore(masked, [1, 2]), "items: is a masked array")
+    refusal(lambda: MemoryStore(["a", "b"], [1, 2], order=masked), "order: is a masked array")
+
+
+def objects(*values):
+    held = np.empty(len(values), object)
+    held[:] = values
+    return held
+
+
+@pytest.mark.parametrize("build", [list, pl.Series, lambda items: objects(*items)])
+def test_items_that_could_not_be_named_are_refused_at_once(build):
+    for items in (["a", None], [None, "a"], [3, None]):
+        refusal(lambda items=items: MemoryStore(build(items), [1, 2]), "items: some are null")
+    for items in (["a", "a"], [3, 3], [date(2024, 2, 29)] * 2):
+        refusal(lambda items=items: MemoryStore(build(items), [1, 2]), "items: some stand in more")
+
+
+@pytest.mark.parametrize("items", [["a", 1], [1, "a"], ["a", 1.5], ["a", b"b"], [1, object()]])
+def test_every_item_is_looked_at(items):
+    for build in (list, lambda items: objects(*items)):
+        error = refused(lambda build=build: MemoryStore(build(items), [1, 2]))
+        assert str(error).startswith("items: must be one array")
+    assert len(MemoryStore(objects("a", "b"), [1, 2])._items) == 2
+
+
 @pytest.mark.parametrize("items", [[1.5, 2.5], [[1], [2]], [object(), 1], 5, None, [b"a", b"b"]])
 def test_items_in_memory_are_of_a_type_that_identifies(items):
     error = refused(lambda: MemoryStore(items, [1, 2]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ class Request:
     not_private: bool
     count: str | None = None
     public_items_in_table: bool = False
-    store: str | None = None
+    store: str | None = field(default=None, repr=False)  # a password may be in it
     table: str | None = None
     show_accesses: bool = False
     k: int | None = None

@@ -126,7 +126,7 @@ class PostgresTable:
             self._require_known_encoding()
             return f"{item}::text", "text"
         raise InputError(
-            f'{self._names.origin}: item="{self._names.item}" is of type {column.shown}, which '
+            f"{self._names.items} is of type {column.shown}, which "
             "identifies no item; name a column of text, integers or dates."
         )
 

@@ -47,7 +47,7 @@ class SqliteStore(Store):
             raise InputError(f"path={written(path)}: must be the path of a file.")
         self._names = Names(table, item, count)
         self._path = Path(path)
-        self._url = f'url="sqlite:///{path}"'
+        self._url = f'url="sqlite:///{_shown(os.fspath(path))}"'
         self.count = count
         self._ask(SqliteTable)
 
@@ -106,6 +106,15 @@ class SqliteStore(Store):
             f"{self._names.origin} cannot be read: a text in it is not UTF-8, or a query fails. "
             f"{PRIVATE}"
         )
+
+
+def _shown(path: str | bytes) -> str:
+    """The path without what other libraries take for a query, or all of what looks like a host.
+
+    Both are taken as parts of the name of a file, but where there is none, a key may be in them.
+    """
+    name, mark, _ = os.fsdecode(path).partition("?")
+    return "…" if "@" in name or "://" in name else name + ("?…" if mark else "")
 
 
 _UNFINISHED = (

@@ -156,7 +156,7 @@ class SqliteRows(Rows):
         types = {type(item) for item in items if item is not None}
         if types - {str} and types - {int}:
             raise InputError(
-                f'{self._names.origin}: item="{self._names.item}" holds values that are not all '
+                f"{self._names.items} holds values that are not all "
                 "text, nor all integers; write them with one type."
             )
         dtype = pl.Int64() if int in types else pl.String()
