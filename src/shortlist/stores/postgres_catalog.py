@@ -7,29 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Column", "Found", "Index", "columns_of", "indexes_of", "select", "tables_called"]
-
-
-class Found(NamedTuple):
-    """A table, a view or the like.
-
-    Attributes:
-        number: Its own.
-        schema: The name of its schema.
-        name: Its name in there.
-        kind: "r" for a table, "p" for one with partitions, "m" for a materialised view.
-        is_visible: Whether its name alone means it.
-        is_open: Whether the user may use its schema.
-        has_children: Whether tables inherit from it.
-    """
-
-    number: int
-    schema: str
-    name: str
-    kind: str
-    is_visible: bool
-    is_open: bool
-    has_children: bool
+__all__ = ["Column", "Index", "columns_of", "indexes_of", "select"]
 
 
 class Column(NamedTuple):
@@ -71,24 +49,6 @@ class Index(NamedTuple):
 def select(connection: psycopg.Connection[Any], query: str, *values: object) -> list[Any]:
     """All rows of a query, whose values it calls $1, $2 and so on."""
     return connection.execute(query.encode(), values).fetchall()
-
-
-def tables_called(connection: psycopg.Connection[Any], whole: str) -> list[Found]:
-    """All that may be meant by a name, or by a schema and a name with a dot in between.
-
-    The server cuts long names off, and so what it finds is compared with what was asked for.
-    """
-    rests = [whole, *(whole[i + 1 :] for i, letter in enumerate(whole) if letter == ".")]
-    query = """
-        SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relkind::text,
-            pg_table_is_visible(c.oid), has_schema_privilege(n.oid, 'USAGE'),
-            c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
-        FROM pg_class c
-        JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.relname = ANY($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'm', 'v', 'f')"""
-    found = [Found(*row) for row in select(connection, query, rests)]
-    visible = [table for table in found if table.is_visible and table.name == whole]
-    return visible or [table for table in found if f"{table.schema}.{table.name}" == whole]
 
 
 def columns_of(connection: psycopg.Connection[Any], table: int) -> dict[str, Column]:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.errors import InputError, nearest
+from shortlist.errors import InputError
 from shortlist.stores.base import MOST
 from shortlist.stores.names import Names, quoted
-from shortlist.stores.postgres_catalog import (
-    Found,
-    columns_of,
-    indexes_of,
-    select,
-    tables_called,
-)
+from shortlist.stores.postgres_catalog import columns_of, indexes_of, select
+from shortlist.stores.postgres_find import find_table
 
 if TYPE_CHECKING:
     import psycopg
@@ -22,7 +17,6 @@ __all__ = ["Ids", "PostgresTable"]
 
 _WHOLE = ("int2", "int4", "int8")
 _CAST = ("text", "varchar", "bpchar", "numeric", "float4", "float8")  # to bigint, if need be
-_OF_THE_SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 
 
 class Ids(NamedTuple):
@@ -49,7 +43,7 @@ class PostgresTable:
     def __init__(self, connection: psycopg.Connection[Any], names: Names) -> None:
         self._connection = connection
         self._names = names
-        self._table = table = self._find()
+        self._table = table = find_table(connection, names)
         self.name = quoted(table.name)
         if not table.is_visible:
             self.name = f"{quoted(table.schema)}.{self.name}"
@@ -61,42 +55,6 @@ class PostgresTable:
         self._require_readable(names.item, names.count)
         self._indexes = indexes_of(connection, table.number, self._columns)
         self._id_columns = self._find_ids()
-
-    def _find(self) -> Found:
-        """The table, of a kind that an index can cover."""
-        found, origin = tables_called(self._connection, self._names.table), self._names.origin
-        if not found:
-            raise InputError(
-                f"{origin} is not a table of this database; one that is outside the search path "
-                f"is given as schema.table.{nearest(self._names.table, self._visible_tables())}"
-            )
-        if len(found) > 1:
-            raise InputError(
-                f"{origin} names two tables, by the one or the other of its dots; put the schema "
-                "that is meant into the search path, and give the table's own name."
-            )
-        table = found[0]
-        if not table.is_open:
-            raise InputError(
-                f"{origin} is in a schema that is not open to this user; ask its owner."
-            )
-        if table.schema in _OF_THE_SYSTEM:
-            raise InputError(f"{origin} is the server's own; name a table of yours.")
-        if table.kind not in "rpm":  # tables, partitioned ones, materialised views
-            raise InputError(
-                f"{origin} is a view or a foreign table, which has no index; name the table."
-            )
-        if table.has_children:  # whose rows no index of its own covers
-            raise InputError(
-                f"{origin} has tables that inherit from it, and ids may stand in several; name "
-                "one that has none, or a partitioned table."
-            )
-        return table
-
-    def _visible_tables(self) -> list[str]:
-        query = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND "
-        known = select(self._connection, query + "pg_table_is_visible(oid)")
-        return [name for (name,) in known]
 
     def _require_whole_counts(self) -> None:
         column = self._columns[self._names.count]
