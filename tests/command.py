@@ -14,6 +14,10 @@ def domain(file, *more):
     return ["domain", file, *COLUMNS, *PRIVACY, *more]
 
 
+def hitting_set(file, *more, k=2):
+    return ["hitting-set", file, *COLUMNS, "-k", k, *PRIVACY, *more]
+
+
 def count(file, *more, k=2):
     words = ["--item", "title", "--count", "readers", "-k", k, "--epsilon", "5"]
     return ["top-k", file, *words, *more]

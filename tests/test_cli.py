@@ -8,7 +8,7 @@ import sys
 import polars as pl
 import pytest
 
-from command import COLUMNS, IN_TABLE, ITEMS, STORED, count, domain, in_store, top_k
+from command import COLUMNS, IN_TABLE, ITEMS, STORED, count, domain, hitting_set, in_store, top_k
 from shortlist.mechanisms import Question
 from shortlist.sources.kinds import mechanism_named, mechanism_names
 
@@ -102,6 +102,33 @@ def test_public_items_from_a_file(run, file, tmp_path):
     assert "max_items_per_user=1" in " ".join(out.split())
     assert run(*words, *bound)[0] == 2
     assert "no user is bounded" in run(*words, "--mechanism", "peeling", *bound)[2]
+
+
+def test_a_hitting_set(run, file, tmp_path):
+    # Nobody holds two items: the most common ones reach most people.
+    status, out, err = run(*hitting_set(file))
+    assert (status, err) == (0, "")
+    assert out.startswith("hitting-set: 2 items\n")
+    assert [line.split()[:2] for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    known = tmp_path / "known.csv"
+    known.write_text("title\nnobody\n7\n007\n")
+    status, out, _ = run(*hitting_set(file, "--public-items", known, "--json"))
+    assert (status, json.loads(out)["mechanism"]["name"]) == (0, "UserPeeling")
+    assert [item["title"] for item in json.loads(out)["items"]] == ["007", "7"]
+    bound = ["--max-items-per-user", 1]
+    status, _, err = run(*hitting_set(file, "--public-items", known, *bound))
+    assert (status, "no user is bounded; leave it out." in err) == (2, True)
+
+
+def test_a_hitting_set_of_fewer_items_says_so(run, file):
+    for words in ([], ["--mechanism", "user-peeling"]):
+        status, out, _ = run(*hitting_set(file, *words, k=9))
+        assert (status, out.startswith("hitting-set: 5 items\n")) == (0, True)
+        assert out.endswith(
+            "Fewer than 9 came out: no other item could be named with this privacy.\n"
+        )
+        plan = run(*hitting_set(file, *words, "--dry-run", k=1))[1]
+        assert "1 item is picked" in plan or "1 is picked one after another" in plan
 
 
 def test_a_histogram_with_its_items_public(run, readers):
@@ -261,7 +288,10 @@ def test_version(run):
     assert re.fullmatch(r"shortlist \d+\.\d+\.\d+\n", out)
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"], ["hitting-set", "--help"]],
+)
 def test_help_fits_and_has_an_example(run, words):
     status, out, err = run(*words)
     assert (status, err) == (0, "")
