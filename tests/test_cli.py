@@ -62,6 +62,17 @@ def readers(tmp_path):
 
 
 @pytest.fixture
+def games(tmp_path):
+    """Item number i of five wins (5 - i) 80 comparisons, each made by somebody else."""
+    won = [item for i, item in enumerate(ITEMS) for _ in range((5 - i) * 80)]
+    lost = [ITEMS[(ITEMS.index(item) + 1) % 5] for item in won]
+    path = tmp_path / "games.parquet"
+    frame = pl.DataFrame({"won": won, "lost": lost, "who": range(len(won))})
+    frame.with_columns(secret=pl.lit(MARKER), number=pl.lit(1)).write_parquet(path)
+    return path
+
+
+@pytest.fixture
 def run(monkeypatch, capsys):
     """Run the command in this process: exit status, standard output, standard error."""
 
@@ -114,6 +125,11 @@ def count(file, *more, k=2):
 def in_store(url, *more, k=2):
     words = ["--table", "items", "--item", "name", "--count", "plays", "-k", k, "--epsilon", "5"]
     return ["top-k", "--store", url, *words, *more]
+
+
+def rank(file, *more, k=2):
+    words = ["--winner", "won", "--loser", "lost", "-k", k, "--epsilon", "5"]
+    return ["rank", file, *words, *more]
 
 
 IN_TABLE = "--public-items-in-table"
@@ -245,6 +261,24 @@ def test_a_store(run, database):
     assert "s3cret" not in out
 
 
+def test_a_ranking(run, games, tmp_path):
+    status, out, err = run(*rank(games, IN_TABLE))
+    assert (status, err) == (0, "")
+    assert out.startswith("rank: 2 items\n")
+    assert [line.split()[:2] for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "protects    one comparison\n" in out
+    assert "the items that the table compares are public" in " ".join(out.split())
+    known = tmp_path / "known.csv"
+    known.write_text("player\nnobody\n7\n007\n[bold]x[/]\n")
+    users = ["--user", "who", "--max-comparisons-per-user", 3, "--public-items", known]
+    status, out, _ = run(*rank(games, *users, "--json"))
+    release = json.loads(out)
+    assert (status, [item["item"] for item in release["items"]]) == (0, ["007", "7"])
+    assert release["guarantee"]["protects"] == "one user, at most 3 comparisons"
+    assert release["mechanism"]["parameters"]["max_comparisons_per_user"] == 3
+    assert release["question"] == "rank"
+
+
 def test_accesses_are_shown_on_request_beside_the_release(run, database):
     database.store(STORED).prepare()
     status, out, err = run(*in_store(database.url, "--show-accesses", "--json"))
@@ -334,6 +368,13 @@ def test_a_dry_run_for_a_store_connects_to_nothing(run):
         assert out.startswith("Nothing was read and nothing was spent.\n\nThresholdTopK would")
 
 
+def test_a_dry_run_of_a_ranking_reads_nothing(run):
+    status, out, err = run(*rank("no such.parquet", IN_TABLE, "--dry-run"))
+    assert (status, err) == (0, "")
+    assert out.startswith("Nothing was read and nothing was spent.\n\nWinCount would spend epsilon")
+    assert "hides what one comparison changes" in " ".join(out.split())
+
+
 def test_a_dry_run_in_json(run):
     status, out, _ = run(*domain("no such.parquet", "--dry-run", "--json"))
     assert status == 0
@@ -372,7 +413,7 @@ def test_help_fits_and_has_an_example(run, words):
 
 def test_help_names_the_mechanisms(run):
     names = set(mechanism_names())
-    for question in (Question.TOP_K, Question.DOMAIN):
+    for question in (Question.TOP_K, Question.DOMAIN, Question.RANK):
         said = set(re.findall(r"[\w-]+", run(question.value, "--help")[1]))
         taken = {name for name in names if mechanism_named(name).question is question}
         assert said & names == taken != set()
@@ -499,6 +540,28 @@ def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
     assert "s3cret" not in message
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "one of --public-items and --public-items-in-table is needed: a file"),
+        ([IN_TABLE, "--public-items", "x.csv"], "give one of the two."),
+        ([IN_TABLE, "--user", "who"], '--user "who": all comparisons of a user are protected'),
+        ([IN_TABLE, "--user", "who"], "give --max-comparisons-per-user, such as 10, or leave"),
+        ([IN_TABLE, "--max-comparisons-per-user", 3], "--max-comparisons-per-user 3: it bounds"),
+        ([IN_TABLE, "--winner", "wno"], '--winner "wno" is not a column. The columns are "won"'),
+        ([IN_TABLE, "--winner", "wno"], 'Did you mean "won"?'),
+        ([IN_TABLE, "--loser", "won"], '--winner "won" and --loser "won" are the same column'),
+        ([IN_TABLE, "--loser", "number"], '--winner "won" is of type String, and'),
+        ([IN_TABLE, "--delta", "0.1"], "--delta 0.1: win-count is pure and uses none of it"),
+        ([IN_TABLE, "--mechanism", "joint"], "--mechanism joint: it answers top-k, not rank."),
+        ([IN_TABLE, "-k", 6], "-k 6: there are only 5 public items; ask for at most so many."),
+        ([IN_TABLE, "--seed", 1], "--seed 1: whoever knows the seed"),
+    ],
+)
+def test_values_that_do_not_fit_a_ranking(complaint, games, more, said):
+    assert said in complaint(*rank(games, *more))
+
+
 def test_more_than_a_store_has(complaint, database):
     database.store(STORED).prepare()
     said = complaint(*in_store(database.url, k=6))
@@ -621,6 +684,8 @@ def test_a_name_that_is_a_glob_is_only_a_name(run, plays, tmp_path):
         ('user="a" and item="b" are', '--user "a" and --item "b" are'),
         ("epsilon=1.0, delta=0.5: no noise", "--epsilon 1.0, --delta 0.5: no noise"),
         ("max_items_per_user=0: must be", "--max-items-per-user 0: must be"),
+        ('winner="k=1" is of', '--winner "k=1" is of'),
+        ("max_comparisons_per_user=0: must", "--max-comparisons-per-user 0: must"),
         ("mechanism=DiscoverThenRank: it", "--mechanism discover-then-rank: it"),
         ("delta=0.1: Peeling needs none", "--delta 0.1: peeling needs none"),
         ("public_items holds 'public_items' twice", "--public-items holds 'public_items' twice"),

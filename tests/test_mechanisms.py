@@ -20,7 +20,7 @@ from shortlist import mechanisms
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Question, Selection
 from shortlist.mechanisms.base import Option
 from shortlist.stores.contract import View
@@ -33,8 +33,9 @@ ALL = [
     for listed in LISTED
     if isinstance(listed, type) and issubclass(listed, Mechanism) and not inspect.isabstract(listed)
 ]
-USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 10}
-PUBLIC = (Counts, View)  # evidence whose items everybody knows
+BOUNDS = {"max_items_per_user": 10, "max_comparisons_per_user": 10}
+USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
+PUBLIC = (Counts, View, Wins)  # evidence whose items everybody knows
 DELTAS = [1e-290, 1e-100, 1e-12, 1e-6, 1e-3, 0.3]
 
 every = pytest.mark.parametrize("mechanism", ALL)
@@ -67,7 +68,7 @@ def evidence(mechanism, counts, weights=None, bound=10):
     counts = np.array(counts, np.int64)
     if mechanism.evidence is View:
         return Listed(counts)
-    if mechanism.evidence in (Counts, PrivateCounts):
+    if mechanism.evidence in (Counts, PrivateCounts, Wins):
         return mechanism.evidence(counts, bound)
     weights = counts * 2**32 if weights is None else np.array(weights, np.int64)
     return WeightedHistogram(weights, counts, bound)
@@ -116,6 +117,7 @@ BAD = {
     "delta": [-1, -1e-9, 1, 1.0, 1.5, math.nan, math.inf, True, "0.1", None],
     "k": [0, -1, 1.5, 2.0, True, "3", math.nan, None],
     "max_items_per_user": [0, -1, 1.5, True, "3", math.inf, None],
+    "max_comparisons_per_user": [0, -1, 1.5, True, "3", math.inf],
 }
 
 
@@ -271,6 +273,7 @@ def test_an_option_is_one_of_its_kind(mechanism, field):
 NUMBERS = {
     "k": [np.int64(5), np.uint8(200)],
     "max_items_per_user": [np.int64(300), np.uint8(255)],
+    "max_comparisons_per_user": [np.int64(300), np.uint8(255)],
     "epsilon": [np.float32(0.1), np.float64(0.1), np.int64(1), 1, Fraction(1, 3)],
     "delta": [np.float32(1e-6), np.float64(1e-6), Fraction(1, 10**6)],
 }
@@ -293,17 +296,19 @@ def test_a_number_of_another_library_is_as_good_as_ours_or_refused(mechanism, na
     assert built.explain() == same.explain()
 
 
-@having("max_items_per_user")
-def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism):
+@pytest.mark.parametrize(
+    ("mechanism", "name"), [(m, name) for m in ALL for name in m.fields() if name in BOUNDS]
+)
+def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism, name):
     built = build(mechanism)
-    with pytest.raises(InputError, match=r"max_items_per_user=10: .* bounded at 11"):
+    with pytest.raises(InputError, match=rf"{name}=10: .* bounded at 11"):
         built.select(evidence(mechanism, [5, 6], bound=11), Draws(SeededBits(1)))
     for bound in (1, 9, 10):
         check(built.select(evidence(mechanism, [5, 6], bound=bound), Draws(SeededBits(1))), 2)
     if mechanism.evidence is not WeightedHistogram:  # which is always bounded
-        with pytest.raises(InputError, match=r"max_items_per_user=10: .* not bounded"):
+        with pytest.raises(InputError, match=rf"{name}=10: .* not bounded"):
             built.select(evidence(mechanism, [5, 6], bound=None), Draws(SeededBits(1)))
-        unbounded = build(mechanism, max_items_per_user=None)
+        unbounded = build(mechanism, **{name: None})
         for bound in (1, 10**6, None):
             seen = evidence(mechanism, [5, 6], bound=bound)
             check(unbounded.select(seen, Draws(SeededBits(1))), 2)

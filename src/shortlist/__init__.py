@@ -1,4 +1,4 @@
-"""Which items? Differentially private top-k and domain discovery of sensitive tables.
+"""Which items? Differentially private top-k, domain discovery and ranking of sensitive tables.
 
 >>> import polars as pl
 >>> import shortlist as sl
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shortlist import bits, mechanisms, privacy, stores
     from shortlist.errors import InputError
     from shortlist.release import Release
+    from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.store import Store, store
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IN_TABLE",
+    "Comparisons",
     "Counts",
     "InputError",
     "Pairs",
     "Release",
     "Store",
     "bits",
+    "comparisons",
     "counts",
     "mechanisms",
     "pairs",
@@ -37,12 +40,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
     "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
     "Pairs": "shortlist.sources.pairs",
     "Release": "shortlist.release",
     "Store": "shortlist.sources.store",
+    "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
     "pairs": "shortlist.sources.pairs",
     "store": "shortlist.sources.store",

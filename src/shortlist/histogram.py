@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shortlist.reals import Ints
 
-__all__ = ["Counts", "PrivateCounts", "WeightedHistogram"]
+__all__ = ["Counts", "PrivateCounts", "WeightedHistogram", "Wins"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,19 @@ class WeightedHistogram:
     weights: Ints
     counts: Ints
     max_items_per_user: int
+
+
+@dataclass(frozen=True)
+class Wins:
+    """How many comparisons each of the items won, which everybody knows.
+
+    Adding one comparison raises one count by 1. Adding one user raises counts by at most
+    `max_comparisons_per_user` in sum.
+
+    Attributes:
+        counts: Shape (n_items,), 0 or more.
+        max_comparisons_per_user: The bound that was enforced; None where users are not known.
+    """
+
+    counts: Ints
+    max_comparisons_per_user: int | None = None

@@ -13,6 +13,7 @@ from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
+from shortlist.mechanisms.win_count import WinCount
 
 __all__ = [
     "AddedNoise",
@@ -34,4 +35,5 @@ __all__ = [
     "ThresholdTopK",
     "WeightedGaussian",
     "WeightedGaussianPeeling",
+    "WinCount",
 ]

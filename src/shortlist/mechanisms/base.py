@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from shortlist.errors import InputError, is_whole, written
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
 from shortlist.privacy import Cost
 from shortlist.reals import Floats, Ints
 
@@ -25,6 +25,7 @@ __all__ = [
     "require_count",
     "require_delta",
     "require_epsilon",
+    "require_few_comparisons",
     "require_option",
     "require_share",
     "score_digits",
@@ -46,6 +47,9 @@ class Question(Enum):
 
     HITTING_SET = "hitting-set"
     """The items that reach most users together."""
+
+    RANK = "rank"
+    """The items that do best when compared in pairs."""
 
     @property
     def method(self) -> str:
@@ -153,6 +157,11 @@ class Mechanism(ABC):
         return ADD_OR_REMOVE
 
     @property
+    def assumes(self) -> tuple[str, ...]:
+        """What the guarantee takes as public or promised, beside what the source says."""
+        return ()
+
+    @property
     def tells_counts(self) -> bool:
         """Whether its scores are noisy counts already, at no further cost."""
         return False
@@ -226,13 +235,19 @@ def require_bounded(
     evidence: Counts | PrivateCounts | WeightedHistogram, max_items_per_user: int | None
 ) -> None:
     """Refuse evidence in which one user can change more than the mechanism accounts for."""
-    bound = evidence.max_items_per_user
-    if max_items_per_user is not None and (bound is None or bound > max_items_per_user):
+    _require_tight("max_items_per_user", evidence.max_items_per_user, max_items_per_user)
+
+
+def require_few_comparisons(evidence: Wins, max_comparisons_per_user: int | None) -> None:
+    """Refuse comparisons of which one user made more than the mechanism accounts for."""
+    bound = evidence.max_comparisons_per_user
+    _require_tight("max_comparisons_per_user", bound, max_comparisons_per_user)
+
+
+def _require_tight(name: str, bound: int | None, most: int | None) -> None:
+    if most is not None and (bound is None or bound > most):
         looser = "not bounded" if bound is None else f"bounded at {bound}, which is looser"
-        raise InputError(
-            f"max_items_per_user={max_items_per_user}: the evidence is {looser}; bound it at "
-            f"{max_items_per_user}."
-        )
+        raise InputError(f"{name}={most}: the evidence is {looser}; bound it at {most}.")
 
 
 def score_digits(sd: float) -> int:
