@@ -133,6 +133,7 @@ def rank(file, *more, k=2):
 
 
 IN_TABLE = "--public-items-in-table"
+SPECTRAL = ["--mechanism", "spectral-ranking"]
 STORED = [(item, (5 - i) * 1000) for i, item in enumerate(ITEMS)]
 
 
@@ -277,6 +278,18 @@ def test_a_ranking(run, games, tmp_path):
     assert release["guarantee"]["protects"] == "one user, at most 3 comparisons"
     assert release["mechanism"]["parameters"]["max_comparisons_per_user"] == 3
     assert release["question"] == "rank"
+
+
+def test_a_spectral_ranking(run, games):
+    words = rank(games, IN_TABLE, *SPECTRAL, "--contraction", "0.9", "--degree", 4, k=5)
+    status, out, err = run(*words)
+    assert (status, err) == (0, "")
+    said = " ".join(out.split())
+    assert "who won, in one comparison" in said
+    assert "the ergodicity coefficient of the walk is at most 0.9: a promise" in said
+    assert "SpectralRanking: k=5, contraction=0.9, degree=4" in said
+    status, out, _ = run(*words, "--dry-run")
+    assert (status, "without it nothing is private" in " ".join(out.split())) == (0, True)
 
 
 def test_accesses_are_shown_on_request_beside_the_release(run, database):
@@ -556,6 +569,12 @@ def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
         ([IN_TABLE, "--mechanism", "joint"], "--mechanism joint: it answers top-k, not rank."),
         ([IN_TABLE, "-k", 6], "-k 6: there are only 5 public items; ask for at most so many."),
         ([IN_TABLE, "--seed", 1], "--seed 1: whoever knows the seed"),
+        ([IN_TABLE, "--degree", 3], "--degree: it goes with --mechanism spectral-ranking; leave"),
+        ([IN_TABLE, *SPECTRAL], "--mechanism spectral-ranking: not every pair of items was"),
+        ([IN_TABLE, *SPECTRAL], "give its option --contraction, or leave mechanism out"),
+        ([IN_TABLE, *SPECTRAL, "--contraction", "1"], "--contraction 1.0: must be a number from 0"),
+        ([IN_TABLE, *SPECTRAL, "--contraction", "0.9", "--degree", 1], "--degree 1: an item was"),
+        ([IN_TABLE, *SPECTRAL, "--delta", "0.1"], "--delta 0.1: spectral-ranking is pure and uses"),
     ],
 )
 def test_values_that_do_not_fit_a_ranking(complaint, games, more, said):

@@ -72,10 +72,13 @@ ALLOWED = {
     "race": {"binomial", "exact", "reals"},
     "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
+    "random_walk": {"histogram", "reals"},
+    "experiments": {"experiments", "histogram", "kernels", "random_walk", "reals", "errors"},
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
-        "noisy_values", "grouping", "slack", "race", "threshold", "stores",  # stores: the contract
+        "noisy_values", "grouping", "slack", "race", "threshold", "random_walk",
+        "stores",  # the contract
         "errors", "kernels", "mechanisms",
     },
 }  # fmt: skip

@@ -20,7 +20,7 @@ from shortlist import mechanisms
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Question, Selection
 from shortlist.mechanisms.base import Option
 from shortlist.stores.contract import View
@@ -35,7 +35,7 @@ ALL = [
 ]
 BOUNDS = {"max_items_per_user": 10, "max_comparisons_per_user": 10}
 USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
-PUBLIC = (Counts, View, Wins)  # evidence whose items everybody knows
+PUBLIC = (Counts, Outcomes, View, Wins)  # evidence whose items everybody knows
 DELTAS = [1e-290, 1e-100, 1e-12, 1e-6, 1e-3, 0.3]
 
 every = pytest.mark.parametrize("mechanism", ALL)
@@ -68,10 +68,20 @@ def evidence(mechanism, counts, weights=None, bound=10):
     counts = np.array(counts, np.int64)
     if mechanism.evidence is View:
         return Listed(counts)
+    if mechanism.evidence is Outcomes:
+        return outcomes(counts[:60], bound)
     if mechanism.evidence in (Counts, PrivateCounts, Wins):
         return mechanism.evidence(counts, bound)
     weights = counts * 2**32 if weights is None else np.array(weights, np.int64)
     return WeightedHistogram(weights, counts, bound)
+
+
+def outcomes(counts, bound, times=2**40):
+    """Comparisons of every pair, won in proportion to the counts."""
+    first, second = np.triu_indices(len(counts), 1)
+    odds = (counts[first] + 1.0) / (counts[first] + counts[second] + 2.0)
+    wins = np.rint(odds * times).astype(np.int64)
+    return Outcomes(first, second, np.full(len(first), times), wins, len(counts), bound)
 
 
 def check(selection, n, k=None):
@@ -118,6 +128,8 @@ BAD = {
     "k": [0, -1, 1.5, 2.0, True, "3", math.nan, None],
     "max_items_per_user": [0, -1, 1.5, True, "3", math.inf, None],
     "max_comparisons_per_user": [0, -1, 1.5, True, "3", math.inf],
+    "contraction": [-0.1, 1, 1.0, 1 - 1e-7, math.nan, math.inf, True, "0.5"],
+    "degree": [0, -1, 1.5, True, "3", math.inf],
 }
 
 
@@ -274,6 +286,8 @@ NUMBERS = {
     "k": [np.int64(5), np.uint8(200)],
     "max_items_per_user": [np.int64(300), np.uint8(255)],
     "max_comparisons_per_user": [np.int64(300), np.uint8(255)],
+    "degree": [np.int64(300), np.uint8(255)],
+    "contraction": [np.float32(0.1), np.float64(0.1), np.int64(0), 0],
     "epsilon": [np.float32(0.1), np.float64(0.1), np.int64(1), 1, Fraction(1, 3)],
     "delta": [np.float32(1e-6), np.float64(1e-6), Fraction(1, 10**6)],
 }
@@ -365,7 +379,7 @@ def test_the_common_items_are_found(mechanism):
     selection = built.select(evidence(mechanism, counts), Draws(SeededBits(4)))
     assert selection.positions.tolist() == [3, 4, 1]
     assert selection.ordered is ("k" in mechanism.fields())
-    if selection.scores is not None:
+    if selection.scores is not None and mechanism.evidence is not Outcomes:
         expected = np.array([30_000, 20_000, 10_000])
         assert np.abs(selection.scores - expected).max() < 6 * selection.noise_sd
         assert mechanism.score_unit

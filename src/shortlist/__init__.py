@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist import bits, mechanisms, privacy, stores
+    from shortlist import bits, experiments, mechanisms, privacy, stores
     from shortlist.errors import InputError
     from shortlist.release import Release
     from shortlist.sources.comparisons import Comparisons, comparisons
@@ -32,6 +32,7 @@ __all__ = [
     "bits",
     "comparisons",
     "counts",
+    "experiments",
     "mechanisms",
     "pairs",
     "privacy",

@@ -213,8 +213,26 @@ RankMechanism = Annotated[
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="win-count, the default.",
+        help="win-count (the default), or spectral-ranking, for which it is public which pairs "
+        "were compared.",
         rich_help_panel=PRIVACY,
+    ),
+]
+Contraction = Annotated[
+    float | None,
+    _budget(
+        "For spectral-ranking: your promise on the walk, whoever wins. Not needed where all pairs "
+        "were compared."
+    ),
+]
+Degree = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole,
+        metavar="N",
+        help="For spectral-ranking: with how many others an item was compared at most.",
+        rich_help_panel=PRIVACY,
+        show_default=False,
     ),
 ]
 Output = Annotated[

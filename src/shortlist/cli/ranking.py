@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.request import Request
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
+    from shortlist.mechanisms import Mechanism
     from shortlist.sources.comparisons import Comparisons
     from shortlist.sources.offer import Offer
 
@@ -24,10 +26,27 @@ class RankRequest(Request):
     winner: str
     loser: str
     max_comparisons_per_user: int | None
+    contraction: float | None
+    degree: int | None
 
     def asked(self) -> dict[str, Any]:
         """The arguments of the question that a mechanism is built from."""
         return {"k": self.k, "epsilon": self.epsilon, "delta": self.delta}
+
+    def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
+        """The mechanism asked for by name, with those of its own options that were given."""
+        from shortlist.sources.kinds import mechanism_named
+
+        kind = None if self.mechanism is None else mechanism_named(self.mechanism)
+        given = {"contraction": self.contraction, "degree": self.degree}
+        options: dict[str, Any] = {n: value for n, value in given.items() if value is not None}
+        if not options:
+            return kind
+        if kind is None or not set(options) <= set(kind.fields()):
+            raise InputError(
+                f"--{next(iter(options))}: it goes with --mechanism spectral-ranking; leave it out."
+            )
+        return partial(kind, **options)
 
     def _offer(self) -> Offer:
         from shortlist.sources.comparisons import require_bound

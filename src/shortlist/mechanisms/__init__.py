@@ -10,6 +10,7 @@ from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Conversion, Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
+from shortlist.mechanisms.spectral_ranking import SpectralRanking
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
@@ -32,6 +33,7 @@ __all__ = [
     "PermuteAndFlip",
     "Question",
     "Selection",
+    "SpectralRanking",
     "ThresholdTopK",
     "WeightedGaussian",
     "WeightedGaussianPeeling",

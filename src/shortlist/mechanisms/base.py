@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from shortlist.errors import InputError, is_whole, written
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.privacy import Cost
 from shortlist.reals import Floats, Ints
 
@@ -22,6 +22,7 @@ __all__ = [
     "Question",
     "Selection",
     "require_bounded",
+    "require_contraction",
     "require_count",
     "require_delta",
     "require_epsilon",
@@ -224,6 +225,15 @@ def require_share(name: str, value: float) -> None:
         raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
 
 
+def require_contraction(contraction: float) -> None:
+    """Refuse what cannot bound the ergodicity coefficient of a walk that forgets where it began."""
+    if not 0 <= _number(contraction) <= 1 - 1e-6:
+        raise InputError(
+            f"contraction={written(contraction)}: must be a number from 0 to 1 - 1e-6, chosen "
+            "without looking at who won; nearer to 1 is more private."
+        )
+
+
 def require_option(name: str, value: object, kind: type[Option]) -> None:
     """Refuse what is not one of the alternatives of that kind."""
     if not isinstance(value, kind):
@@ -238,7 +248,9 @@ def require_bounded(
     _require_tight("max_items_per_user", evidence.max_items_per_user, max_items_per_user)
 
 
-def require_few_comparisons(evidence: Wins, max_comparisons_per_user: int | None) -> None:
+def require_few_comparisons(
+    evidence: Wins | Outcomes, max_comparisons_per_user: int | None
+) -> None:
     """Refuse comparisons of which one user made more than the mechanism accounts for."""
     bound = evidence.max_comparisons_per_user
     _require_tight("max_comparisons_per_user", bound, max_comparisons_per_user)

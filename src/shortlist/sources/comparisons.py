@@ -11,7 +11,7 @@ from shortlist.bits import Bits
 from shortlist.contributions import Contributions
 from shortlist.errors import InputError, written
 from shortlist.exact import Draws
-from shortlist.histogram import Wins
+from shortlist.histogram import Outcomes, Wins
 from shortlist.mechanisms.base import Mechanism, Question, require_count
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
@@ -162,28 +162,33 @@ class Comparisons:
         )
         if self._public is not IN_TABLE:
             require_enough(k, len(self._public))
-        bits = bits_of(random)
-        return answer(chosen, bits, partial(self._show, chosen, k), self._promise)
+        show = partial(self._show, chosen, k)
+        return answer(chosen, bits_of(random), show, self._promise(chosen))
 
-    def _show(self, _mechanism: Mechanism, k: int, draws: Draws) -> Shown:
+    def _show(self, mechanism: Mechanism, k: int, draws: Draws) -> Shown:
         rows, users = self._held()
-        require_enough(k, len(rows.items))
-        winners = rows.winners
+        n_items = len(rows.items)
+        require_enough(k, n_items)
+        winners, losers = rows.winners, rows.losers
         if users is not None and self._bound is not None:
-            winners = winners[users.bounded(self._bound, draws).listed()]
-        wins = np.bincount(winners, minlength=len(rows.items))
-        return Shown(Wins(wins, self._bound), rows.items.__getitem__)
+            counted = users.bounded(self._bound, draws).listed()
+            winners, losers = winners[counted], losers[counted]
+        evidence: Wins | Outcomes = Wins(np.bincount(winners, minlength=n_items), self._bound)
+        if mechanism.evidence is Outcomes:
+            evidence = Outcomes.of_rows(winners, losers, n_items, self._bound)
+        return Shown(evidence, rows.items.__getitem__)
 
     def _read(self) -> tuple[Rows, Contributions | None]:
         """The comparisons, and which rows are whose."""
         rows = self._table.rows(self._public)
         return rows, _by_user(rows)
 
-    @property
-    def _promise(self) -> Promise:
+    def _promise(self, mechanism: Mechanism) -> Promise:
         known = "the items that the table compares are public"
+        of_all = mechanism.evidence is not Outcomes
         return Promise(
-            protects=self._unit, assumes=(known if self._public is IN_TABLE else LIST_IS_PUBLIC,)
+            protects=self._unit if of_all else f"who won, in {self._unit}",
+            assumes=(known if self._public is IN_TABLE else LIST_IS_PUBLIC,),
         )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shortlist.contributions import Contributions
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import require_count
 from shortlist.stores.contract import View
 
@@ -53,7 +53,7 @@ class Offer:
         if bound is not None:
             require_count("max_comparisons_per_user", bound)
             bound = int(bound)
-        return cls(evidence=(Wins,), bounds={"max_comparisons_per_user": bound})
+        return cls(evidence=(Wins, Outcomes), bounds={"max_comparisons_per_user": bound})
 
     @classmethod
     def of_store(cls) -> Offer:
