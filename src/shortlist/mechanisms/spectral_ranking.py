@@ -100,7 +100,7 @@ class SpectralRanking(Mechanism):
         public = f"which pairs were compared and how often{whose} is public"
         if self.contraction is None:
             return (public,)
-        bound = f"the ergodicity coefficient of the walk is at most {self.contraction:.6g}"
+        bound = f"the ergodicity coefficient of the walk is at most {self.contraction}"
         return (public, f"whatever the outcomes, {bound}: a promise that nothing checks")
 
     @property
