@@ -290,15 +290,19 @@ def test_version(run):
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"], ["hitting-set", "--help"]],
+    [
+        *(["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]),
+        *(["hitting-set", "--help"], ["rank", "-h"]),
+    ],
 )
 def test_help_fits_and_has_an_example(run, words):
     status, out, err = run(*words)
     assert (status, err) == (0, "")
     command = words[0] if len(words) > 1 else "top-k"
-    assert f" shortlist {command} plays.parquet --user user --item title \\\n" in re.sub(
-        " +\n", "\n", out
-    )
+    table = "plays.parquet --user user --item title"
+    if command == "rank":
+        table = "games.csv --winner won --loser lost"
+    assert f" shortlist {command} {table} \\\n" in re.sub(" +\n", "\n", out)
     assert all(len(line) <= 80 for line in out.split("\n"))
     assert "bool" not in out
     assert not set("<>{}") & set(out)

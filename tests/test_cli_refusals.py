@@ -239,6 +239,8 @@ def test_a_name_that_is_a_glob_is_only_a_name(run, plays, tmp_path):
         ('user="a" and item="b" are', '--user "a" and --item "b" are'),
         ("epsilon=1.0, delta=0.5: no noise", "--epsilon 1.0, --delta 0.5: no noise"),
         ("max_items_per_user=0: must be", "--max-items-per-user 0: must be"),
+        ('winner="k=1" is of', '--winner "k=1" is of'),
+        ("max_comparisons_per_user=0: must", "--max-comparisons-per-user 0: must"),
         ("mechanism=DiscoverThenRank: it", "--mechanism discover-then-rank: it"),
         ("delta=0.1: Peeling needs none", "--delta 0.1: peeling needs none"),
         ("public_items holds 'public_items' twice", "--public-items holds 'public_items' twice"),

@@ -75,12 +75,14 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
 
 
 _ARGUMENT = re.compile(
-    r"(data|url|table|k|user|item|count|epsilon|delta|mechanism|max_items_per_user|public_items"
-    r"""|count_share)=("[^"]*"|[^\s",:]+)"""
+    r"(data|url|table|k|user|item|count|winner|loser|contraction|degree|epsilon|delta|mechanism|max_items_per_user"
+    r"""|max_comparisons_per_user|public_items|count_share)=("[^"]*"|[^\s",:]+)"""
 )
 _OPTIONS = {
     "public_items": "--public-items",
+    "contraction": "--contraction",
     "count_share": "--count-share",
+    "max_comparisons_per_user": "--max-comparisons-per-user",
     "sl.IN_TABLE": "--public-items-in-table",
     "sl.counts": "--count",
     "sl.pairs": "--user",
