@@ -18,6 +18,7 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Question,
     Selection,
+    best_are_named,
     require_contraction,
     require_few_comparisons,
     score_digits,
@@ -130,7 +131,8 @@ class SpectralRanking(Mechanism):
         return [
             "A walk moves from items to those that won against them; its time there is the score.",
             f"Laplace noise is added once to every score: of {noise}",
-            f"The {self.k} items of the largest are named, in their order, with noisy scores.",
+            best_are_named(self.k, "largest noisy score"),
+            "The noisy scores are told.",
             *([] if self.contraction is None else [unchecked]),
         ]
 

@@ -14,6 +14,7 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Question,
     Selection,
+    best_are_named,
     require_few_comparisons,
     score_digits,
 )
@@ -90,7 +91,8 @@ class WinCount(Mechanism):
         sd = math.sqrt(2) * self.scale
         return [
             f"Laplace noise of standard deviation {sd:.3g} is added once to each number of wins.",
-            f"The {self.k} items of the largest are named, in their order, with these numbers.",
+            best_are_named(self.k, "largest noisy number"),
+            "The noisy numbers are told.",
             f"The noise hides what one {one} changes; it is the same for any number of items.",
         ]
 
