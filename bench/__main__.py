@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import accesses, accuracy, audit, choice, counts_speed, errors, speed, store_speed
+from bench import (
+    accesses,
+    accuracy,
+    audit,
+    bounds,
+    choice,
+    counts_speed,
+    errors,
+    ranking,
+    speed,
+    store_speed,
+)
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
@@ -14,7 +25,9 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "speed": lambda asked: speed.measure(asked.scale),
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
     "store-speed": lambda asked: store_speed.measure(asked.scale),
+    "ranking": lambda asked: ranking.measure(asked.scale, asked.runs or 100),
     "accesses": lambda asked: accesses.measure(asked.scale, asked.runs or 30),
+    "bounds": lambda asked: bounds.measure(asked.scale, asked.runs or 5),
 }
 APART: dict[str, Callable[[argparse.Namespace], None]] = {
     "tuning": lambda asked: accuracy.tune(asked.runs or 20),

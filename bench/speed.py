@@ -16,7 +16,12 @@ from bench.timing import command, in_turns, peak_memory, timed
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
-from shortlist.mechanisms import DiscoverThenRank, WeightedGaussian
+from shortlist.mechanisms import (
+    DiscoverThenRank,
+    PolicyGaussian,
+    PolicyGreedy,
+    WeightedGaussian,
+)
 from shortlist.mechanisms.weighted_gaussian import discover
 from shortlist.table import open_table
 
@@ -150,6 +155,7 @@ def _arrays(scale: float) -> list[Line]:
     held = Contributions.of_rows(users, items, n_users=n_users, n_items=n_items)
     bounded = timed(lambda: held.bounded(BOUND, draws).weigh(), runs=21)
     lines = [timed_line(f"bounding and weighting {n:,} coded pairs", bounded, aim=0.05)]
+    lines += _domains(held, n)
 
     n = int(1_000_000 * scale)
     weights, counts = samples.positive_weights(n)
@@ -164,3 +170,24 @@ def _arrays(scale: float) -> list[Line]:
         times = timed(lambda: mechanism.select(evidence, draws), runs=11)  # noqa: B023 - now
         lines += [timed_line(f"DiscoverThenRank.select, {n:,} items, k={k:,} ({way})", times)]
     return lines
+
+
+def _domains(held: Contributions, n: int) -> list[Line]:
+    """Domain discovery, from the users' sets to the selected items."""
+    draws = Draws()
+    weighted = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
+    gaussian = PolicyGaussian(max_items_per_user=BOUND, **ASKED)
+    greedy = PolicyGreedy(**ASKED)
+    beside, *times = in_turns(
+        [
+            lambda: weighted.select(held.bounded(BOUND, draws).weigh(), draws),
+            lambda: gaussian.select(held, draws),
+            lambda: greedy.select(held, draws),
+        ],
+        runs=21,
+    )
+    names = "PolicyGaussian", "PolicyGreedy"
+    return [
+        timed_line(f"{name}, {n:,} coded pairs", taken, "WeightedGaussian", beside, aim=0.15)
+        for name, taken in zip(names, times, strict=True)
+    ]

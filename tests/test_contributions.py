@@ -281,3 +281,34 @@ def test_kernels_work_where_no_cache_can_be_written():
     command = [sys.executable, "-W", "error", "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ours
     assert "int64" in run.stdout
+
+
+@fixed
+@given(st.lists(st.frozensets(st.integers(0, 6)), max_size=9), st.permutations(range(7)))
+def test_sets_among_some_items(data, order):
+    known = np.array([*order[:4], -1])
+    rows = [(user, item) for user, items in enumerate(data) for item in items]
+    users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+    held = Contributions.of_rows(users, items, n_users=len(data), n_items=7)
+    kept = held.among(known)
+    assert kept.n_items == 5
+    for user, whole in enumerate(data):
+        own = kept.items[kept.starts[user] : kept.starts[user] + kept.sizes[user]]
+        assert sorted(own.tolist()) == sorted(order.index(x) for x in whole & set(order[:4]))
+    assert kept.counts.tolist() == [sum(x in s for s in data) for x in known.tolist()]
+    assert kept.counts.tolist() == kept.recount().counts.tolist()
+    assert held.counts.tolist() == [sum(x in s for s in data) for x in range(7)]  # unchanged
+
+
+@pytest.mark.parametrize("bound", [1, 3, 100])
+def test_items_are_listed_one_user_after_another(bound):
+    rng = np.random.default_rng(1)
+    users, items = rng.integers(0, 9, 60).astype(np.uint32), np.arange(60, dtype=np.uint32)
+    held = Contributions.of_rows(users, items, n_users=9, n_items=60)
+    bounded = held.bounded(bound, Draws(SeededBits(1)))
+    listed = bounded.listed()
+    sizes = np.minimum(np.bincount(users, minlength=9), bound)
+    assert users[listed].tolist() == np.repeat(np.arange(9), sizes).tolist()
+    assert len(set(listed.tolist())) == len(listed)
+    none = Contributions.of_rows(users[:0], items[:0], n_users=0, n_items=0)
+    assert none.bounded(2, Draws(SeededBits(1))).listed().tolist() == []

@@ -68,14 +68,22 @@ ALLOWED = {
     "exact": {"bits", "reals", "noise", "noisy_values", "uniform", "errors"},
     "grouping": {"kernels", "exact", "reals", "errors"},
     "slack": {"kernels", "exact", "grouping", "reals", "errors"},
+    "policy": {"contributions", "kernels", "exact", "reals"},
+    "unreached": {"contributions", "kernels", "reals"},
     "binomial": {"exact", "reals"},
     "race": {"binomial", "exact", "reals"},
     "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
+    "bounds": {"bounds", "reals", "errors"},
+    "metrics": {"metrics", "kernels", "contributions", "unreached"},
+    "random_walk": {"histogram", "reals"},
+    "experiments": {"experiments", "histogram", "kernels", "random_walk", "reals", "errors"},
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
-        "noisy_values", "grouping", "slack", "race", "threshold", "stores",  # stores: the contract
+        "noisy_values", "grouping", "slack", "race", "threshold", "policy", "unreached",
+        "random_walk",
+        "stores",  # the contract
         "errors", "kernels", "mechanisms",
     },
     "audit": {
@@ -126,6 +134,10 @@ def test_the_foundations_load_nothing_heavy():
         "privacy, calibration, bits, reals, uniform, noise, noisy_values, exact, histogram, errors"
     )
     assert not loaded_by(f"from shortlist import {modules}") & HEAVY
+
+
+def test_metrics_and_bounds_load_nothing_heavy():
+    assert not loaded_by("from shortlist import metrics, bounds") & HEAVY
 
 
 def test_databases_load_where_a_store_is_opened():

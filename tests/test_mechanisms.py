@@ -7,7 +7,7 @@ import json
 import math
 import re
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from numbers import Real
 from operator import add
 
@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from shortlist import mechanisms
 from shortlist.bits import SeededBits
+from shortlist.contributions import Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
-from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Selection
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
+from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Question, Selection
 from shortlist.mechanisms.base import Option
 from shortlist.stores.contract import View
 from views import Listed
@@ -33,8 +34,9 @@ ALL = [
     for listed in LISTED
     if isinstance(listed, type) and issubclass(listed, Mechanism) and not inspect.isabstract(listed)
 ]
-USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 10}
-PUBLIC = (Counts, View)  # evidence whose items everybody knows
+BOUNDS = {"max_items_per_user": 10, "max_comparisons_per_user": 10}
+USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
+PUBLIC = (Counts, Outcomes, View, Wins)  # evidence whose items everybody knows
 DELTAS = [1e-290, 1e-100, 1e-12, 1e-6, 1e-3, 0.3]
 
 every = pytest.mark.parametrize("mechanism", ALL)
@@ -63,14 +65,34 @@ def having(*names):
     return pytest.mark.parametrize("mechanism", [m for m in ALL if set(names) <= set(m.fields())])
 
 
+@lru_cache
+def one_item_each(counts):
+    """Users who hold one item each."""
+    items = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
+    users = np.arange(len(items), dtype=np.uint32)
+    return Contributions.of_rows(users, items, n_users=len(users), n_items=len(counts))
+
+
 def evidence(mechanism, counts, weights=None, bound=10):
+    if mechanism.evidence is Contributions:
+        return one_item_each(tuple(counts))
     counts = np.array(counts, np.int64)
     if mechanism.evidence is View:
         return Listed(counts)
-    if mechanism.evidence in (Counts, PrivateCounts):
+    if mechanism.evidence is Outcomes:
+        return outcomes(counts[:60], bound)
+    if mechanism.evidence in (Counts, PrivateCounts, Wins):
         return mechanism.evidence(counts, bound)
     weights = counts * 2**32 if weights is None else np.array(weights, np.int64)
     return WeightedHistogram(weights, counts, bound)
+
+
+def outcomes(counts, bound, times=2**40):
+    """Comparisons of every pair, won in proportion to the counts."""
+    first, second = np.triu_indices(len(counts), 1)
+    odds = (counts[first] + 1.0) / (counts[first] + counts[second] + 2.0)
+    wins = np.rint(odds * times).astype(np.int64)
+    return Outcomes(first, second, np.full(len(first), times), wins, len(counts), bound)
 
 
 def check(selection, n, k=None):
@@ -88,7 +110,7 @@ def check(selection, n, k=None):
 def test_the_list_is_what_the_tests_enrol():
     assert len(ALL) >= 4
     options = {x for x in LISTED if isinstance(x, type) and issubclass(x, Option)}
-    assert set(LISTED) - set(ALL) - options == {Mechanism, Selection}
+    assert set(LISTED) - set(ALL) - options == {Mechanism, Question, Selection}
     used = {type(field.default) for m in ALL for field in dataclasses.fields(m)}
     assert options == {kind for kind in used if issubclass(kind, Option)}
 
@@ -116,6 +138,9 @@ BAD = {
     "delta": [-1, -1e-9, 1, 1.0, 1.5, math.nan, math.inf, True, "0.1", None],
     "k": [0, -1, 1.5, 2.0, True, "3", math.nan, None],
     "max_items_per_user": [0, -1, 1.5, True, "3", math.inf, None],
+    "max_comparisons_per_user": [0, -1, 1.5, True, "3", math.inf],
+    "contraction": [-0.1, 1, 1.0, 1 - 1e-7, math.nan, math.inf, True, "0.5"],
+    "degree": [0, -1, 1.5, True, "3", math.inf],
 }
 
 
@@ -165,6 +190,18 @@ def test_cost_is_within_what_was_asked_for(mechanism, epsilon, delta):
         cost = build(mechanism, epsilon=epsilon, delta=delta, k=k).cost
         assert cost.delta(epsilon) <= delta
         assert cost.epsilon(delta) <= epsilon * (1 + 1e-9)
+
+
+@having("k")
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_one_item_is_not_spoken_of_as_many(mechanism, delta):
+    try:
+        told = " ".join(build(mechanism, epsilon=0.1, delta=delta, k=1).explain())
+    except InputError:  # with that delta
+        return
+    assert not re.search(r"\b1 (items|picks|are)\b|\b1 items", told)
+    several = " ".join(build(mechanism, epsilon=0.1, delta=delta, k=7).explain())
+    assert not re.search(r"\b7 (item|pick|is)\b", several)
 
 
 @having("threshold_share")
@@ -219,7 +256,7 @@ def test_an_extreme_epsilon_works_or_is_refused_before_data_is_seen(mechanism, g
         return
     assert all(math.isfinite(value) for value in built.cost.parameters().values())
     assert built.cost.delta(built.epsilon) <= built.delta
-    check(built.select(evidence(mechanism, [5, 2**20]), Draws(SeededBits(1))), 2)
+    check(built.select(evidence(mechanism, [5, 2**18]), Draws(SeededBits(1))), 2)
 
 
 @every
@@ -271,6 +308,9 @@ def test_an_option_is_one_of_its_kind(mechanism, field):
 NUMBERS = {
     "k": [np.int64(5), np.uint8(200)],
     "max_items_per_user": [np.int64(300), np.uint8(255)],
+    "max_comparisons_per_user": [np.int64(300), np.uint8(255)],
+    "degree": [np.int64(300), np.uint8(255)],
+    "contraction": [np.float32(0.1), np.float64(0.1), np.int64(0), 0],
     "epsilon": [np.float32(0.1), np.float64(0.1), np.int64(1), 1, Fraction(1, 3)],
     "delta": [np.float32(1e-6), np.float64(1e-6), Fraction(1, 10**6)],
 }
@@ -293,17 +333,26 @@ def test_a_number_of_another_library_is_as_good_as_ours_or_refused(mechanism, na
     assert built.explain() == same.explain()
 
 
-@having("max_items_per_user")
-def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism):
+@pytest.mark.parametrize(
+    ("mechanism", "name"),
+    [
+        (m, name)
+        for m in ALL
+        if m.evidence is not Contributions  # which is bounded in `select`
+        for name in m.fields()
+        if name in BOUNDS
+    ],
+)
+def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism, name):
     built = build(mechanism)
-    with pytest.raises(InputError, match=r"max_items_per_user=10: .* bounded at 11"):
+    with pytest.raises(InputError, match=rf"{name}=10: .* bounded at 11"):
         built.select(evidence(mechanism, [5, 6], bound=11), Draws(SeededBits(1)))
     for bound in (1, 9, 10):
         check(built.select(evidence(mechanism, [5, 6], bound=bound), Draws(SeededBits(1))), 2)
     if mechanism.evidence is not WeightedHistogram:  # which is always bounded
-        with pytest.raises(InputError, match=r"max_items_per_user=10: .* not bounded"):
+        with pytest.raises(InputError, match=rf"{name}=10: .* not bounded"):
             built.select(evidence(mechanism, [5, 6], bound=None), Draws(SeededBits(1)))
-        unbounded = build(mechanism, max_items_per_user=None)
+        unbounded = build(mechanism, **{name: None})
         for bound in (1, 10**6, None):
             seen = evidence(mechanism, [5, 6], bound=bound)
             check(unbounded.select(seen, Draws(SeededBits(1))), 2)
@@ -330,7 +379,7 @@ def test_no_item_is_given_twice(mechanism, counts, k, epsilon):
     check(built.select(evidence(mechanism, counts), Draws(SeededBits(2))), len(counts), limit)
 
 
-@every
+@pytest.mark.parametrize("mechanism", [m for m in ALL if m.evidence is not Contributions])
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 100.0])
 def test_huge_counts(mechanism, epsilon):
     counts = [2**62 - 1, 2**62 - 1, 2**62 - 2, 2**61, 1, 1, 0]
@@ -345,7 +394,7 @@ def test_huge_counts(mechanism, epsilon):
 
 @pytest.mark.parametrize("mechanism", [m for m in ALL if m.evidence not in PUBLIC])
 def test_an_item_that_nobody_holds_is_never_named(mechanism):
-    counts, weights = [10**6, 50, 0, 3], [10**6 << 32, 0, 0, 0]
+    counts, weights = [10**5, 50, 0, 3], [10**5 << 32, 0, 0, 0]
     for seed in range(20):
         built = build(mechanism, epsilon=20.0, delta=0.3, k=4)
         selection = built.select(evidence(mechanism, counts, weights), Draws(SeededBits(seed)))
@@ -358,9 +407,11 @@ def test_the_common_items_are_found(mechanism):
     built = build(mechanism, epsilon=20.0)
     counts = [0, 10_000, 1, 30_000, 20_000]
     selection = built.select(evidence(mechanism, counts), Draws(SeededBits(4)))
-    assert selection.positions.tolist() == [3, 4, 1]
+    positions = selection.positions.tolist()
     assert selection.ordered is ("k" in mechanism.fields())
-    if selection.scores is not None:
+    is_set = selection.scores is None and not selection.ordered
+    assert (sorted(positions) if is_set else positions) == ([1, 3, 4] if is_set else [3, 4, 1])
+    if selection.scores is not None and mechanism.evidence is not Outcomes:
         expected = np.array([30_000, 20_000, 10_000])
         assert np.abs(selection.scores - expected).max() < 6 * selection.noise_sd
         assert mechanism.score_unit

@@ -298,7 +298,7 @@ def _answer(items, selection):
     guarantee = Guarantee(
         **ASK, cost=mechanism.cost, adjacency="", protects="", assumes=(), private=False
     )
-    return released("domain", mechanism, selection, pl.DataFrame(items), guarantee)
+    return released(mechanism, selection, pl.DataFrame(items), guarantee)
 
 
 def test_a_set_is_sorted_by_score_and_then_by_item():

@@ -19,6 +19,7 @@ from shortlist.mechanisms import (
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
+    Question,
     WeightedGaussian,
     WeightedGaussianPeeling,
 )
@@ -34,7 +35,8 @@ HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER
 def build(mechanism=None, *, public=False, bound=100, **asked):
     offer = Offer.of_pairs(public=public, max_items_per_user=bound)
     asked = {"k": 20, "epsilon": 1.0, "delta": 1e-6} | asked
-    return build_mechanism(mechanism, offer, **asked)
+    question = Question.DOMAIN if asked["k"] is None else Question.TOP_K
+    return build_mechanism(mechanism, offer, question=question, **asked)
 
 
 def build_for_counts(mechanism=None, *, public=False, bound=None, **asked):

@@ -20,14 +20,15 @@ from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.reals import UNIT, Ints
 
-__all__ = ["Buckets", "Contributions", "unit_weight"]
+__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions", "unit_weight"]
 
 Codes = NDArray[np.uint32]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
 _SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
 _WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
-_USERS = 2**30  # as many weights of at most 2^32 units fit an int64
+MOST_USERS = 2**30
+"""As many weights of at most 2^32 units fit an int64."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Buckets:
     @classmethod
     def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
         """Move each row to its bucket. The codes are not needed any more."""
-        if n_users > _USERS:
+        if n_users > MOST_USERS:
             raise InputError("too many users: a table may hold about a billion of them.")
         n_buckets = (n_users >> _SHIFT) + 1
         parts = _parts(len(users))
@@ -126,6 +127,28 @@ class Contributions:
                 kernels.pick_subsets(starts[large[batch]], steps[batch], choices, items)
             starts[large] += np.where(excess < max_items_per_user, steps, 0)
         return Contributions(starts, sizes, items, self.n_items, self.counts, max_items_per_user)
+
+    def among(self, codes: Ints) -> Contributions:
+        """The same users' sets, of nothing but these items.
+
+        Args:
+            codes: The item code of each, which is its place from now on, or -1 where nobody holds
+                it; shape (n,), no code twice.
+        """
+        places = np.full(self.n_items, -1, np.int64)
+        held = np.flatnonzero(codes >= 0)
+        places[codes[held]] = held
+        sizes, items = self.sizes.copy(), self.items.copy()
+        kernels.keep_items(self.starts, sizes, items, places)
+        counts = np.append(self.counts, 0)[codes]
+        return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
+
+    def listed(self) -> Codes:
+        """The items of all users, one after another."""
+        before = np.cumsum(self.sizes) - self.sizes
+        places = np.repeat(self.starts - before, self.sizes) + np.arange(self.sizes.sum())
+        listed: Codes = self.items[places]
+        return listed
 
     def count(self) -> Counts:
         """How many users hold each item."""

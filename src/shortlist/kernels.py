@@ -14,11 +14,18 @@ import numba
 
 __all__ = [
     "add_up",
+    "count_units",
+    "descend",
     "draw_bounds",
+    "farthest",
+    "find_hit",
     "find_members",
     "group",
+    "invert",
+    "keep_items",
     "partition",
     "pick_subsets",
+    "reach",
     "rows_per_bucket",
     "slack_jumps",
     "tally",
@@ -26,15 +33,18 @@ __all__ = [
 ]
 
 Kernel = Callable[..., None]
+_LIMB = 21  # bits: three make a number below 2^63, and products of two leave room for sums
+_LOW = 2**_LIMB - 1
+_SHIFT = 2.0**_LIMB
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
 
 
-def _kernel(signature: str) -> Callable[[Kernel], Kernel]:
+def _kernel(signature: str, **options: object) -> Callable[[Kernel], Kernel]:
     def compile_(function: Kernel) -> Kernel:
         try:
-            kernel: Kernel = numba.njit(signature, cache=True, nogil=True)(function)
+            kernel: Kernel = numba.njit(signature, cache=True, nogil=True, **options)(function)
         except RuntimeError:  # no folder can be written to
-            kernel = numba.njit(signature, nogil=True)(function)
+            kernel = numba.njit(signature, nogil=True, **options)(function)
         return kernel
 
     return compile_
@@ -98,6 +108,19 @@ def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, co
             sizes[user] = distinct - starts[user]
 
 
+@_kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1])")
+def keep_items(starts, sizes, items, places):
+    """Of each user's items keep those whose entry in `places` is 0 or more, and put that entry."""
+    for user in range(len(starts)):
+        kept = 0
+        for place in range(starts[user], starts[user] + sizes[user]):
+            new = places[items[place]]
+            if new >= 0:
+                items[starts[user] + kept] = new
+                kept += 1
+        sizes[user] = kept
+
+
 @_kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")
 def weigh(starts, sizes, items, first, last, weight_of_size, weights):
     """Add each user's weight, which depends on the number of items held, to all these items."""
@@ -105,6 +128,42 @@ def weigh(starts, sizes, items, first, last, weight_of_size, weights):
         weight = weight_of_size[sizes[user]]
         for place in range(starts[user], starts[user] + sizes[user]):
             weights[items[place]] += weight
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], boolean[::1], boolean[::1])")
+def find_hit(starts, sizes, items, named, hit):
+    """Set `hit` for each user who holds one of the items that are `named`."""
+    for user in range(len(starts)):
+        for place in range(starts[user], starts[user] + sizes[user]):
+            if named[items[place]]:
+                hit[user] = True
+                break
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1])")
+def invert(starts, sizes, items, places, cursors, holders):
+    """Write who holds each item whose entry in `places` is 0 or more to where its cursor points."""
+    for user in range(len(starts)):
+        for i in range(starts[user], starts[user] + sizes[user]):
+            place = places[items[i]]
+            if place >= 0:
+                holders[cursors[place]] = user
+                cursors[place] += 1
+
+
+@_kernel(
+    "void(uint32[::1], bool_[::1], int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1])"
+)
+def reach(holders, reached, starts, sizes, items, places, counts):
+    """Mark these users as reached; of those who were not, the items count one user less."""
+    for i in range(len(holders)):
+        user = holders[i]
+        if not reached[user]:
+            reached[user] = True
+            for j in range(starts[user], starts[user] + sizes[user]):
+                place = places[items[j]]
+                if place >= 0:
+                    counts[place] -= 1
 
 
 @_kernel("void(int64[::1], int64[::1], int64[::1])")
@@ -127,6 +186,54 @@ def pick_subsets(starts, steps, choices, items):
             there = here + choices[place]
             items[here], items[there] = items[there], items[here]
             place += 1
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, int64[::1])")
+def descend(starts, sizes, items, order, cutoff, one, weights):
+    """Each user in turn moves the weights of the items held towards the cutoff, by at most `one`.
+
+    The sum of the gaps' squares is an exact integer, by limbs, so the order of a user's items says
+    nothing. As a float it is off by 5 roundings of 2^-53, and the shares computed from it by 7 in
+    all; `fits` and `short` are lower by more, so that what is added has norm at most `one`.
+    """
+    fits, short = one * (1 - 2.0**-50), one * (1 - 2.0**-49)
+    for turn in range(len(order)):
+        first = starts[order[turn]]
+        last = first + sizes[order[turn]]
+        hh, hm, hl, mm, ml, ll = 0, 0, 0, 0, 0, 0
+        for place in range(first, last):
+            gap = cutoff - weights[items[place]]
+            high, middle, low = gap >> 2 * _LIMB, gap >> _LIMB & _LOW, gap & _LOW
+            hh += high * high
+            hm += high * middle
+            hl += high * low
+            mm += middle * middle
+            ml += middle * low
+            ll += low * low
+        square = ((hh * _SHIFT + 2 * hm) * _SHIFT + (2 * hl + mm)) * _SHIFT
+        norm = math.sqrt((square + 2 * ml) * _SHIFT + ll)
+        if norm <= fits:
+            for place in range(first, last):
+                weights[items[place]] = cutoff
+        else:
+            share = short / norm
+            for place in range(first, last):
+                gap = cutoff - weights[items[place]]
+                weights[items[place]] += numba.int64(gap * share)
+
+
+@_kernel("void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64, int64[::1])")
+def count_units(starts, sizes, items, order, ranks, cutoff, counts):
+    """Each user in turn adds 1 to the first in rank of the items held that are below the cutoff."""
+    for turn in range(len(order)):
+        first = starts[order[turn]]
+        chosen, least = numba.int64(-1), numba.int64(1) << 32
+        for place in range(first, first + sizes[order[turn]]):
+            item = numba.int64(items[place])
+            if ranks[item] < least and counts[item] < cutoff:
+                chosen, least = item, numba.int64(ranks[item])
+        if chosen >= 0:
+            counts[chosen] += 1
 
 
 @_kernel("void(int64[::1], int64, int64[::1], int64[::1])")
@@ -207,3 +314,17 @@ def add_up(terms, sums):
         total = larger + smaller
         lost += smaller - (total - larger)
         sums[i] = total + lost
+
+
+@_kernel("void(float64[:, ::1], int64, int64, float64[::1])", fastmath={"reassoc", "nsz"})
+def farthest(rows, first, last, distances):
+    """The largest ℓ1 distance of each row from first to last - 1 to one at or behind first.
+
+    Sums may be taken in any order, so that several terms are added at once.
+    """
+    for j in range(first, len(rows)):
+        for i in range(first, last):
+            distance = 0.0
+            for k in range(rows.shape[1]):
+                distance += abs(rows[i, k] - rows[j, k])
+            distances[i] = max(distances[i], distance)

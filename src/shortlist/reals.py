@@ -34,6 +34,7 @@ __all__ = [
     "ExponentialWeights",
     "Floats",
     "Ints",
+    "LaplaceCDF",
     "NormalCDF",
     "Reals",
     "UrnChance",
@@ -86,12 +87,14 @@ class NormalCDF:
     """Φ(gap / sd) for each gap: the chance that noise of that sd does not exceed it.
 
     Attributes:
-        gaps: Integers in units of `UNIT`, shape (n,), below 2^62 in absolute value.
+        gaps: Integers in multiples of `unit`, shape (n,), below 2^62 in absolute value.
         sd: The standard deviation, in natural units.
+        unit: A power of 2.
     """
 
     gaps: Ints
     sd: float
+    unit: float = UNIT
 
     def __len__(self) -> int:
         return len(self.gaps)
@@ -103,7 +106,7 @@ class NormalCDF:
         """
         from scipy.special import ndtr
 
-        values = ndtr(self.gaps / (self.sd / UNIT))
+        values = ndtr(self.gaps / (self.sd / self.unit))
         errors = values * 2.0**-39
         errors += 2.0**-700
         return values, errors
@@ -112,8 +115,59 @@ class NormalCDF:
         """Φ(z) = erfc(-z / sqrt 2) / 2."""
         from flint import arb
 
-        z = arb(int(self.gaps[i])) * arb(UNIT) / arb(self.sd)
+        z = arb(int(self.gaps[i])) * arb(self.unit) / arb(self.sd)
         return (-z / arb(2).sqrt()).erfc() / 2
+
+
+@dataclass(frozen=True)
+class LaplaceCDF:
+    """The chance that Laplace noise of scale 1/epsilon is at most (gap + quantile of chance).
+
+    So it is `chance` at gap 0, and grows with the gap.
+
+    Attributes:
+        gaps: Integers, 0 or more, shape (n,).
+        epsilon: Above 0.
+        chance: Between 0 and 1.
+    """
+
+    gaps: Ints
+    epsilon: float
+    chance: float
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """exp(-|w|) / 2 below the middle, 1 less that above, at w = epsilon · gap + ln(2 chance).
+
+        w is off by an ulp of each of its terms, which only matters where w itself is near.
+        """
+        quantile = self._quantile
+        steps = np.multiply(self.epsilon, self.gaps, dtype=np.float64)
+        w = steps + quantile
+        tails = np.exp(-np.abs(w)) / 2
+        errors = (steps + 2 * abs(quantile) + 4.0) * tails * (4 * ULP) + TINY
+        return np.where(w > 0, 1 - tails, tails), errors + np.where(w > 0, ULP, 0.0)
+
+    @property
+    def _quantile(self) -> float:
+        if self.chance <= 0.5:
+            return math.log(2 * self.chance)
+        return -math.log(2 * (1 - self.chance))  # the difference is exact
+
+    def ball(self, i: int) -> arb:
+        """As above; both, where w may be on either side."""
+        from flint import arb
+
+        less = self.chance <= 0.5
+        half = arb(self.chance) if less else 1 - arb(self.chance)
+        quantile = (2 * half).log() if less else -(2 * half).log()
+        w = arb(self.epsilon) * int(self.gaps[i]) + quantile
+        tail = (-abs(w)).exp() / 2
+        if w < 0:
+            return tail
+        return 1 - tail if w > 0 else tail.union(1 - tail)
 
 
 @dataclass(frozen=True)

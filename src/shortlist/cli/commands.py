@@ -9,17 +9,23 @@ from shortlist.cli.options import (
     ANSWER,
     AuditMechanism,
     Bound,
+    ComparisonBound,
+    Contraction,
     Count,
     CountShare,
+    Degree,
     Delta,
     DomainDelta,
     DomainMechanism,
     DryRun,
     Epsilon,
     File,
+    HittingSetBound,
+    HittingSetMechanism,
     Item,
     Json,
     K,
+    Loser,
     NoCount,
     NoPublicItems,
     NotPrivate,
@@ -27,6 +33,12 @@ from shortlist.cli.options import (
     PublicItems,
     PublicItemsInTable,
     Quick,
+    RankDelta,
+    RankFile,
+    RankMechanism,
+    RankPublicItems,
+    RankPublicItemsInTable,
+    RankUser,
     Seed,
     ShowAccesses,
     Statistical,
@@ -37,7 +49,9 @@ from shortlist.cli.options import (
     TopKMechanism,
     TopKUser,
     User,
+    Winner,
 )
+from shortlist.cli.ranking import RankRequest
 from shortlist.cli.request import Request
 
 __all__ = ["app"]
@@ -96,7 +110,8 @@ def shortlist(
 
     A table has one row per user and item, or one per item with the number of
     its users. Each user is protected as a whole: the answer hardly tells whether
-    anybody was in the table, whatever else is known.
+    anybody was in the table, whatever else is known. For a ranking it has one row
+    per comparison of two items, and each row is protected, or each user.
     """
     if version:
         from importlib.metadata import version as installed
@@ -146,7 +161,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
 
     Fewer come out where fewer are held by enough users to be named.
     """
-    return Request(question="top_k", **locals())
+    return Request(question="top-k", **locals())
 
 
 @app.command(
@@ -176,6 +191,71 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """All items held by enough users to be named."""
     return Request(question="domain", **locals())
+
+
+@app.command(
+    "hitting-set",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist hitting-set plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6""",
+)
+def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
+    file: File,
+    *,
+    user: User,
+    item: Item,
+    k: K,
+    epsilon: Epsilon,
+    delta: Delta = 0.0,
+    max_items_per_user: HittingSetBound = None,
+    public_items: PublicItems = None,
+    mechanism: HittingSetMechanism = None,
+    output: Output = None,
+    as_json: Json = False,
+    dry_run: DryRun = False,
+    seed: Seed = None,
+    not_private: NotPrivate = False,
+) -> Request:
+    """At most k items that together reach as many users as possible.
+
+    Each further item is picked for the users who hold none picked before it.
+    """
+    return Request(question="hitting-set", **locals())
+
+
+@app.command(
+    "rank",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist rank games.csv --winner won --loser lost \\
+    --public-items-in-table -k 10 --epsilon 1""",
+)
+def rank(  # noqa: PLR0913 - a command's options are its arguments
+    file: RankFile,
+    *,
+    winner: Winner,
+    loser: Loser,
+    user: RankUser = None,
+    k: K,
+    epsilon: Epsilon,
+    delta: RankDelta = 0.0,
+    max_comparisons_per_user: ComparisonBound = None,
+    public_items: RankPublicItems = None,
+    public_items_in_table: RankPublicItemsInTable = False,
+    mechanism: RankMechanism = None,
+    contraction: Contraction = None,
+    degree: Degree = None,
+    output: Output = None,
+    as_json: Json = False,
+    dry_run: DryRun = False,
+    seed: Seed = None,
+    not_private: NotPrivate = False,
+) -> Request:
+    """The k items that do best when compared in pairs, best first."""
+    return RankRequest(question="rank", **locals())
 
 
 @app.command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shortlist.bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.release import Release
+    from shortlist.sources.comparisons import Comparisons
     from shortlist.sources.counts import Counts
     from shortlist.sources.offer import Offer
     from shortlist.sources.pairs import Pairs
@@ -42,7 +43,7 @@ class Request:
     not_private: bool
     count: str | None = None
     public_items_in_table: bool = False
-    store: str | None = None
+    store: str | None = field(default=None, repr=False)  # a password may be in it
     table: str | None = None
     show_accesses: bool = False
     k: int | None = None
@@ -53,7 +54,7 @@ class Request:
         asked: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
         if self.k is None:
             return asked
-        if self.store is not None:
+        if self.store is not None or self.question != "top-k":
             return {"k": self.k, **asked}
         return {"k": self.k, **asked, "count_share": self.count_share}
 
@@ -62,21 +63,24 @@ class Request:
         from shortlist.sources.kinds import mechanism_named
 
         kind = None if self.mechanism is None else mechanism_named(self.mechanism)
-        unbounded = self.question == "top_k" and self.user and self.public_items
+        unbounded = self.question != "domain" and self.user and self.public_items
         if not unbounded or self.max_items_per_user is None:
             return kind
-        if kind is None or "max_items_per_user" not in kind.fields():
+        top_k = self.question == "top-k"
+        if not top_k or kind is None or "max_items_per_user" not in kind.fields():
+            but = ", but for --mechanism one-shot-laplace" if top_k else ""
             raise InputError(
-                "--max-items-per-user: with --public-items no user is bounded, but for "
-                "--mechanism one-shot-laplace; leave it out."
+                f"--max-items-per-user: with --public-items no user is bounded{but}; leave it out."
             )
         return partial(kind, max_items_per_user=self.max_items_per_user)  # type: ignore[call-arg]
 
     def plan(self) -> Mechanism:
         """The mechanism that would answer, from the arguments alone."""
+        from shortlist.mechanisms import Question
         from shortlist.sources.question import build_mechanism
 
-        return build_mechanism(self.kind(), self._offer(), **self.asked())
+        question = Question(self.question)
+        return build_mechanism(self.kind(), self._offer(), question=question, **self.asked())
 
     def _offer(self) -> Offer:
         """What the table has for a mechanism, by what is said of its columns."""
@@ -127,13 +131,15 @@ class Request:
             raise InputError(f"--seed {self.seed}: must be a whole number, 0 or more.")
         return SeededBits(self.seed)
 
-    def release(self, source: Pairs | Counts | Store, bits: Bits | None) -> Release:
+    def release(self, source: Pairs | Counts | Store | Comparisons, bits: Bits | None) -> Release:
         """The answer."""
-        question = getattr(source, self.question)
-        release: Release = question(**self.asked(), mechanism=self.kind(), random=bits)
+        from shortlist.mechanisms import Question
+
+        ask = getattr(source, Question(self.question).method)
+        release: Release = ask(**self.asked(), mechanism=self.kind(), random=bits)
         return release
 
-    def told(self, source: Pairs | Counts | Store) -> str | None:
+    def told(self, source: Pairs | Counts | Store | Comparisons) -> str | None:
         """What to tell whoever asked, and nobody else."""
         from shortlist.sources.store import Store
 
@@ -145,7 +151,7 @@ class Request:
             "depends on private data: keep it to yourself."
         )
 
-    def source(self) -> Pairs | Counts | Store:
+    def source(self) -> Pairs | Counts | Store | Comparisons:
         """What is asked, opened as far as its schema."""
         import shortlist
 

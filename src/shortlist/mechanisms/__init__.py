@@ -1,6 +1,7 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
-from shortlist.mechanisms.base import Adjacency, Mechanism, Selection
+from shortlist.mechanisms.base import Adjacency, Mechanism, Question, Selection
+from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
 from shortlist.mechanisms.joint import Joint
@@ -10,14 +11,21 @@ from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Conversion, Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
+from shortlist.mechanisms.policy_gaussian import PolicyGaussian
+from shortlist.mechanisms.policy_greedy import PolicyGreedy
+from shortlist.mechanisms.spectral_ranking import SpectralRanking
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
+from shortlist.mechanisms.user_peeling import Composition, UserPeeling
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
+from shortlist.mechanisms.win_count import WinCount
 
 __all__ = [
     "AddedNoise",
     "Adjacency",
+    "Composition",
     "Conversion",
+    "DiscoverThenHit",
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
@@ -29,8 +37,14 @@ __all__ = [
     "OneShotLaplace",
     "Peeling",
     "PermuteAndFlip",
+    "PolicyGaussian",
+    "PolicyGreedy",
+    "Question",
     "Selection",
+    "SpectralRanking",
     "ThresholdTopK",
+    "UserPeeling",
     "WeightedGaussian",
     "WeightedGaussianPeeling",
+    "WinCount",
 ]

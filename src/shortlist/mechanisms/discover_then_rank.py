@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -100,6 +101,7 @@ class DiscoverThenRank(Mechanism):
         "mean_threshold",
     )
     score_unit: ClassVar[str | None] = "noisy weight"
+    picked_by: ClassVar[str] = "by their counts"
 
     @cached_property
     def threshold_delta(self) -> float:
@@ -174,13 +176,14 @@ class DiscoverThenRank(Mechanism):
             f"First, noise of standard deviation {first:.3g} is added to the weights, and the "
             f"items whose noisy weight is at least {self.first_threshold:.4g} are named."
         )
-        peel = f"If these are {self.k} or more, {self.k} are picked by their counts: "
+        verb, several = ("is", "1 item is") if self.k == 1 else ("are", f"{self.k} items are")
+        peel = f"If these are {self.k} or more, {self.k} {verb} picked {self.picked_by}: "
         rank = (
             "If not, more noisy weights are drawn, and items are named and ranked by the mean, "
             f"of noise {second:.3g}, where it is at least {self.mean_threshold:.4g}."
         )
         needs = people_needed(self.mean_threshold)
-        or_more = f"If {self.k} items are named at first, it needs {self.first_threshold:.0f}."
+        or_more = f"If {several} named at first, it needs {self.first_threshold:.0f}."
         return [spread, discover, peel + odds(self.local_epsilon), rank, f"{needs} {or_more}"]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
@@ -190,22 +193,28 @@ class DiscoverThenRank(Mechanism):
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
         require_bounded(evidence, self.max_items_per_user)
-        items, named = discover(evidence.weights, self.first_sigma, self.first_threshold, draws)
-        if np.count_nonzero(named) >= self.k:
-            return self._peeled(evidence, items[named], draws)
-        return self._ranked_by_mean(evidence, items, named, draws)
 
-    def _peeled(self, evidence: WeightedHistogram, found: Ints, draws: Draws) -> Selection:
-        picked = found[peel(evidence.counts[found], self.k, self.local_epsilon, draws)]
-        weights = evidence.weights[picked]
+        def pick(found: Ints) -> Ints:
+            return found[peel(evidence.counts[found], self.k, self.local_epsilon, draws)]
+
+        return self.answer(evidence.weights, pick, draws)
+
+    def answer(self, weights: Ints, pick: Callable[[Ints], Ints], draws: Draws) -> Selection:
+        """Discover by the weights; of those named `pick` picks k, if there are so many."""
+        items, named = discover(weights, self.first_sigma, self.first_threshold, draws)
+        if np.count_nonzero(named) >= self.k:
+            picked = pick(items[named])
+            return self._with_first_scores(picked, weights[picked], draws)
+        return self._ranked_by_mean(items, weights[items], named, draws)
+
+    def _with_first_scores(self, picked: Ints, weights: Ints, draws: Draws) -> Selection:
         noise = self._first_noise(weights, np.ones(len(picked), np.bool_))
         ranked = draws.order(weights, [noise], digits=score_digits(self.first_sigma))
         return Selection(picked, ranked.by_position(), noise_sd=self.first_sigma)
 
     def _ranked_by_mean(
-        self, evidence: WeightedHistogram, items: Ints, named: NDArray[np.bool_], draws: Draws
+        self, items: Ints, weights: Ints, named: NDArray[np.bool_], draws: Draws
     ) -> Selection:
-        weights = evidence.weights[items]
         second = Normal(self.second_sigma, weight=1 - self.first_weight)
         ranked = draws.order(
             weights,

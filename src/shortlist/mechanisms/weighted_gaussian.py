@@ -14,6 +14,7 @@ from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.mechanisms.base import (
     Mechanism,
+    Question,
     Selection,
     require_bounded,
     score_digits,
@@ -63,6 +64,7 @@ class WeightedGaussian(Mechanism):
     max_items_per_user: int
     threshold_share: float = 0.5
 
+    question: ClassVar[Question] = Question.DOMAIN
     evidence: ClassVar[type] = WeightedHistogram
     why_delta: ClassVar[str] = WHY_DELTA
     derived: ClassVar[tuple[str, ...]] = ("rho", "sigma", "threshold")

@@ -8,8 +8,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from shortlist.bits import Bits
+from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.reals import Ints
 from shortlist.release import Guarantee, Release, Scores
@@ -50,7 +51,7 @@ class Once(Generic[_T]):
 class Shown(NamedTuple):
     """What a mechanism may look at, and which items its positions are."""
 
-    evidence: Counts | PrivateCounts | WeightedHistogram | View
+    evidence: Counts | PrivateCounts | WeightedHistogram | Contributions | Wins | Outcomes | View
     items: Callable[[Ints], pl.DataFrame]
 
 
@@ -62,7 +63,6 @@ class Promise(NamedTuple):
 
 
 def answer(
-    question: str,
     mechanism: Mechanism,
     bits: Bits,
     show: Callable[[Draws], Shown],
@@ -75,7 +75,7 @@ def answer(
         selection = mechanism.select(shown.evidence, draws)
         items = shown.items(selection.positions)
         guarantee = _guarantee(mechanism, promise, private=bits.private)
-        return release(question, mechanism, selection, items, guarantee)
+        return release(mechanism, selection, items, guarantee)
     raise MemoryError("there is not enough memory for this table.")
 
 
@@ -86,13 +86,16 @@ def _guarantee(mechanism: Mechanism, promise: Promise, *, private: bool) -> Guar
         cost=mechanism.cost,
         adjacency=mechanism.adjacency,
         protects=promise.protects,
-        assumes=("the names and types of the columns are public", *promise.assumes),
+        assumes=(
+            "the names and types of the columns are public",
+            *promise.assumes,
+            *mechanism.assumes,
+        ),
         private=private,
     )
 
 
 def release(
-    question: str,
     mechanism: Mechanism,
     selection: Selection,
     items: pl.DataFrame,
@@ -109,7 +112,11 @@ def release(
     if scores is not None and mechanism.score_unit and selection.noise_sd:
         labelled = Scores(scores.tolist(), unit=mechanism.score_unit, noise_sd=selection.noise_sd)
     return Release(
-        question=question, items=items, scores=labelled, guarantee=guarantee, mechanism=mechanism
+        question=mechanism.question.value,
+        items=items,
+        scores=labelled,
+        guarantee=guarantee,
+        mechanism=mechanism,
     )
 
 

@@ -142,7 +142,7 @@ class Counts:
         )
         if self._public is not None and self._public is not IN_TABLE:
             require_enough(k, len(self._public))
-        return answer("top-k", chosen, bits_of(random), partial(self._show, k), self._promise)
+        return answer(chosen, bits_of(random), partial(self._show, k), self._promise)
 
     def _show(self, k: int, _: Draws) -> Shown:
         items, held = self._held()

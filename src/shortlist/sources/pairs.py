@@ -13,7 +13,7 @@ from shortlist.contributions import Buckets, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts
-from shortlist.mechanisms.base import Mechanism, require_count
+from shortlist.mechanisms.base import Mechanism, Question, require_count
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
 from shortlist.sources.kinds import own_bound
@@ -143,7 +143,7 @@ class Pairs:
             require_enough(k, len(self._public))
             bound = own_bound(mechanism)
         show = partial(self._show, chosen, bound)
-        return answer("top-k", chosen, bits_of(random), show, self._promise)
+        return answer(chosen, bits_of(random), show, self._promise)
 
     def domain(
         self,
@@ -156,7 +156,10 @@ class Pairs:
         """All items held by enough users to be named, with differential privacy.
 
         Also called set union, partition selection or key set. By default `WeightedGaussian`
-        answers, with a noisy weight for each item.
+        answers, with a noisy weight for each item. `PolicyGaussian` and `PolicyGreedy` let users
+        skip items that have enough already, which often names more; they give no scores.
+        `PolicyGreedy` lets each user speak for one item only, and so needs no bound: it chooses
+        among all items of a user, whatever `max_items_per_user`.
 
         Args: as `top_k`; `delta` is in (0, 1).
 
@@ -166,12 +169,53 @@ class Pairs:
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta)
+        chosen = build_mechanism(
+            mechanism, self._offer, question=Question.DOMAIN, epsilon=epsilon, delta=delta
+        )
         show = partial(self._show, chosen, self._max_items_per_user)
-        return answer("domain", chosen, bits_of(random), show, self._promise)
+        return answer(chosen, bits_of(random), show, self._promise)
+
+    def hitting_set(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """At most k items that together reach as many users as possible, in the order picked.
+
+        A user is reached by any item held, so that each further item is picked for the users whom
+        none before it reached. With private items fewer than k may come out; by default
+        `DiscoverThenHit` answers, with a noisy weight for each item. With public items
+        `UserPeeling` answers, without scores.
+
+        Args: as `top_k`.
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        require_count("k", k)
+        chosen = build_mechanism(
+            mechanism,
+            self._offer,
+            question=Question.HITTING_SET,
+            epsilon=epsilon,
+            delta=delta,
+            k=k,
+        )
+        if self._public is not None:
+            require_enough(k, len(self._public))
+        show = partial(self._show, chosen, None)
+        return answer(chosen, bits_of(random), show, self._promise)
 
     def _show(self, mechanism: Mechanism, bound: int | None, draws: Draws) -> Shown:
         held, items = self._held()
+        if mechanism.evidence is Contributions:  # it bounds what it needs to
+            return self._show_sets(held, items)
         if bound is not None:
             held = held.bounded(bound, draws)
         if self._public is not None:
@@ -181,6 +225,11 @@ class Pairs:
             return Shown(Counts(known, bound), self._public.__getitem__)
         wanted = mechanism.evidence is PrivateCounts
         return Shown(held.recount() if wanted else held.weigh(), items.take)
+
+    def _show_sets(self, held: Contributions, items: Coding) -> Shown:
+        if self._public is None:
+            return Shown(held, items.take)
+        return Shown(held.among(items.find(self._public)), self._public.__getitem__)
 
     def _read(self) -> tuple[Contributions, Coding]:
         """Who holds what."""

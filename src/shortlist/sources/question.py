@@ -8,8 +8,8 @@ from typing import Any
 from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
 from shortlist.errors import InputError, nearest, written
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
-from shortlist.mechanisms.base import Mechanism, require_delta, require_share
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
+from shortlist.mechanisms.base import Mechanism, Question, require_delta, require_share
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.sources.kinds import kind_and_options
 from shortlist.sources.offer import Offer
@@ -17,12 +17,17 @@ from shortlist.stores.contract import View
 
 __all__ = ["bits_of", "build_mechanism", "require_enough"]
 
-_RANKERS = {
-    WeightedHistogram: mechanisms.DiscoverThenRank,
-    PrivateCounts: mechanisms.LimitedDomain,
-    Counts: mechanisms.JointOrPeel,
-    View: mechanisms.ThresholdTopK,
+_DEFAULTS: dict[tuple[Question, type], type[Mechanism]] = {
+    (Question.TOP_K, WeightedHistogram): mechanisms.DiscoverThenRank,
+    (Question.TOP_K, PrivateCounts): mechanisms.LimitedDomain,
+    (Question.TOP_K, Counts): mechanisms.JointOrPeel,
+    (Question.TOP_K, View): mechanisms.ThresholdTopK,
+    (Question.DOMAIN, WeightedHistogram): mechanisms.WeightedGaussian,
+    (Question.HITTING_SET, WeightedHistogram): mechanisms.DiscoverThenHit,
+    (Question.HITTING_SET, Counts): mechanisms.UserPeeling,
+    (Question.RANK, Wins): mechanisms.WinCount,
 }
+"""By what is asked, and the first of what a source has for it."""
 
 
 def build_mechanism(
@@ -31,14 +36,16 @@ def build_mechanism(
     *,
     epsilon: float,
     delta: float,
+    question: Question = Question.TOP_K,
     k: int | None = None,
     count_share: float | None = None,
 ) -> Mechanism:
-    """The mechanism that answers top-k (given `k`) or domain (without), from public parameters.
+    """The mechanism that answers a question, from public parameters.
 
     Args:
         mechanism: A class, a `functools.partial` of one, or None for the default.
         offer: What the source has for it.
+        question: What is asked.
         epsilon: As asked.
         delta: As asked.
         k: As asked, or None.
@@ -47,14 +54,14 @@ def build_mechanism(
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
     """
-    if k is None and offer.is_public:
+    if question is Question.DOMAIN and offer.is_public:
         raise InputError(
             "public_items: everybody knows these items, so there is no domain to discover; ask "
             "for top_k, or leave public_items out."
         )
-    default = mechanisms.WeightedGaussian if k is None else _RANKERS[offer.evidence[0]]
+    default = _DEFAULTS[question, offer.evidence[0]]
     kind, options = kind_and_options(default if mechanism is None else mechanism)
-    _require_fit(kind, k, offer)
+    _require_fit(kind, question, offer)
     given = {"k": k, "epsilon": epsilon, "delta": delta, **offer.bounds}
     _require_options(kind, options, given)
 
@@ -102,7 +109,7 @@ def bits_of(random: object) -> Bits:
     return random  # type: ignore[return-value]
 
 
-def _require_fit(kind: type[Mechanism], k: int | None, offer: Offer) -> None:
+def _require_fit(kind: type[Mechanism], question: Question, offer: Offer) -> None:
     name = kind.__name__
     if View in offer.evidence and kind.evidence is not View:
         raise InputError(
@@ -119,10 +126,12 @@ def _require_fit(kind: type[Mechanism], k: int | None, offer: Offer) -> None:
             f"mechanism={name}: it needs to know who holds what, which counts do not tell; leave "
             "mechanism out, or give rows of users and items, by sl.pairs."
         )
-    if (k is not None) != ("k" in kind.fields()):
-        asked, answered = ("domain", "top_k") if k is None else ("top_k", "domain")
-        raise InputError(f"mechanism={name}: it answers {answered}, not {asked}.")
-    if kind.evidence not in offer.evidence:
+    if kind.question is not question:
+        raise InputError(
+            f"mechanism={name}: it answers {kind.question.method}, not {question.method}."
+        )
+    only_private = kind.why_delta is not None  # it names none that one user alone holds
+    if kind.evidence not in offer.evidence or (offer.is_public and only_private):
         raise InputError(
             f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
             "out."
@@ -134,7 +143,7 @@ def _require_fit(kind: type[Mechanism], k: int | None, offer: Offer) -> None:
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
-        if name == "max_items_per_user" and name in given:
+        if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
             raise InputError(
                 f"mechanism: {name} is an argument of the source; give it there, not here."
             )

@@ -66,7 +66,13 @@ def store(
             f"store: {written(url_or_store)} is neither a URL, such as sqlite:///items.db, nor a "
             "store of shortlist.stores."
         )
-    return Store(open_store(url_or_store, **names))  # type: ignore[arg-type]  # checked there
+    try:
+        return Store(open_store(url_or_store, **names))  # type: ignore[arg-type]  # checked there
+    except InputError as error:
+        message = str(error)
+    # The frames of the other trace hold the URL, which whoever prints their variables would show.
+    del url_or_store
+    raise InputError(message)
 
 
 class Store:
@@ -131,7 +137,7 @@ class Store:
         bits = bits_of(random)
         with self._held.snapshot() as view:
             _require_enough(k, view.size)
-            return answer("top-k", chosen, bits, partial(_show, view, k), self._promise)
+            return answer(chosen, bits, partial(_show, view, k), self._promise)
 
     @property
     def _promise(self) -> Promise:

@@ -1,7 +1,6 @@
-"""How good an answer is, in the papers' measures.
+"""How good a top-k is, in the papers' measures.
 
-They read private data: for experiments only. Never publish a value of theirs about a private table;
-no budget pays for it.
+They read private data: for experiments only.
 """
 
 from __future__ import annotations

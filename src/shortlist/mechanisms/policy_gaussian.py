@@ -1,0 +1,151 @@
+"""Policy Gaussian: users add weight where it still helps; then Gaussian noise and a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
+from shortlist.contributions import Contributions
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.mechanisms.base import Mechanism, Question, Selection
+from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
+from shortlist.policy import MOST_ITEMS, Grid, descend, users_shuffled
+from shortlist.privacy import Gaussian, round_up
+from shortlist.reals import NormalCDF
+
+__all__ = ["PolicyGaussian"]
+
+_MOST_DRIFT = 0.99  # the grid is made for less than twice the noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyGaussian(Mechanism):
+    """Domain discovery: users in random order add weight to the items that still need it.
+
+    A user moves the weights of the items held straight towards a cutoff, by an ℓ2 norm of at most
+    1. Each item's weight gets Gaussian noise, and the item is named if it reaches the threshold.
+    A weight ends at the cutoff, and says nothing of how many hold the item: it is not released.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed. sigma comes from the exact
+    Gaussian curve at delta - threshold_delta and the sensitivity of the weights as they are
+    computed, hardly above 1; the threshold from threshold_delta.
+
+    Source: Gopi et al. (2020), policy Gaussian with ℓ2-descent. The variant that fills items one
+    by one and spreads the rest evenly is not private at this noise, and not offered. Proof note:
+    `docs/proofs/policy-gaussian.md`.
+
+    Args:
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count, at most 2^19.
+        threshold_share: The share of delta that pays for the threshold.
+        alpha: How many standard deviations of the noise the cutoff lies above the threshold.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> mechanism = PolicyGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3), round(mechanism.cutoff, 3)
+    (4.365, 25.116, 38.211)
+    """
+
+    epsilon: float
+    delta: float
+    max_items_per_user: int
+    threshold_share: float = 0.5
+    alpha: int = 3
+
+    question: ClassVar[Question] = Question.DOMAIN
+    evidence: ClassVar[type] = Contributions
+    why_delta: ClassVar[str] = WHY_DELTA
+    derived: ClassVar[tuple[str, ...]] = ("rho", "sensitivity", "sigma", "threshold", "cutoff")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_items_per_user > MOST_ITEMS:
+            raise InputError(
+                f"max_items_per_user={self.max_items_per_user}: must be at most {MOST_ITEMS} for "
+                f"{type(self).__name__}."
+            )
+
+    @cached_property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        return self.delta * self.threshold_share
+
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP of the noisy weights."""
+        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The grid of the weights: fine enough to compute with, and it holds every difference.
+
+        The sensitivity, and with it the cutoff, is less than twice what this begins with.
+        """
+        sigma = gaussian_sigma(self.rho)
+        least = self._threshold(sigma)
+        return Grid.reaching(max(least + self.alpha * sigma, 1.0) - min(least, 0.0))
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """What one user changes in ℓ2 norm: 1, and the most that roundings add."""
+        drift = self.grid.drift(self.max_items_per_user)
+        if drift > _MOST_DRIFT:
+            raise InputError(
+                f"epsilon={self.epsilon!r}, max_items_per_user={self.max_items_per_user}: weights "
+                "large enough for this noise are too coarse for so many items of a user."
+            )
+        return round_up(1 + Fraction(drift))
+
+    @cached_property
+    def sigma(self) -> float:
+        """The standard deviation of the noise."""
+        return round_up(Fraction(gaussian_sigma(self.rho)) * Fraction(self.sensitivity))
+
+    @cached_property
+    def threshold(self) -> float:
+        """The least noisy weight to be named."""
+        return self._threshold(self.sigma)
+
+    @cached_property
+    def cutoff(self) -> float:
+        """Where a weight ends."""
+        return max(self.threshold + self.alpha * self.sigma, 1.0)
+
+    def _threshold(self, sigma: float) -> float:
+        return threshold(
+            sigma=sigma, delta=self.threshold_delta, max_items_per_user=self.max_items_per_user
+        )
+
+    @property
+    def cost(self) -> Gaussian:
+        """The Gaussian's cost, and the threshold's share of delta."""
+        return Gaussian(self.rho, self.threshold_delta)
+
+    def explain(self) -> list[str]:
+        """The policy, the noise and the threshold in plain words."""
+        bound, cutoff = self.max_items_per_user, f"{self.cutoff:.4g}"
+        return [
+            f"Users in random order each add weight of norm 1 to at most {bound} items.",
+            f"An item gets it in proportion to what it lacks of {cutoff}, where it is full.",
+            f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
+            f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
+            people_needed(self.threshold),
+        ]
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """A set of items, without scores; of each user at most `max_items_per_user` count."""
+        held = evidence.bounded(self.max_items_per_user, draws)
+        grid, order = self.grid, users_shuffled(held, draws)
+        weights = descend(held, order, cutoff=grid.up(self.cutoff), grid=grid)
+        items = np.flatnonzero(weights)  # whoever comes first gives every item held a weight
+        gaps = weights[items] - grid.up(self.threshold)
+        return Selection(items[draws.coin(NormalCDF(gaps, self.sigma, grid.unit))], ordered=False)

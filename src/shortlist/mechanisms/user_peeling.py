@@ -1,0 +1,231 @@
+"""User peeling: k items that together reach many users, each picked among users not yet reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from shortlist.calibration import (
+    bounded_range_epsilon,
+    gaussian_sigma,
+    peeling_epsilon,
+    peeling_epsilon_lemma_b1,
+    subtract_down,
+    threshold,
+    zcdp_rho,
+)
+from shortlist.contributions import Contributions
+from shortlist.exact import Draws
+from shortlist.grouping import Groups
+from shortlist.mechanisms.base import (
+    Mechanism,
+    Option,
+    Question,
+    Selection,
+    picked_in_turn,
+    require_delta,
+)
+from shortlist.mechanisms.peeling import odds, pick
+from shortlist.mechanisms.weighted_gaussian import (
+    WHY_DELTA,
+    WeightedGaussian,
+    discover,
+    people_needed,
+)
+from shortlist.privacy import Approximate, Cost, Gaussian, Pure
+from shortlist.reals import Ints
+from shortlist.unreached import Unreached
+
+__all__ = ["Composition", "UserPeeling", "peel_users"]
+
+
+PICKED = -1  # in place of the count of an item that was picked
+
+
+class _Discovery(NamedTuple):
+    """How private items are named, for the picks to be made from."""
+
+    sigma: float
+    threshold: float
+    max_items_per_user: int
+
+
+class _Plan(NamedTuple):
+    """The noise of both stages, and what they cost."""
+
+    local_epsilon: float
+    cost: Cost
+    discovery: _Discovery | None = None
+
+
+class Composition(Option):
+    """How discovery and picks, where items are private, share the budget."""
+
+    ZCDP = "zCDP"
+    """One budget of zCDP, of which discovery has a share."""
+
+    HALVES = "halves"
+    """As published: half of epsilon and delta for each (Dick et al. 2026, Theorem 4.5)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserPeeling(Mechanism):
+    """Hitting set: k items, each picked by how many users hold it whom no earlier pick reached.
+
+    Each pick has odds exp(local_epsilon · count). Then all who hold the item are left out of
+    the counts. Where items are private, a `WeightedGaussian` names those to pick from at first. All
+    k picks are made, as long as there are items: that no user is left is private.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any counts of
+    a round by at most 1, all the same way. Each pick is local_epsilon-bounded-range; k of them
+    cost k local_epsilon pure and k local_epsilon²/8 zCDP. Discovery costs
+    1/(2 sigma²) zCDP and threshold_delta.
+
+    Source: Dick et al. (2026), Algorithm 4 and Theorem 4.5; Mitrovic et al. (2017). Proof note:
+    `docs/proofs/user-peeling.md`.
+
+    Args:
+        k: How many items, at least 1; fewer come out where fewer are discovered.
+        epsilon: Above 0.
+        delta: In [0, 1) for public items, where with 0 the guarantee is pure; in (0, 1) for
+            private ones.
+        max_items_per_user: The most items of one user that count for discovery; None where
+            everybody knows the items, so that there is nothing to discover.
+        composition: `Composition.ZCDP`, or `Composition.HALVES` for comparison.
+        discovery_share: The share of the zCDP that pays for discovery.
+        threshold_share: The share of delta that pays for the discovery's threshold, in zCDP.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> round(UserPeeling(k=20, epsilon=1.0, delta=1e-6).local_epsilon, 4)
+    0.0987
+    >>> private = UserPeeling(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> round(private.local_epsilon, 4), round(private.threshold, 1)
+    (0.0687, 38.0)
+    """
+
+    k: int
+    epsilon: float
+    delta: float = 0.0
+    max_items_per_user: int | None = None
+    composition: Composition = Composition.ZCDP
+    discovery_share: float = 0.5
+    threshold_share: float = 0.3
+
+    question: ClassVar[Question] = Question.HITTING_SET
+    evidence: ClassVar[type] = Contributions
+    derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_items_per_user is not None:
+            require_delta(self.delta, zero_because=WHY_DELTA)
+
+    @cached_property
+    def _plan(self) -> _Plan:
+        if self.max_items_per_user is None:
+            return self._without_discovery()
+        if self.composition is Composition.HALVES:
+            return self._by_halves(self.max_items_per_user)
+        return self._composed(self.max_items_per_user)
+
+    def _without_discovery(self) -> _Plan:
+        local = peeling_epsilon(self.k, epsilon=self.epsilon, delta=self.delta)
+        return _Plan(local, Pure.bounded_range(local) * self.k)
+
+    def _composed(self, max_items_per_user: int) -> _Plan:
+        lost = self.delta * self.threshold_share
+        rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        first = rho * self.discovery_share
+        sigma = gaussian_sigma(first)
+        local = bounded_range_epsilon(self.k, subtract_down(rho, first))
+        least = threshold(sigma=sigma, delta=lost, max_items_per_user=max_items_per_user)
+        return _Plan(
+            local,
+            Gaussian(first, lost) + Pure.bounded_range(local) * self.k,
+            _Discovery(sigma, least, max_items_per_user),
+        )
+
+    def _by_halves(self, max_items_per_user: int) -> _Plan:
+        epsilon, delta = self.epsilon / 2, self.delta / 2
+        discovery = WeightedGaussian(
+            epsilon=epsilon, delta=delta, max_items_per_user=max_items_per_user
+        )
+        return _Plan(
+            peeling_epsilon_lemma_b1(self.k, epsilon=epsilon, delta=delta),
+            Approximate(epsilon, delta) * 2,
+            _Discovery(discovery.sigma, discovery.threshold, max_items_per_user),
+        )
+
+    @property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick."""
+        return self._plan.local_epsilon
+
+    @property
+    def sigma(self) -> float | None:
+        """The standard deviation of the discovery's noise, if there is one."""
+        discovery = self._plan.discovery
+        return None if discovery is None else discovery.sigma
+
+    @property
+    def threshold(self) -> float | None:
+        """The least noisy weight to be discovered, if items are."""
+        discovery = self._plan.discovery
+        return None if discovery is None else discovery.threshold
+
+    @property
+    def cost(self) -> Cost:
+        """Discovery and k picks."""
+        return self._plan.cost
+
+    def explain(self) -> list[str]:
+        """Discovery and picks in plain words."""
+        picks = f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"
+        leave = "Each pick counts only the people who hold no item picked before."
+        if (plan := self._plan.discovery) is None:
+            return [picks, leave]
+        discovery = (
+            f"First, each user adds weight 1/sqrt(t) to t items, t at most "
+            f"{plan.max_items_per_user}, noise of standard deviation {plan.sigma:.3g} is added, "
+            f"and the items whose noisy weight is at least {plan.threshold:.4g} are named."
+        )
+        return [discovery, f"Of these, up to {picks}", leave, people_needed(plan.threshold)]
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """At most k items in the order picked, from whole sets of items."""
+        domain = self._domain(evidence, draws)
+        return Selection(domain[peel_users(evidence, domain, self.k, self.local_epsilon, draws)])
+
+    def _domain(self, evidence: Contributions, draws: Draws) -> Ints:
+        """The items to pick from."""
+        if (plan := self._plan.discovery) is None:
+            return np.arange(evidence.n_items)
+        weights = evidence.bounded(plan.max_items_per_user, draws).weigh().weights
+        items, named = discover(weights, plan.sigma, plan.threshold, draws)
+        return items[named]
+
+
+def peel_users(
+    held: Contributions, domain: Ints, k: int, local_epsilon: float, draws: Draws
+) -> Ints:
+    """Places in the domain of `k` items (all, if fewer), each picked by whom it reaches anew.
+
+    Items that the same number of users hold have equal odds, so that each pick is of a count, by
+    its odds times the number of items left that have it, and then of one of these items.
+    """
+    picked: list[int] = []
+    unreached = Unreached.of(held, domain)
+    counts = unreached.counts
+    while len(picked) < min(k, len(counts)):
+        groups = Groups.of(counts)
+        left = np.searchsorted(-groups.values, 0, side="right")  # without those picked
+        group = pick(local_epsilon, groups.values[:left], groups.sizes[:left], draws)
+        picked.append(int(groups.draw_members(np.array([group]), draws)[0]))
+        unreached.reach(picked[-1])
+        counts[picked[-1]] = PICKED
+    return np.array(picked, np.int64)

@@ -1,0 +1,217 @@
+"""Hitting sets: the exact law of user peeling against its definition, its privacy, its mistakes."""
+
+import itertools
+import math
+from functools import cached_property
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from losses import hockey_stick, largest_log_ratio, neighbours
+from shortlist.audit.enumerator import law
+from shortlist.bits import SeededBits
+from shortlist.contributions import Contributions
+from shortlist.exact import Draws
+from shortlist.mechanisms import Composition, DiscoverThenHit, Selection, UserPeeling, user_peeling
+from shortlist.mechanisms.user_peeling import peel_users
+from shortlist.privacy import Pure
+from shortlist.unreached import Unreached
+
+fixed = settings(derandomize=True, deadline=None, max_examples=100)
+
+
+def contributions(data, n_items):
+    rows = [(user, item) for user, items in enumerate(data) for item in sorted(items)]
+    users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+    return Contributions.of_rows(users, items, n_users=len(data), n_items=n_items)
+
+
+def positions_law(mechanism, data, n_items=3):
+    held = contributions(data, n_items)
+    return law(lambda draws: tuple(mechanism.select(held, draws).positions.tolist()))
+
+
+def picks_oracle(data, domain, k, epsilon):
+    """Each ordered tuple by the definition: count anew, weigh, pick, leave out."""
+    outcomes = {}
+    for picked in itertools.permutations(domain, min(k, len(domain))):
+        p, left = 1.0, list(domain)
+        for place, item in enumerate(picked):
+            waiting = [held for held in data if not held & set(picked[:place])]
+            weights = [math.exp(epsilon * sum(x in held for held in waiting)) for x in left]
+            p *= weights[left.index(item)] / sum(weights)
+            left.remove(item)
+        outcomes[picked] = p
+    return outcomes
+
+
+def agree(law, oracle, tolerance):
+    assert abs(sum(law.values()) - 1) < tolerance
+    for outcome in law.keys() | oracle.keys():
+        assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
+
+
+SETS = [frozenset(s) for n in range(1, 4) for s in itertools.combinations(range(3), n)]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_user_peeling_of_public_items_is_its_definition(k):
+    mechanism = UserPeeling(k=k, epsilon=2.0)
+    for size in range(4):
+        for data in itertools.combinations_with_replacement(SETS, size):
+            oracle = picks_oracle(data, range(3), k, mechanism.local_epsilon)
+            agree(positions_law(mechanism, data), oracle, 1e-12)
+
+
+@pytest.mark.parametrize("composition", Composition)
+def test_user_peeling_picks_from_what_was_discovered(composition):
+    mechanism = UserPeeling(
+        k=2, epsilon=2.0, delta=0.2, max_items_per_user=3, composition=composition
+    )
+    data = [frozenset(s) for s in ({0}, {0, 1}, {1, 2}, {0, 1, 2}, {2})]
+    weights = [sum(len(held) ** -0.5 for held in data if x in held) for x in range(3)]
+    oracle = {}
+    for named in itertools.product([False, True], repeat=3):
+        p = math.prod(
+            ndtr((1 if yes else -1) * (weight - mechanism.threshold) / mechanism.sigma)
+            for yes, weight in zip(named, weights, strict=True)
+        )
+        domain = [x for x in range(3) if named[x]]
+        for picked, q in picks_oracle(data, domain, 2, mechanism.local_epsilon).items():
+            oracle[picked] = oracle.get(picked, 0) + p * q
+    agree(positions_law(mechanism, data), oracle, 1e-8)
+
+
+def test_where_enough_is_discovered_picks_are_by_whom_they_reach():
+    mechanism = DiscoverThenHit(k=2, epsilon=60.0, delta=0.1, max_items_per_user=3)
+    data = [frozenset({0, 1})] * 60 + [frozenset({2})] * 40
+    for seed in range(5):
+        picked = mechanism.select(contributions(data, 3), Draws(SeededBits(seed)))
+        assert set(picked.positions.tolist()) in ({0, 2}, {1, 2})
+        assert picked.noise_sd == mechanism.first_sigma
+
+
+@fixed
+@given(
+    st.lists(st.frozensets(st.integers(0, 5)), max_size=12),
+    st.lists(st.integers(0, 5), unique=True),
+    st.randoms(use_true_random=False),
+)
+def test_counts_are_those_of_the_users_not_reached(data, domain, random):
+    held = contributions(data, n_items=6)
+    unreached = Unreached.of(held, np.array(domain, np.int64))
+    order, taken = list(range(len(domain))), set()
+    random.shuffle(order)
+    for place in order:
+        left = [items for items in data if not items & taken]
+        assert unreached.counts.tolist() == [sum(x in items for items in left) for x in domain]
+        unreached.reach(place)
+        taken.add(domain[place])
+
+
+SMALL = list(neighbours(range(3), users=3))
+
+
+def worst_loss(mechanism, n_items=3, pairs=SMALL):
+    """The largest log-ratio between neighbours, either way."""
+    worst = 0.0
+    for data, more in pairs:
+        p, q = positions_law(mechanism, data, n_items), positions_law(mechanism, more, n_items)
+        if p.keys() != q.keys():
+            return math.inf
+        worst = max(worst, largest_log_ratio(p, q), largest_log_ratio(q, p))
+    return worst
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_user_peeling_of_public_items_is_pure(k):
+    assert 0.3 < worst_loss(UserPeeling(k=k, epsilon=1.0)) <= 1 + 1e-12
+
+
+def renyi(p, q, alpha):
+    return math.log(sum(p[o] ** alpha * q[o] ** (1 - alpha) for o in p)) / (alpha - 1)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_user_peeling_is_zcdp_as_its_picks_are(k):
+    mechanism = UserPeeling(k=k, epsilon=3.0)
+    for data, more in SMALL:
+        p, q = positions_law(mechanism, data), positions_law(mechanism, more)
+        for alpha in (1.01, 2.0, 10.0):
+            worst = max(renyi(p, q, alpha), renyi(q, p, alpha))
+            assert worst <= mechanism.cost.rho * alpha * (1 + 1e-9)
+
+
+class Sharp(UserPeeling):
+    """Picks that are 30 % sharper than was paid for."""
+
+    local_epsilon = cached_property(lambda self: 1.3 * self.epsilon / self.k)
+
+
+class Stops(UserPeeling):
+    """Ends where no user is left to reach."""
+
+    def select(self, evidence, draws):
+        selection = super().select(evidence, draws)
+        unreached, kept = Unreached.of(evidence, np.arange(evidence.n_items)), []
+        for position in selection.positions.tolist():
+            if unreached.counts.any():
+                kept.append(position)
+                unreached.reach(position)
+        return Selection(np.array(kept, np.int64))
+
+
+class Forgets(UserPeeling):
+    """Charged for one round."""
+
+    @property
+    def local_epsilon(self):
+        return self.epsilon
+
+    @property
+    def cost(self):
+        return Pure.bounded_range(self.local_epsilon)
+
+
+def test_picks_that_are_too_sharp_are_caught():
+    far = [
+        ((alone,) * 9, (alone,) * 9 + (other,))
+        for alone, other in itertools.permutations([frozenset({0}), frozenset({1})])
+    ]
+    assert worst_loss(UserPeeling(k=1, epsilon=1.0), 2, far) <= 1
+    assert worst_loss(Sharp(k=1, epsilon=1.0), 2, far) > 1.25
+
+
+def test_to_stop_where_no_user_is_left_is_caught():
+    assert worst_loss(Stops(k=2, epsilon=1.0)) == math.inf
+
+
+def test_to_charge_one_round_is_caught():
+    assert worst_loss(Forgets(k=2, epsilon=1.0)) > 1.5
+
+
+def test_private_items_with_a_low_threshold_are_caught():
+    one = (frozenset({0}),)
+    given = {"k": 1, "epsilon": 1.0, "delta": 0.05, "max_items_per_user": 2}
+    for kind in (UserPeeling, DiscoverThenHit):
+        p = positions_law(kind(**given), one, 1)
+        assert hockey_stick(p, {(): 1.0}, 1.0) <= 0.05
+
+    class Low(UserPeeling):
+        @cached_property
+        def _plan(self):
+            plan = super()._plan
+            return plan._replace(discovery=plan.discovery._replace(threshold=1.0))
+
+    assert hockey_stick(positions_law(Low(**given), one, 1), {(): 1.0}, 1.0) > 0.05
+
+
+def test_all_rounds_are_made_though_nobody_is_left():
+    held = contributions([frozenset({0})], 5)
+    picked = peel_users(held, np.arange(5), 4, 30.0, Draws(SeededBits(1)))
+    assert len(set(picked.tolist())) == 4
+    assert picked[0] == 0
+    assert user_peeling.PICKED < 0
