@@ -5,11 +5,22 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import accesses, accuracy, bounds, choice, counts_speed, errors, speed, store_speed
+from bench import (
+    accesses,
+    accuracy,
+    bounds,
+    choice,
+    counts_speed,
+    errors,
+    reproduction,
+    speed,
+    store_speed,
+)
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
     "errors": lambda asked: errors.compare(asked.runs or 50),
+    "reproduction": lambda asked: reproduction.compare(asked.runs or 50),
     "choice": lambda asked: choice.compare(asked.runs or 50),
     "speed": lambda asked: speed.measure(asked.scale),
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
