@@ -7,7 +7,7 @@ tables are a quarter as many.
 from __future__ import annotations
 
 from bench.reproduction import hitting_set, set_union, top_k
-from bench.reproduction.tables import load
+from bench.reproduction.tables import load, small
 
 __all__ = ["compare"]
 
@@ -15,7 +15,8 @@ __all__ = ["compare"]
 def compare(runs: int) -> None:
     """All figures: tables, plots and findings, one file for each of the paper's questions."""
     tables = load()
-    if not tables:
-        return
-    for part in (set_union, top_k, hitting_set):
-        part.compare(tables, runs)
+    if tables:
+        set_union.compare(tables, runs)
+    if small(tables):
+        top_k.compare(tables, runs)
+        hitting_set.compare(tables, runs)
