@@ -13,6 +13,7 @@ from bench import (
     counts_speed,
     domain_speed,
     errors,
+    ranking,
     reproduction,
     speed,
     store_speed,
@@ -27,6 +28,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
     "domain-speed": lambda asked: domain_speed.measure(asked.scale),
     "store-speed": lambda asked: store_speed.measure(asked.scale),
+    "ranking": lambda asked: ranking.measure(asked.scale, asked.runs or 100),
     "accesses": lambda asked: accesses.measure(asked.scale, asked.runs or 30),
     "bounds": lambda asked: bounds.measure(asked.scale, asked.runs or 5),
 }

@@ -21,6 +21,17 @@ def top_k(path: str) -> None:
     sl.pairs(path, user="user", item="item").top_k(100, epsilon=1.0, delta=1e-6)
 
 
+def coefficient(states: str) -> None:
+    """The ergodicity coefficient of a random walk on so many states, from its matrix on."""
+    import numpy as np
+
+    from shortlist.experiments import ergodicity_coefficient
+
+    matrix = np.random.default_rng(1).random((int(states), int(states)))
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    ergodicity_coefficient(matrix)
+
+
 def peak() -> int:
     """The most bytes that this process held."""
     status = Path("/proc/self/status")
@@ -32,5 +43,5 @@ def peak() -> int:
 
 
 if __name__ == "__main__":
-    {"read": read, "top_k": top_k}[sys.argv[1]](sys.argv[2])
+    {"read": read, "top_k": top_k, "coefficient": coefficient}[sys.argv[1]](sys.argv[2])
     print(peak())

@@ -1,11 +1,16 @@
-"""Databases for all tests that ask for one."""
+"""Databases, and the command, for all tests that ask for them."""
 
 import itertools
+import re
+import sys
 
+import polars as pl
 import pytest
 
 import postgres
+from command import ITEMS, MARKER
 from databases import Memory, Postgres, Sqlite
+from shortlist import cli
 
 _NUMBERS = itertools.count(1)
 
@@ -43,3 +48,72 @@ def database(request):
 def place(request):
     """Where a store can be: in memory, or in a database of either kind."""
     return Memory() if request.param == "memory" else request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def plain_terminal(monkeypatch):
+    """A terminal of 80 columns that the environment says nothing of."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("FORCE_COLOR", "PYTHONIOENCODING", "TERMINAL_WIDTH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def plays():
+    """Item number i of five has (5 - i) 80 people, who hold nothing else."""
+    held = [item for i, item in enumerate(ITEMS) for _ in range((5 - i) * 80)]
+    return pl.DataFrame({"user": [f"{i:04d}" for i in range(len(held))], "title": held})
+
+
+@pytest.fixture
+def file(plays, tmp_path):
+    path = tmp_path / "plays.parquet"
+    plays.with_columns(secret=pl.lit(MARKER)).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def readers(tmp_path):
+    """A histogram: item number i of five has (5 - i) 1000 readers."""
+    path = tmp_path / "readers.csv"
+    numbers = [(5 - i) * 1000 for i in range(5)]
+    frame = pl.DataFrame({"readers": numbers, "title": ITEMS, "secret": [MARKER] * 5})
+    frame.write_csv(path)
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process: exit status, standard output, standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, words)])
+        try:
+            status = cli.exit_status()
+        except SystemExit as end:
+            status = end.code
+        streams = capsys.readouterr()
+        assert "Traceback" not in streams.err
+        return status, _plain(streams.out), streams.err
+
+    return run
+
+
+@pytest.fixture
+def complaint(run):
+    """The one line that a command complains with, its end being status 2."""
+
+    def complaint(*words, status=2):
+        ended, out, err = run(*words)
+        assert (ended, out) == (status, "")
+        assert err.startswith("shortlist: ")
+        assert err.endswith("\n")
+        assert err.count("\n") == 1
+        assert MARKER not in err
+        return err.removeprefix("shortlist: ").removesuffix("\n")
+
+    return complaint
+
+
+def _plain(text):
+    return re.sub(r"\x1b\[[\d;]*m", "", text)

@@ -42,7 +42,10 @@ def order_and_cell_law(scores, noises, at_least=None, k=None, edges=(), *, unit=
     if n == 0:
         return {((), ()): 1.0}
     k = n if k is None else min(k, n)
-    scores = np.asarray(scores) * unit
+    scores = np.asarray(scores)
+    if at_least is None and not edges:  # then differences decide, which are exact
+        scores = scores - min(scores)
+    scores = scores * unit
     floors = np.full(n, -np.inf) if at_least is None else np.asarray(at_least) * unit
     line = _line(scores, noises, [*floors, *edges], radius)
     passed = np.searchsorted(edges, line.x, side="right")

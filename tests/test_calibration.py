@@ -126,6 +126,24 @@ def test_largest_finds_the_last_float_that_fits(epsilon, edge):
     assert largest(cost_of, epsilon=epsilon, delta=0.1) == edge
 
 
+@fixed
+@given(epsilon=EPSILON, delta=DELTA, near=between(1e-6, 1e6))
+def test_a_guess_does_not_move_the_answer(epsilon, delta, near):
+    found, seen = zcdp_rho(epsilon=epsilon, delta=delta), {}
+
+    def cost_of(rho):
+        seen[rho] = ZCDP(rho).delta(epsilon) <= delta
+        return ZCDP(rho)
+
+    again = largest(cost_of, epsilon=epsilon, delta=delta, near=near)
+    assert again == pytest.approx(found, rel=1e-9)
+    assert seen[again] is True
+    assert seen[math.nextafter(again, math.inf)] is False
+    seen.clear()
+    largest(cost_of, epsilon=epsilon, delta=delta, near=found)
+    assert len(seen) <= 20
+
+
 FLOATS = between(1e-300, 1e300) | st.sampled_from([0.0, 5e-324, 1e-310, 0.1, 1.0, 3.0])
 
 

@@ -298,3 +298,17 @@ def test_sets_among_some_items(data, order):
     assert kept.counts.tolist() == [sum(x in s for s in data) for x in known.tolist()]
     assert kept.counts.tolist() == kept.recount().counts.tolist()
     assert held.counts.tolist() == [sum(x in s for s in data) for x in range(7)]  # unchanged
+
+
+@pytest.mark.parametrize("bound", [1, 3, 100])
+def test_items_are_listed_one_user_after_another(bound):
+    rng = np.random.default_rng(1)
+    users, items = rng.integers(0, 9, 60).astype(np.uint32), np.arange(60, dtype=np.uint32)
+    held = Contributions.of_rows(users, items, n_users=9, n_items=60)
+    bounded = held.bounded(bound, Draws(SeededBits(1)))
+    listed = bounded.listed()
+    sizes = np.minimum(np.bincount(users, minlength=9), bound)
+    assert users[listed].tolist() == np.repeat(np.arange(9), sizes).tolist()
+    assert len(set(listed.tolist())) == len(listed)
+    none = Contributions.of_rows(users[:0], items[:0], n_users=0, n_items=0)
+    assert none.bounded(2, Draws(SeededBits(1))).listed().tolist() == []

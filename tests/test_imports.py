@@ -76,10 +76,13 @@ ALLOWED = {
     "histogram": {"reals", "errors"},
     "bounds": {"bounds", "reals", "errors"},
     "metrics": {"metrics", "kernels", "contributions", "unreached"},
+    "random_walk": {"histogram", "reals"},
+    "experiments": {"experiments", "histogram", "kernels", "random_walk", "reals", "errors"},
     "stores": {"stores", "table", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
         "noisy_values", "grouping", "slack", "race", "threshold", "policy", "unreached",
+        "random_walk",
         "stores",  # the contract
         "errors", "kernels", "mechanisms",
     },

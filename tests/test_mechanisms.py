@@ -21,7 +21,7 @@ from shortlist.bits import SeededBits
 from shortlist.contributions import Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Question, Selection
 from shortlist.mechanisms.base import Option
 from shortlist.stores.contract import View
@@ -34,8 +34,9 @@ ALL = [
     for listed in LISTED
     if isinstance(listed, type) and issubclass(listed, Mechanism) and not inspect.isabstract(listed)
 ]
-USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 10}
-PUBLIC = (Counts, View)  # evidence whose items everybody knows
+BOUNDS = {"max_items_per_user": 10, "max_comparisons_per_user": 10}
+USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
+PUBLIC = (Counts, Outcomes, View, Wins)  # evidence whose items everybody knows
 DELTAS = [1e-290, 1e-100, 1e-12, 1e-6, 1e-3, 0.3]
 
 every = pytest.mark.parametrize("mechanism", ALL)
@@ -64,9 +65,6 @@ def having(*names):
     return pytest.mark.parametrize("mechanism", [m for m in ALL if set(names) <= set(m.fields())])
 
 
-BOUNDED = [m for m in ALL if "max_items_per_user" in m.fields()]
-
-
 @lru_cache
 def one_item_each(counts):
     """Users who hold one item each."""
@@ -81,10 +79,20 @@ def evidence(mechanism, counts, weights=None, bound=10):
     counts = np.array(counts, np.int64)
     if mechanism.evidence is View:
         return Listed(counts)
-    if mechanism.evidence in (Counts, PrivateCounts):
+    if mechanism.evidence is Outcomes:
+        return outcomes(counts[:60], bound)
+    if mechanism.evidence in (Counts, PrivateCounts, Wins):
         return mechanism.evidence(counts, bound)
     weights = counts * 2**32 if weights is None else np.array(weights, np.int64)
     return WeightedHistogram(weights, counts, bound)
+
+
+def outcomes(counts, bound, times=2**40):
+    """Comparisons of every pair, won in proportion to the counts."""
+    first, second = np.triu_indices(len(counts), 1)
+    odds = (counts[first] + 1.0) / (counts[first] + counts[second] + 2.0)
+    wins = np.rint(odds * times).astype(np.int64)
+    return Outcomes(first, second, np.full(len(first), times), wins, len(counts), bound)
 
 
 def check(selection, n, k=None):
@@ -130,6 +138,9 @@ BAD = {
     "delta": [-1, -1e-9, 1, 1.0, 1.5, math.nan, math.inf, True, "0.1", None],
     "k": [0, -1, 1.5, 2.0, True, "3", math.nan, None],
     "max_items_per_user": [0, -1, 1.5, True, "3", math.inf, None],
+    "max_comparisons_per_user": [0, -1, 1.5, True, "3", math.inf],
+    "contraction": [-0.1, 1, 1.0, 1 - 1e-7, math.nan, math.inf, True, "0.5"],
+    "degree": [0, -1, 1.5, True, "3", math.inf],
 }
 
 
@@ -179,6 +190,18 @@ def test_cost_is_within_what_was_asked_for(mechanism, epsilon, delta):
         cost = build(mechanism, epsilon=epsilon, delta=delta, k=k).cost
         assert cost.delta(epsilon) <= delta
         assert cost.epsilon(delta) <= epsilon * (1 + 1e-9)
+
+
+@having("k")
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_one_item_is_not_spoken_of_as_many(mechanism, delta):
+    try:
+        told = " ".join(build(mechanism, epsilon=0.1, delta=delta, k=1).explain())
+    except InputError:  # with that delta
+        return
+    assert not re.search(r"\b1 (items|picks|are)\b|\b1 items", told)
+    several = " ".join(build(mechanism, epsilon=0.1, delta=delta, k=7).explain())
+    assert not re.search(r"\b7 (item|pick|is)\b", several)
 
 
 @having("threshold_share")
@@ -285,6 +308,9 @@ def test_an_option_is_one_of_its_kind(mechanism, field):
 NUMBERS = {
     "k": [np.int64(5), np.uint8(200)],
     "max_items_per_user": [np.int64(300), np.uint8(255)],
+    "max_comparisons_per_user": [np.int64(300), np.uint8(255)],
+    "degree": [np.int64(300), np.uint8(255)],
+    "contraction": [np.float32(0.1), np.float64(0.1), np.int64(0), 0],
     "epsilon": [np.float32(0.1), np.float64(0.1), np.int64(1), 1, Fraction(1, 3)],
     "delta": [np.float32(1e-6), np.float64(1e-6), Fraction(1, 10**6)],
 }
@@ -307,17 +333,26 @@ def test_a_number_of_another_library_is_as_good_as_ours_or_refused(mechanism, na
     assert built.explain() == same.explain()
 
 
-@pytest.mark.parametrize("mechanism", [m for m in BOUNDED if m.evidence is not Contributions])
-def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism):
+@pytest.mark.parametrize(
+    ("mechanism", "name"),
+    [
+        (m, name)
+        for m in ALL
+        if m.evidence is not Contributions  # which is bounded in `select`
+        for name in m.fields()
+        if name in BOUNDS
+    ],
+)
+def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism, name):
     built = build(mechanism)
-    with pytest.raises(InputError, match=r"max_items_per_user=10: .* bounded at 11"):
+    with pytest.raises(InputError, match=rf"{name}=10: .* bounded at 11"):
         built.select(evidence(mechanism, [5, 6], bound=11), Draws(SeededBits(1)))
     for bound in (1, 9, 10):
         check(built.select(evidence(mechanism, [5, 6], bound=bound), Draws(SeededBits(1))), 2)
     if mechanism.evidence is not WeightedHistogram:  # which is always bounded
-        with pytest.raises(InputError, match=r"max_items_per_user=10: .* not bounded"):
+        with pytest.raises(InputError, match=rf"{name}=10: .* not bounded"):
             built.select(evidence(mechanism, [5, 6], bound=None), Draws(SeededBits(1)))
-        unbounded = build(mechanism, max_items_per_user=None)
+        unbounded = build(mechanism, **{name: None})
         for bound in (1, 10**6, None):
             seen = evidence(mechanism, [5, 6], bound=bound)
             check(unbounded.select(seen, Draws(SeededBits(1))), 2)
@@ -376,7 +411,7 @@ def test_the_common_items_are_found(mechanism):
     assert selection.ordered is ("k" in mechanism.fields())
     is_set = selection.scores is None and not selection.ordered
     assert (sorted(positions) if is_set else positions) == ([1, 3, 4] if is_set else [3, 4, 1])
-    if selection.scores is not None:
+    if selection.scores is not None and mechanism.evidence is not Outcomes:
         expected = np.array([30_000, 20_000, 10_000])
         assert np.abs(selection.scores - expected).max() < 6 * selection.noise_sd
         assert mechanism.score_unit

@@ -1,6 +1,7 @@
 """Costs: conversions are upper bounds of the truth and near it, and the laws of composition."""
 
 import contextlib
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -92,6 +93,17 @@ def test_gaussian_delta_is_just_above_its_curve(pair):
     if truth > 1e-280:
         near = arb(1e-6) * truth + arb(1e-10) * (truth + arb(min(1, pair[0] ** 0.5)))
         assert value <= truth + near
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("share", [1e-3, 0.03, 0.3, 0.9])
+def test_zcdp_delta_grows_with_rho_from_float_to_float(epsilon, share):
+    rho = epsilon * share
+    floats = list(
+        itertools.accumulate(range(300), lambda x, _: math.nextafter(x, 1e9), initial=rho)
+    )
+    deltas = [ZCDP(x).delta(epsilon) for x in floats]
+    assert deltas == sorted(deltas)
 
 
 @fixed
@@ -577,6 +589,34 @@ def test_a_pure_cost_whose_rho_leaves_the_floats_is_refused():
 def test_bisect_returns_the_last_good_float(edge):
     assert bisect(lambda x: x >= edge, bad=0.0, good=1.0) == edge
     assert bisect(lambda x: x <= edge, bad=1.0, good=0.0) == edge
+
+
+@fixed
+@given(edge=st.floats(0.001, 0.999), near=st.floats(-0.1, 1.1) | st.just(0.0) | st.just(1.0))
+def test_a_guess_does_not_move_the_answer_of_bisect(edge, near):
+    for guess in (near, edge, math.nextafter(edge, 1), edge * (1 + 1e-12), edge * (1 - 1e-12)):
+        seen = {0.0: False}
+
+        def holds(x, seen=seen):
+            seen[x] = x >= edge
+            return seen[x]
+
+        assert bisect(holds, bad=0.0, good=1.0, near=guess) == edge
+        assert seen.get(edge, edge == 1.0)
+        assert seen[math.nextafter(edge, 0)] is False
+        assert bisect(lambda x: x <= edge, bad=1.0, good=0.0, near=guess) == edge
+    assert len(seen) < 25
+
+
+@pytest.mark.parametrize("rho", [5e-324, 1e-300, 1e-6, 1.0, 1e3, 1e300])
+@pytest.mark.parametrize("epsilon", [0.0, 5e-324, 1e-6, 1.0, 1e200])
+def test_the_conversion_of_any_numbers_is_a_probability(rho, epsilon):
+    delta = ZCDP(rho).delta(epsilon)
+    assert 0 < delta <= 1
+    if rho < epsilon / 1e6:
+        assert delta < 1e-99
+    if rho > 2 * epsilon + 50:
+        assert delta > 0.99
 
 
 def test_cost_is_abstract():

@@ -2,18 +2,22 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
+import traceback
 from contextlib import closing
 from functools import partial
 
 import numpy as np
 import pytest
 
+import shortlist as sl
 from databases import MARKER, NAMES, ROWS, rows_of
 from forms import said
 from postgres import PASSWORD
 from refusals import refusal, refused
 from shortlist.errors import InputError
-from shortlist.stores import SqliteStore
+from shortlist.stores import MemoryStore, PostgresStore, SqliteStore
 from shortlist.stores.urls import open_store
 
 
@@ -86,6 +90,11 @@ def test_a_query_that_takes_too_long(postgresql):
         "postgresql+psycopg://postgres:s3cret@h/x",
         "postgresq://s3cret",
         "sqlite://postgres:s3cret@h/x",
+        "sqlite:///postgres:s3cret@h/x",
+        "sqlite:////data/items.db?key=s3cret",
+        "SQLITE:///items.db?s3cret",
+        "POSTGRESQL://postgres:s3cret@127.0.0.1:1/x",
+        "s3cret://x",
         "host=/tmp password=s3cret",
         "s3cret",
     ],
@@ -99,11 +108,59 @@ def test_a_password_is_in_no_message(url, server, caplog, capfd):
         assert "s3cret" not in text
 
 
+ADDRESS = "postgresql://postgres:s3cret word'\"@127.0.0.1:1/x"
+
+
+def in_file(path, **names):
+    return sl.store(f"sqlite:///{path}", **(NAMES | names))
+
+
+@pytest.mark.parametrize("ask", [
+    lambda _, url: sl.store(url, **NAMES),
+    lambda path, url: in_file(path, table=url),
+    lambda path, url: in_file(path, item=url),
+    lambda path, url: in_file(path, count=url),
+    lambda path, url: in_file(path, item=url, count=url),
+    lambda path, url: in_file(path).top_k(1, epsilon=1, mechanism=url),
+    lambda path, _: in_file(f"{path}?key=s3cret word"),
+    lambda _, url: sl.store(MemoryStore(["a"], [1]), table=url),
+    lambda _, url: SqliteStore(url, **NAMES),
+    lambda path, _: SqliteStore(f"{path}?key=s3cret word", **NAMES),
+    lambda _, url: PostgresStore(url, **NAMES),
+    lambda _, url: sl.counts(url, item="name", count="plays"),
+    lambda _, url: sl.pairs(url, user="name", item="plays"),
+])  # fmt: skip
+def test_a_password_is_in_no_message_wherever_it_was_written(ask, sqlite):
+    sqlite.store(ROWS)
+    error = refused(lambda: ask(sqlite.path, ADDRESS))
+    for secret in ("s3cret", "word'", "127.0.0.1:1"):
+        assert secret not in str(error)
+
+
+@pytest.mark.parametrize("ask", [sl.store, PostgresStore])
+def test_no_variable_of_the_trace_holds_the_address(ask, server):
+    for url in (ADDRESS, f"postgresql://postgres:s3cret@/postgres?host={server.folder}", "x://s3c"):
+        error, mine = refused(lambda url=url: ask(url, **NAMES)), []
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if "shortlist" in frame.f_code.co_filename.rpartition("/src/")[2]:
+                mine += [frame.f_code.co_name, *map(repr, frame.f_locals.values())]
+        assert mine
+        assert "s3c" not in " ".join(mine)
+
+
+def test_capitals_in_front_of_a_url(database):
+    database.store(ROWS)
+    scheme, mark, rest = database.url.partition("://")
+    open_store(scheme.upper() + mark + rest, **NAMES).prepare()
+    with open_store(scheme.title() + mark + rest, **NAMES).snapshot() as view:
+        assert view.size == 5
+
+
 def test_urls_that_are_nearly_right():
     ask = partial(open_store, **NAMES)
-    refusal(lambda: ask("postgresq://x"), 'url="postgresq://…"', 'Did you mean "postgresql"?')
+    refusal(lambda: ask("postgresq://x"), 'url="…://…"', 'Did you mean "postgresql"?')
     refusal(lambda: ask("postgresql+psycopg://x"), 'Did you mean "postgresql"?')
-    refusal(lambda: ask("mysql://x"), 'url="mysql://…": is no kind of store')
+    refusal(lambda: ask("mysql://x"), 'url="…://…": is no kind of store')
     refusal(lambda: ask("items.db"), "store: is no URL", "sqlite:///items.db")
     for url in ("sqlite://", "sqlite:///", "sqlite://items.db", "sqlite:///:memory:"):
         refusal(lambda url=url: ask(url), 'url="sqlite://…": names no file')
@@ -132,6 +189,7 @@ def test_a_table_that_may_not_be_read(postgresql):
     refusal(store.rows, "has no index")
     refusal(store.prepare, "is not open to this user, or to change its indexes; ask its owner")
     postgresql.run("CREATE SCHEMA hidden")
+    postgresql.run("CREATE TABLE hidden.x AS SELECT * FROM items")
     refusal(lambda: open_store(url, **(NAMES | {"table": "hidden.x"})), "is not open to this user")
     postgresql.run("DROP OWNED BY guest")
     postgresql.run("DROP ROLE guest")
@@ -175,6 +233,35 @@ def test_a_locked_file(sqlite, monkeypatch):
         writer.execute("BEGIN EXCLUSIVE")
         refusal(store.rows, "is locked by another program")
         refusal(store.prepare, "is locked by another program")
+
+
+def test_a_file_that_was_left_in_the_middle_of_a_change(sqlite):
+    rows = [(f"item {i}", i) for i in range(5000)]
+    store = sqlite.store(rows)
+    store.prepare()
+    change = (
+        "import os, sqlite3, sys\n"
+        "connection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "connection.execute('PRAGMA cache_size = 1')\n"
+        "connection.execute('BEGIN IMMEDIATE')\n"
+        "connection.execute('UPDATE items SET plays = plays + 1')\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", change, sqlite.path], check=True)  # noqa: S603 - ours
+    refusal(store.rows, "was left in the middle of a change", "may be written")
+    sqlite.run("SELECT count(*) FROM items")
+    with store.snapshot() as view:
+        assert rows_of(view, 4999)[0] == (4999, 4999)
+
+
+@pytest.mark.parametrize("table", ["json_each", "JSON_EACH", "json_tree"])
+def test_a_table_called_like_a_function(sqlite, table):
+    store = sqlite.store(ROWS, table=table)
+    sqlite.run("CREATE TABLE IF NOT EXISTS json_each (key, value)")
+    store.prepare()
+    with store.snapshot() as view:
+        assert view.random_access(np.array([1, 7])).tolist() == [900, -1]
+        assert view.items(np.array([1])).row(0) == ("Dune",)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read every file")

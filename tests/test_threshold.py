@@ -131,3 +131,23 @@ def test_balanced_lengths_double_and_meet_the_bound(size, k, costs):
 def test_as_much_is_spent_on_both():
     for sorted_length, random_length in first(12, balanced(10**8, 100, (1.0, 16.0)))[2:]:
         assert sorted_length == pytest.approx(16 * random_length, rel=0.05)
+
+
+def test_lengths_that_end_too_early_are_refused():
+    sources = [Listed(np.arange(9)), Listed(np.arange(9)[::-1].copy())]
+    ask = lambda lengths: threshold_algorithm(sources, AGGREGATES["min"], 2, lengths)
+    refusal(lambda: ask([[1, 1], [2, 2]]), "lengths: ended before the best were known")
+    refusal(lambda: ask([]), "lengths: ended")
+    assert sorted(ask([[1, 1], [10, 10]]).values.tolist()) == [3, 4]
+    assert sorted(ask([[8, 8]]).values.tolist()) == [3, 4]
+
+
+def test_values_of_random_access_keep_their_fractions():
+    class Mixed(Listed):
+        def sorted_access(self, start, n):
+            ids, values = super().sorted_access(start, n)
+            return ids, values.astype(np.int64)
+
+    sources = [Mixed(np.array([3.0, 2.0, 0.5])), Listed(np.array([0.0, 0.0, 9.0]))]
+    best = threshold_algorithm(sources, AGGREGATES["sum"], 1)
+    assert best.values.tolist() == [9.5]

@@ -1,4 +1,4 @@
-"""Which items? Differentially private top-k, domain and hitting set of sensitive tables.
+"""Which items? Differentially private top-k, domain, hitting set and ranking of sensitive tables.
 
 >>> import polars as pl
 >>> import shortlist as sl
@@ -12,9 +12,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist import bits, bounds, mechanisms, metrics, privacy, stores
+    from shortlist import bits, bounds, experiments, mechanisms, metrics, privacy, stores
     from shortlist.errors import InputError
     from shortlist.release import Release
+    from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.store import Store, store
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IN_TABLE",
+    "Comparisons",
     "Counts",
     "InputError",
     "Pairs",
@@ -29,7 +31,9 @@ __all__ = [
     "Store",
     "bits",
     "bounds",
+    "comparisons",
     "counts",
+    "experiments",
     "mechanisms",
     "metrics",
     "pairs",
@@ -39,12 +43,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
     "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
     "Pairs": "shortlist.sources.pairs",
     "Release": "shortlist.release",
     "Store": "shortlist.sources.store",
+    "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
     "pairs": "shortlist.sources.pairs",
     "store": "shortlist.sources.store",

@@ -27,24 +27,57 @@ __all__ = [
 
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SCALES = 2.0**-900, 2.0**56  # between these, noise on integers below 2^62 fits floats
+_LEAST = 1e-300  # no parameter is less
 _EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
 
 
-def largest(cost_of: Callable[[float], Cost], *, epsilon: float, delta: float) -> float:
-    """The largest x (to the last bit) whose cost is within (epsilon, delta); cost grows with x."""
+def largest(
+    cost_of: Callable[[float], Cost], *, epsilon: float, delta: float, near: float = 1.0
+) -> float:
+    """The largest x (to the last bit) whose cost is within (epsilon, delta); cost grows with x.
+
+    It was seen to be within. Where a cost as computed does not grow steadily, because of its own
+    rounding, that of a neighbour of x is not. A guess at x, `near`, saves looks, and decides
+    nothing.
+    """
+
+    def spent(x: float) -> float:
+        return cost_of(x).delta(epsilon)
 
     def fits(x: float) -> bool:
-        return cost_of(x).delta(epsilon) <= delta
+        return spent(x) <= delta
 
-    good = 1.0
+    good = max(near, _LEAST)
     while not fits(good):
         good /= 2
-        if good < 1e-300:
+        if good < _LEAST:
             raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: too small to be reached.")
     bad = good
     while fits(bad):
         good, bad = bad, 2 * bad
-    return bisect(fits, bad=bad, good=good)
+    return bisect(fits, bad=bad, good=good, near=_crossing(spent, delta, good, bad) or near)
+
+
+def _crossing(spent: Callable[[float], float], delta: float, good: float, bad: float) -> float:
+    """About the x at which so much is spent, by secants between logarithms; 0 if they lead nowhere.
+
+    Only a guess, so that its rounding errors do not matter.
+    """
+    if delta == 0:
+        return 0.0
+    (x, excess), (last, last_excess) = (
+        (point, math.log(max(spent(point), _LEAST) / delta)) for point in (good, bad)
+    )
+    for _ in range(10):
+        if excess == last_excess:
+            break
+        new = x - excess * (x - last) / (excess - last_excess)
+        if not good <= new <= bad:
+            return 0.0
+        if abs(new - x) <= 2.0**-49 * x:
+            return new
+        x, excess, last, last_excess = new, math.log(max(spent(new), _LEAST) / delta), x, excess
+    return x
 
 
 def zcdp_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
@@ -53,12 +86,22 @@ def zcdp_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
     >>> round(zcdp_rho(epsilon=1.0, delta=1e-6), 5)
     0.02436
     """
-    return largest(lambda rho: ZCDP(rho, lost), epsilon=epsilon, delta=delta)
+    near = _textbook_rho(epsilon, delta - lost)
+    return largest(lambda rho: ZCDP(rho, lost), epsilon=epsilon, delta=delta, near=near)
 
 
 def gaussian_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
     """As `zcdp_rho`, for one Gaussian release by its exact curve (Balle & Wang 2018)."""
-    return largest(lambda rho: Gaussian(rho, lost), epsilon=epsilon, delta=delta)
+    near = _textbook_rho(epsilon, delta - lost)
+    return largest(lambda rho: Gaussian(rho, lost), epsilon=epsilon, delta=delta, near=near)
+
+
+def _textbook_rho(epsilon: float, delta: float) -> float:
+    """The rho that solves rho + 2 sqrt(rho ln(1/delta)) = epsilon: hardly too little, a guess."""
+    if not delta > 0:
+        return 1.0
+    log_term = -math.log(delta)
+    return (epsilon / (math.sqrt(log_term + epsilon) + math.sqrt(log_term))) ** 2
 
 
 def gaussian_sigma(rho: float) -> float:
@@ -102,14 +145,18 @@ def peeling_epsilon(k: int, *, epsilon: float, delta: float) -> float:
     >>> [round(peeling_epsilon(k, epsilon=1.0, delta=1e-6), 4) for k in (20, 200)]
     [0.0987, 0.0312]
     """
-    return largest(lambda e: Pure.bounded_range(e) * k, epsilon=epsilon, delta=delta)
+    near = peeling_epsilon_lemma_b1(k, epsilon=epsilon, delta=delta)
+    return largest(lambda e: Pure.bounded_range(e) * k, epsilon=epsilon, delta=delta, near=near)
 
 
 def bounded_range_epsilon(k: int, rho: float) -> float:
     """The largest local epsilon with which k exponential mechanisms are rho-zCDP together."""
     near = math.sqrt(8 * rho / k)
     return bisect(
-        lambda e: (Pure.bounded_range(e) * k).rho <= rho, bad=near * 1.01, good=near * 0.99
+        lambda e: (Pure.bounded_range(e) * k).rho <= rho,
+        bad=near * 1.01,
+        good=near * 0.99,
+        near=near,
     )
 
 

@@ -143,6 +143,13 @@ class Contributions:
         counts = np.append(self.counts, 0)[codes]
         return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
 
+    def listed(self) -> Codes:
+        """The items of all users, one after another."""
+        before = np.cumsum(self.sizes) - self.sizes
+        places = np.repeat(self.starts - before, self.sizes) + np.arange(self.sizes.sum())
+        listed: Codes = self.items[places]
+        return listed
+
     def count(self) -> Counts:
         """How many users hold each item."""
         return Counts(self.counts)

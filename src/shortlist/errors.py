@@ -12,6 +12,15 @@ class InputError(ValueError):
     """
 
 
+def shown(text: str) -> str:
+    """The text as the caller wrote it; of a URL nothing, since a password may be anywhere in it.
+
+    >>> shown("items"), shown("postgresql://reader:secret@db.example.org/shop")
+    ('items', '…://…')
+    """
+    return "…://…" if "://" in text else text
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint at the known name that resembles `name` most, or nothing.
 
@@ -28,7 +37,9 @@ def written(value: object) -> str:
     >>> written(42), written("peeling"), written([1, 2])
     ('42', "'peeling'", 'a value of type list')
     """
-    if value is None or isinstance(value, str | numbers.Number):
+    if isinstance(value, str):
+        return repr(shown(value))
+    if value is None or isinstance(value, numbers.Number):
         return repr(value)
     return value.__name__ if isinstance(value, type) else f"a value of type {type(value).__name__}"
 

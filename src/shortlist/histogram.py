@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from shortlist.reals import Ints
 
-__all__ = ["Counts", "PrivateCounts", "WeightedHistogram"]
+__all__ = ["Counts", "Outcomes", "PrivateCounts", "WeightedHistogram", "Wins"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +58,65 @@ class WeightedHistogram:
     weights: Ints
     counts: Ints
     max_items_per_user: int
+
+
+@dataclass(frozen=True)
+class Wins:
+    """How many comparisons each of the items won, which everybody knows.
+
+    Adding one comparison raises one count by 1. Adding one user raises counts by at most
+    `max_comparisons_per_user` in sum.
+
+    Attributes:
+        counts: Shape (n_items,), 0 or more.
+        max_comparisons_per_user: The bound that was enforced; None where users are not known.
+    """
+
+    counts: Ints
+    max_comparisons_per_user: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How the comparisons of each compared pair of items came out; the rest everybody knows.
+
+    Changing the outcome of one comparison changes one entry of `wins` by 1. One user changes those
+    of at most `max_comparisons_per_user`.
+
+    Attributes:
+        first: One item of each pair, shape (n_pairs,), in 0 .. n_items - 1.
+        second: The other item, a larger number; no pair twice.
+        times: How often they were compared, 1 or more, shape (n_pairs,).
+        wins: How many of these the first item won, from 0 to `times`. Nobody knows them.
+        n_items: How many items there are.
+        max_comparisons_per_user: The bound that was enforced; None where users are not known.
+    """
+
+    first: Ints
+    second: Ints
+    times: Ints
+    wins: Ints
+    n_items: int
+    max_comparisons_per_user: int | None = None
+
+    @classmethod
+    def of_rows(
+        cls,
+        winners: Ints,
+        losers: Ints,
+        n_items: int,
+        max_comparisons_per_user: int | None = None,
+    ) -> Outcomes:
+        """Count rows of a winner and a loser, never the same."""
+        pairs = np.minimum(winners, losers) * n_items + np.maximum(winners, losers)
+        known, place = np.unique(pairs, return_inverse=True)
+        first, second = np.divmod(known, max(n_items, 1))
+        times = np.bincount(place, minlength=len(known))
+        wins = np.bincount(place[winners < losers], minlength=len(known))
+        return cls(first, second, times, wins, n_items, max_comparisons_per_user)
+
+    @property
+    def degrees(self) -> Ints:
+        """With how many others each item was compared, shape (n_items,)."""
+        items = np.concatenate([self.first, self.second])
+        return np.bincount(items, minlength=self.n_items)

@@ -17,6 +17,7 @@ __all__ = [
     "count_units",
     "descend",
     "draw_bounds",
+    "farthest",
     "find_hit",
     "find_members",
     "group",
@@ -38,12 +39,12 @@ _SHIFT = 2.0**_LIMB
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
 
 
-def _kernel(signature: str) -> Callable[[Kernel], Kernel]:
+def _kernel(signature: str, **options: object) -> Callable[[Kernel], Kernel]:
     def compile_(function: Kernel) -> Kernel:
         try:
-            kernel: Kernel = numba.njit(signature, cache=True, nogil=True)(function)
+            kernel: Kernel = numba.njit(signature, cache=True, nogil=True, **options)(function)
         except RuntimeError:  # no folder can be written to
-            kernel = numba.njit(signature, nogil=True)(function)
+            kernel = numba.njit(signature, nogil=True, **options)(function)
         return kernel
 
     return compile_
@@ -313,3 +314,17 @@ def add_up(terms, sums):
         total = larger + smaller
         lost += smaller - (total - larger)
         sums[i] = total + lost
+
+
+@_kernel("void(float64[:, ::1], int64, int64, float64[::1])", fastmath={"reassoc", "nsz"})
+def farthest(rows, first, last, distances):
+    """The largest ℓ1 distance of each row from first to last - 1 to one at or behind first.
+
+    Sums may be taken in any order, so that several terms are added at once.
+    """
+    for j in range(first, len(rows)):
+        for i in range(first, last):
+            distance = 0.0
+            for k in range(rows.shape[1]):
+                distance += abs(rows[i, k] - rows[j, k])
+            distances[i] = max(distances[i], distance)

@@ -36,6 +36,7 @@ __all__ = [
 
 _ULP = 2.0**-52
 _LEAST = 5e-324  # the least positive float
+_FARTHEST = 2.0**100  # of alpha - 1 in conversions; what leads there is no delta to speak of
 _ALTERNATIVES = 128  # more are merged, two at a time
 
 
@@ -357,11 +358,16 @@ def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `
     return type(first)(**{name: builtins.max(mine[name], theirs[name]) for name in mine})
 
 
-def bisect(holds: Callable[[float], bool], *, bad: float, good: float) -> float:
+def bisect(
+    holds: Callable[[float], bool], *, bad: float, good: float, near: float | None = None
+) -> float:
     """The end nearest to `bad` at which `holds` was seen to hold, by bisection to the last bit.
 
     `holds(good)` must be true. The answer is always a point where `holds` was true: the safe end.
+    Where the answer may be, `near`, saves looks at `holds` and decides nothing.
     """
+    if near is not None and min(bad, good) <= near <= builtins.max(bad, good):
+        bad, good = _around(holds, near, bad=bad, good=good)
     while True:
         middle = (bad + good) / 2
         if middle in (bad, good):
@@ -370,6 +376,24 @@ def bisect(holds: Callable[[float], bool], *, bad: float, good: float) -> float:
             good = middle
         else:
             bad = middle
+
+
+def _around(
+    holds: Callable[[float], bool], near: float, *, bad: float, good: float
+) -> tuple[float, float]:
+    """Ends that enclose the change, found by growing steps from `near`."""
+    held = holds(near)
+    end = bad if held else good
+    ends = {held: near, not held: end}
+    step = math.copysign(2 * math.ulp(near), end - near)
+    while abs(step) < abs(end - ends[held]):
+        probe = ends[held] + step
+        if holds(probe) is not held:
+            ends[not held] = probe
+            break
+        ends[held] = probe
+        step *= 8
+    return ends[False], ends[True]
 
 
 def round_up(value: Fraction) -> float:
@@ -411,18 +435,34 @@ def _zcdp_delta(rho: float, epsilon: float) -> float:
     if rho == 0:
         return 0.0
 
-    def slope(x: float) -> float:
-        return (2 * x + 1) * rho - epsilon - math.log1p(1 / x)
-
-    low, high = -40.0, 100.0  # of log2 x
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if slope(2.0**middle) < 0 else (low, middle)
-    x = 2.0**high
+    x = _minimiser(rho, epsilon)
     terms = x * (1 + x) * rho, -x * epsilon, -x * math.log1p(1 / x), -math.log1p(x)
     log_delta = sum(terms) + 16 * _ULP * sum(map(abs, terms))
     # Never 0: no delta that underflows may pass for a pure guarantee.
     return builtins.max(math.exp(log_delta) * (1 + 4 * _ULP), _LEAST) if log_delta < 0 else 1.0
+
+
+def _minimiser(rho: float, epsilon: float) -> float:
+    """Where (2x + 1) rho - epsilon - ln(1 + 1/x), rising and concave in x > 0, is about 0.
+
+    Newton's steps from the left of a zero of such a function stay there. A bound of the logarithm
+    tells where to begin: ln(1 + 1/x) is at least 2/(2x + 1), which is good for large x; and at
+    most 1/x, which gives an upper bound of x, and that one, in (2x + 1) rho, a lower one.
+    """
+    away, root = rho - epsilon, math.sqrt(8 * rho)
+    if away > 0:
+        x = 1 / math.expm1(min((away + math.hypot(away, root)) / 2, 28.0))
+    else:
+        x = builtins.max(((epsilon + math.hypot(epsilon, root)) / (2 * rho) - 1) / 2, 2.0**-40)
+    for _ in range(20):
+        x = min(x, _FARTHEST)
+        step = (epsilon + math.log1p(1 / x) - (2 * x + 1) * rho) / (2 * rho + 1 / (x * (1 + x)))
+        x += builtins.max(step, 0.0)
+        if not step > x * 2.0**-26:  # the next one would be less than a rounding error
+            break
+    # On a grid, so that it is the same for neighbouring rho: then the bound grows with rho.
+    mantissa, exponent = math.frexp(min(x, _FARTHEST))
+    return math.ldexp(round(mantissa * 2**30), exponent - 30)
 
 
 def _gaussian_delta(rho: float, epsilon: float) -> float:

@@ -77,7 +77,8 @@ def threshold_algorithm(
             and without end; None for one item more of each source in each round, as published.
 
     Raises:
-        InputError: There is no source, or `k` is not a whole number of at least 1.
+        InputError: There is no source, `k` is not a whole number of at least 1, or the lengths end
+            before the answer is known.
 
     >>> class Listed:
     ...     def __init__(self, *values):
@@ -124,6 +125,9 @@ def read(
         ahead: Given the values of the items seen, and the last value read in each source's order
             (shape (1,) each): which items are at least as good as any not seen, shape (n,).
         lengths: As for `threshold_algorithm`.
+
+    Raises:
+        InputError: The lengths end before that.
     """
     ids, values = np.empty(0, np.int64), [np.empty(0, np.int64) for _ in sources]
     done, known, last = [0] * len(sources), set[int](), [np.empty(0, np.int64) for _ in sources]
@@ -146,6 +150,8 @@ def read(
         if ended or (len(ids) >= k and np.count_nonzero(ahead(values, last)) >= k):
             break
         done = list(wanted)
+    else:
+        raise InputError("lengths: ended before the best were known; they must have no end.")
     return Seen(ids, values)
 
 
@@ -162,7 +168,9 @@ def _looked_up(
         told = np.searchsorted(new, ids[f])
         column[told], unknown[told] = page[f], False
         if unknown.any():
-            column[unknown] = source.random_access(new[unknown])
+            found = source.random_access(new[unknown])
+            column = column.astype(np.result_type(column, found), copy=False)
+            column[unknown] = found
         columns.append(column)
     return new, columns
 

@@ -8,8 +8,11 @@ from typer.core import TyperCommand, TyperGroup
 from shortlist.cli.options import (
     ANSWER,
     Bound,
+    ComparisonBound,
+    Contraction,
     Count,
     CountShare,
+    Degree,
     Delta,
     DomainDelta,
     DomainMechanism,
@@ -21,12 +24,19 @@ from shortlist.cli.options import (
     Item,
     Json,
     K,
+    Loser,
     NoCount,
     NoPublicItems,
     NotPrivate,
     Output,
     PublicItems,
     PublicItemsInTable,
+    RankDelta,
+    RankFile,
+    RankMechanism,
+    RankPublicItems,
+    RankPublicItemsInTable,
+    RankUser,
     Seed,
     ShowAccesses,
     StoreTable,
@@ -36,7 +46,9 @@ from shortlist.cli.options import (
     TopKMechanism,
     TopKUser,
     User,
+    Winner,
 )
+from shortlist.cli.ranking import RankRequest
 from shortlist.cli.request import Request
 
 __all__ = ["app"]
@@ -95,7 +107,8 @@ def shortlist(
 
     A table has one row per user and item, or one per item with the number of
     its users. Each user is protected as a whole: the answer hardly tells whether
-    anybody was in the table, whatever else is known.
+    anybody was in the table, whatever else is known. For a ranking it has one row
+    per comparison of two items, and each row is protected, or each user.
     """
     if version:
         from importlib.metadata import version as installed
@@ -207,3 +220,36 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
     Each further item is picked for the users who hold none picked before it.
     """
     return Request(question="hitting-set", **locals())
+
+
+@app.command(
+    "rank",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist rank games.csv --winner won --loser lost \\
+    --public-items-in-table -k 10 --epsilon 1""",
+)
+def rank(  # noqa: PLR0913 - a command's options are its arguments
+    file: RankFile,
+    *,
+    winner: Winner,
+    loser: Loser,
+    user: RankUser = None,
+    k: K,
+    epsilon: Epsilon,
+    delta: RankDelta = 0.0,
+    max_comparisons_per_user: ComparisonBound = None,
+    public_items: RankPublicItems = None,
+    public_items_in_table: RankPublicItemsInTable = False,
+    mechanism: RankMechanism = None,
+    contraction: Contraction = None,
+    degree: Degree = None,
+    output: Output = None,
+    as_json: Json = False,
+    dry_run: DryRun = False,
+    seed: Seed = None,
+    not_private: NotPrivate = False,
+) -> Request:
+    """The k items that do best when compared in pairs, best first."""
+    return RankRequest(question="rank", **locals())

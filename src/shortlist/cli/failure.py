@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -44,7 +45,21 @@ def complain(message: str) -> None:
     from shortlist.release.sheet import harmless
 
     with contextlib.suppress(OSError):  # nobody can be told
-        print(f"shortlist: {harmless(message)}", file=sys.stderr)  # noqa: T201 - the command's voice
+        message = harmless(_without_addresses(message))
+        print(f"shortlist: {message}", file=sys.stderr)  # noqa: T201 - the command's voice
+
+
+def _without_addresses(message: str) -> str:
+    """The message without the URLs among the arguments, wherever they were written by mistake.
+
+    Of the parser's own messages, too. Of a file of SQLite its own message shows what is harmless.
+    """
+    for argument in sys.argv[1:]:
+        value = re.sub(r"^(?:--[\w-]+=|-\w)", "", argument)
+        if "://" in value and not value.lower().startswith("sqlite:///"):
+            for form in (value, repr(value)[1:-1], str(Path(value))):
+                message = message.replace(form, "…://…")
+    return message
 
 
 _USAGE_ERROR = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
@@ -60,18 +75,21 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
 
 
 _ARGUMENT = re.compile(
-    r"(data|url|table|k|user|item|count|epsilon|delta|mechanism|max_items_per_user|public_items"
-    r"""|count_share)=("[^"]*"|[^\s",:]+)"""
+    r"(data|url|table|k|user|item|count|winner|loser|contraction|degree|epsilon|delta|mechanism|max_items_per_user"
+    r"""|max_comparisons_per_user|public_items|count_share)=("[^"]*"|[^\s",:]+)"""
 )
 _OPTIONS = {
     "public_items": "--public-items",
+    "contraction": "--contraction",
     "count_share": "--count-share",
+    "max_comparisons_per_user": "--max-comparisons-per-user",
     "sl.IN_TABLE": "--public-items-in-table",
     "sl.counts": "--count",
     "sl.pairs": "--user",
     "sl.store": "--store",
     "top_k": "top-k",
     "hitting_set": "hitting-set",
+    "create it by prepare(), or run": "run",
 }
 _OUR_WORDS = re.compile(
     rf"""

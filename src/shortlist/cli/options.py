@@ -79,6 +79,13 @@ File = Annotated[str, _file("one row per user and item.")]
 TopKFile = Annotated[
     str | None, _file("one row per user and item; or, with --count, one per item. Or --store.")
 ]
+RankFile = Annotated[str, _file("one row per comparison.")]
+Winner = Annotated[str, _column("The items that won.")]
+Loser = Annotated[str, _column("The items that lost, of the same type.")]
+RankUser = Annotated[
+    str | None,
+    _column("Who compared: protects all rows of one user together, rather than each row."),
+]
 User = Annotated[str, _column("The users: who is protected.")]
 TopKUser = Annotated[str | None, _column("The users: who is protected. It or --count is required.")]
 Count = Annotated[
@@ -103,6 +110,17 @@ TopKBound = Annotated[
     _bound(
         "; 100 unless given. Choose it without looking at the data. With --count: your promise "
         "that no user is in more counts. With --public-items: for one-shot-laplace only.",
+        show_default=False,
+    ),
+]
+ComparisonBound = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole,
+        metavar="N",
+        help="With --user, and required with it: of a user with more, so many random comparisons "
+        "count. Choose it without looking at the data.",
+        rich_help_panel=PRIVACY,
         show_default=False,
     ),
 ]
@@ -142,6 +160,24 @@ PublicItemsInTable = Annotated[
         "--public-items-in-table",
         metavar="",
         help="With --count: everybody knows the table's own item column.",
+        rich_help_panel=PRIVACY,
+    ),
+]
+RankPublicItems = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="What everybody knows: a file with the items. It or --public-items-in-table is "
+        "required.",
+        rich_help_panel=PRIVACY,
+    ),
+]
+RankPublicItemsInTable = Annotated[
+    bool,
+    typer.Option(
+        "--public-items-in-table",
+        metavar="",
+        help="Everybody knows which items the table compares.",
         rich_help_panel=PRIVACY,
     ),
 ]
@@ -185,6 +221,34 @@ DomainMechanism = Annotated[
         metavar="NAME",
         help="weighted-gaussian (the default), policy-gaussian, policy-greedy.",
         rich_help_panel=PRIVACY,
+    ),
+]
+RankDelta = Annotated[float, _budget("Only for a mechanism that makes use of it.")]
+RankMechanism = Annotated[
+    str | None,
+    typer.Option(
+        "--mechanism",
+        metavar="NAME",
+        help="win-count (the default), or spectral-ranking, for which it is public which pairs "
+        "were compared.",
+        rich_help_panel=PRIVACY,
+    ),
+]
+Contraction = Annotated[
+    float | None,
+    _budget(
+        "For spectral-ranking: your promise on the walk, whoever wins. Not needed where all pairs "
+        "were compared."
+    ),
+]
+Degree = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole,
+        metavar="N",
+        help="For spectral-ranking: with how many others an item was compared at most.",
+        rich_help_panel=PRIVACY,
+        show_default=False,
     ),
 ]
 Output = Annotated[

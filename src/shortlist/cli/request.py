@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shortlist.bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.release import Release
+    from shortlist.sources.comparisons import Comparisons
     from shortlist.sources.counts import Counts
     from shortlist.sources.offer import Offer
     from shortlist.sources.pairs import Pairs
@@ -42,7 +43,7 @@ class Request:
     not_private: bool
     count: str | None = None
     public_items_in_table: bool = False
-    store: str | None = None
+    store: str | None = field(default=None, repr=False)  # a password may be in it
     table: str | None = None
     show_accesses: bool = False
     k: int | None = None
@@ -130,7 +131,7 @@ class Request:
             raise InputError(f"--seed {self.seed}: must be a whole number, 0 or more.")
         return SeededBits(self.seed)
 
-    def release(self, source: Pairs | Counts | Store, bits: Bits | None) -> Release:
+    def release(self, source: Pairs | Counts | Store | Comparisons, bits: Bits | None) -> Release:
         """The answer."""
         from shortlist.mechanisms import Question
 
@@ -138,7 +139,7 @@ class Request:
         release: Release = ask(**self.asked(), mechanism=self.kind(), random=bits)
         return release
 
-    def told(self, source: Pairs | Counts | Store) -> str | None:
+    def told(self, source: Pairs | Counts | Store | Comparisons) -> str | None:
         """What to tell whoever asked, and nobody else."""
         from shortlist.sources.store import Store
 
@@ -150,7 +151,7 @@ class Request:
             "depends on private data: keep it to yourself."
         )
 
-    def source(self) -> Pairs | Counts | Store:
+    def source(self) -> Pairs | Counts | Store | Comparisons:
         """What is asked, opened as far as its schema."""
         import shortlist
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, shown
 
 if TYPE_CHECKING:
     from shortlist.cli.request import Request
@@ -44,6 +44,11 @@ def _require_store(request: Request) -> None:
     for option, value in {"--table TABLE": request.table, "--count COLUMN": request.count}.items():
         if value is None:
             raise InputError(f"--store goes with --table, --item and --count; add {option} to it.")
+    if request.show_accesses and request.dry_run:
+        raise InputError(
+            "--show-accesses: with --dry-run nothing is read, and how much an answer would read "
+            "depends on the data; leave one of the two out."
+        )
     if len(request.item) > 1:
         raise InputError("--item: a store has one column of items; name it once.")
 
@@ -51,7 +56,7 @@ def _require_store(request: Request) -> None:
 def _require_file(request: Request) -> None:
     """Refuse what only a store has use for, and a table that is nowhere."""
     if request.table is not None or request.show_accesses:
-        option = "--show-accesses" if request.table is None else f'--table "{request.table}"'
+        option = "--show-accesses" if request.table is None else f'--table "{shown(request.table)}"'
         raise InputError(f"{option} goes with --store; leave it out, or name the database.")
     if request.file is None:
         raise InputError(
@@ -69,8 +74,8 @@ def _require_one_kind(request: Request) -> None:
         )
     if request.user is not None and request.count is not None:
         raise InputError(
-            f'--user "{request.user}" and --count "{request.count}": a table has rows of users and '
-            "items, or of items and their counts; give the one that it has."
+            f'--user "{shown(request.user)}" and --count "{shown(request.count)}": a table has '
+            "rows of users and items, or of items and their counts; give the one that it has."
         )
     if not request.public_items_in_table:
         return

@@ -13,10 +13,12 @@ from shortlist.mechanisms.peeling import Conversion, Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.policy_gaussian import PolicyGaussian
 from shortlist.mechanisms.policy_greedy import PolicyGreedy
+from shortlist.mechanisms.spectral_ranking import SpectralRanking
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.mechanisms.user_peeling import Composition, UserPeeling
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
+from shortlist.mechanisms.win_count import WinCount
 
 __all__ = [
     "AddedNoise",
@@ -39,8 +41,10 @@ __all__ = [
     "PolicyGreedy",
     "Question",
     "Selection",
+    "SpectralRanking",
     "ThresholdTopK",
     "UserPeeling",
     "WeightedGaussian",
     "WeightedGaussianPeeling",
+    "WinCount",
 ]

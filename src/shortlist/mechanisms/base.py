@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from shortlist.errors import InputError, is_whole, written
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.privacy import Cost
 from shortlist.reals import Floats, Ints
 
@@ -21,10 +21,15 @@ __all__ = [
     "Option",
     "Question",
     "Selection",
+    "best_are_named",
+    "counted",
+    "picked_in_turn",
     "require_bounded",
+    "require_contraction",
     "require_count",
     "require_delta",
     "require_epsilon",
+    "require_few_comparisons",
     "require_option",
     "require_share",
     "score_digits",
@@ -46,6 +51,9 @@ class Question(Enum):
 
     HITTING_SET = "hitting-set"
     """The items that reach most users together."""
+
+    RANK = "rank"
+    """The items that do best when compared in pairs."""
 
     @property
     def method(self) -> str:
@@ -153,6 +161,11 @@ class Mechanism(ABC):
         return ADD_OR_REMOVE
 
     @property
+    def assumes(self) -> tuple[str, ...]:
+        """What the guarantee takes as public or promised, beside what the source says."""
+        return ()
+
+    @property
     def tells_counts(self) -> bool:
         """Whether its scores are noisy counts already, at no further cost."""
         return False
@@ -215,6 +228,15 @@ def require_share(name: str, value: float) -> None:
         raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
 
 
+def require_contraction(contraction: float) -> None:
+    """Refuse what cannot bound the ergodicity coefficient of a walk that forgets where it began."""
+    if not 0 <= _number(contraction) <= 1 - 1e-6:
+        raise InputError(
+            f"contraction={written(contraction)}: must be a number from 0 to 1 - 1e-6, chosen "
+            "without looking at who won; nearer to 1 is more private."
+        )
+
+
 def require_option(name: str, value: object, kind: type[Option]) -> None:
     """Refuse what is not one of the alternatives of that kind."""
     if not isinstance(value, kind):
@@ -226,13 +248,52 @@ def require_bounded(
     evidence: Counts | PrivateCounts | WeightedHistogram, max_items_per_user: int | None
 ) -> None:
     """Refuse evidence in which one user can change more than the mechanism accounts for."""
-    bound = evidence.max_items_per_user
-    if max_items_per_user is not None and (bound is None or bound > max_items_per_user):
+    _require_tight("max_items_per_user", evidence.max_items_per_user, max_items_per_user)
+
+
+def require_few_comparisons(
+    evidence: Wins | Outcomes, max_comparisons_per_user: int | None
+) -> None:
+    """Refuse comparisons of which one user made more than the mechanism accounts for."""
+    bound = evidence.max_comparisons_per_user
+    _require_tight("max_comparisons_per_user", bound, max_comparisons_per_user)
+
+
+def _require_tight(name: str, bound: int | None, most: int | None) -> None:
+    if most is not None and (bound is None or bound > most):
         looser = "not bounded" if bound is None else f"bounded at {bound}, which is looser"
-        raise InputError(
-            f"max_items_per_user={max_items_per_user}: the evidence is {looser}; bound it at "
-            f"{max_items_per_user}."
-        )
+        raise InputError(f"{name}={most}: the evidence is {looser}; bound it at {most}.")
+
+
+def counted(n: int, noun: str) -> str:
+    """So many of them, in words.
+
+    >>> counted(1, "item"), counted(20, "item")
+    ('1 item', '20 items')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def picked_in_turn(k: int) -> str:
+    """That k items are picked.
+
+    >>> picked_in_turn(1), picked_in_turn(20)
+    ('1 item is picked', '20 items are picked one after another')
+    """
+    return "1 item is picked" if k == 1 else f"{k} items are picked one after another"
+
+
+def best_are_named(k: int, score: str, order: str = ", in their order") -> str:
+    """That the k items of the best scores are named, and in which order.
+
+    >>> best_are_named(1, "largest noisy count")
+    'The item of the largest noisy count is named.'
+    >>> best_are_named(20, "largest noisy count")
+    'The 20 items of the largest noisy counts are named, in their order.'
+    """
+    if k == 1:
+        return f"The item of the {score} is named."
+    return f"The {k} items of the {score}s are named{order}."
 
 
 def score_digits(sd: float) -> int:

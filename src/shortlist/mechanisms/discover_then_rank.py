@@ -176,13 +176,14 @@ class DiscoverThenRank(Mechanism):
             f"First, noise of standard deviation {first:.3g} is added to the weights, and the "
             f"items whose noisy weight is at least {self.first_threshold:.4g} are named."
         )
-        peel = f"If these are {self.k} or more, {self.k} are picked {self.picked_by}: "
+        verb, several = ("is", "1 item is") if self.k == 1 else ("are", f"{self.k} items are")
+        peel = f"If these are {self.k} or more, {self.k} {verb} picked {self.picked_by}: "
         rank = (
             "If not, more noisy weights are drawn, and items are named and ranked by the mean, "
             f"of noise {second:.3g}, where it is at least {self.mean_threshold:.4g}."
         )
         needs = people_needed(self.mean_threshold)
-        or_more = f"If {self.k} items are named at first, it needs {self.first_threshold:.0f}."
+        or_more = f"If {several} named at first, it needs {self.first_threshold:.0f}."
         return [spread, discover, peel + odds(self.local_epsilon), rank, f"{needs} {or_more}"]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from shortlist.calibration import cube_noise_scale
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Adjacency, Mechanism, Selection
+from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
 from shortlist.noise import Radius, UniformNoise
 from shortlist.privacy import Pure
 
@@ -71,7 +71,7 @@ class Gamma(Mechanism):
             "Every count gets noise uniform on [-r, r]; r is random, the same for all, on average "
             f"{self.scale:.3g} times the number of items and one more."
         )
-        return [noise, f"The {self.k} items of the largest noisy counts are named, in their order."]
+        return [noise, best_are_named(self.k, "largest noisy count")]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), best first."""

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.privacy import Pure
 from shortlist.reals import Ints
 from shortlist.slack import SlackWeights
@@ -69,8 +69,9 @@ class Joint(Mechanism):
 def as_a_whole(k: int, epsilon: float) -> str:
     """What JOINT does, in plain words."""
     return (
-        f"A sequence of {k} items is picked as a whole: each person that one of its items falls "
-        f"short of the true item of its rank, at worst, divides its odds by exp({epsilon / 2:.3g})."
+        f"A sequence of {counted(k, 'item')} is picked as a whole: each person that one of its "
+        "items falls short of the true item of its rank, at worst, divides its odds by "
+        f"exp({epsilon / 2:.3g})."
     )
 
 

@@ -14,7 +14,7 @@ from shortlist.calibration import divide_down, largest, subtract_down
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.peeling import first, odds, pick, picks
 from shortlist.mechanisms.permute_and_flip import flip
@@ -144,7 +144,7 @@ class JointOrPeel(Mechanism):
             f"reaches {self.switch_at}."
         )
         name = "permute-and-flip" if self.flips else "the exponential mechanism"
-        one_by_one = f"If so, {self.k} items are picked one after another by {name}: "
+        one_by_one = f"If so, {picked_in_turn(self.k)} by {name}: "
         whole = as_a_whole(self.k, self.joint_epsilon)
         return [choice, f"If not, a{whole[1:]}", one_by_one + odds(self.local_epsilon)]
 

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.privacy import Pure
 from shortlist.slack import SlackClasses
 
@@ -55,9 +55,10 @@ class JointPermuteAndFlip(Mechanism):
     def explain(self) -> list[str]:
         """The chances in plain words."""
         chances = (
-            f"Sequences of {self.k} items are visited in random order, and the first one accepted "
-            "is the answer: one with an item that falls short of the true item of its rank by c "
-            f"people, at worst, is accepted with probability exp(-{self.epsilon / 2:.3g} c)."
+            f"Sequences of {counted(self.k, 'item')} are visited in random order, and the first "
+            "one accepted is the answer: one with an item that falls short of the true item of its "
+            "rank by c people, at worst, is accepted with probability "
+            f"exp(-{self.epsilon / 2:.3g} c)."
         )
         return [chances]
 

@@ -16,7 +16,14 @@ from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import PrivateCounts
-from shortlist.mechanisms.base import MOST, Mechanism, Selection, require_bounded
+from shortlist.mechanisms.base import (
+    MOST,
+    Mechanism,
+    Selection,
+    counted,
+    picked_in_turn,
+    require_bounded,
+)
 from shortlist.mechanisms.peeling import first, odds, picks
 from shortlist.mechanisms.weighted_gaussian import WHY_DELTA
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
@@ -134,9 +141,11 @@ class LimitedDomain(Mechanism):
     def explain(self) -> list[str]:
         """The picks and the bar in plain words."""
         looked_at = self.looked_at
-        among = "all items" if looked_at is None else f"the {looked_at} items of the largest counts"
-        bar = "" if looked_at is None else " more than the next item after these"
-        picked = f"Up to {self.k} items are picked one after another among {among}: "
+        among, bar = "all items", ""
+        if looked_at is not None:
+            among = f"the {counted(looked_at, 'item')} of the largest counts"
+            bar = " more than the next item after these"
+        picked = f"Up to {picked_in_turn(self.k)} among {among}: "
         end = (
             'Picking ends when "nobody" is picked, which has the same odds as an item of '
             f"{self.lead:.0f} people{bar}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Option,
     Selection,
+    best_are_named,
     require_bounded,
     score_digits,
 )
@@ -131,20 +132,20 @@ class OneShotLaplace(Mechanism):
     def explain(self) -> list[str]:
         """The noise in plain words."""
         scale, extreme = self._pure_scale, self.extreme.value
-        names = f"The {self.k} items of the {extreme} noisy counts are named"
+        named = partial(best_are_named, self.k, f"{extreme} noisy count")
         if self.delta > 0:
             root = 4 * self._spread / self.epsilon
             either = (
                 f"Laplace noise is added to every count once: of scale {scale:.3g}, or of scale "
                 f"{root:.3g} sqrt({self.k} ln(m/{self.delta:.3g})) for m items, if that is less."
             )
-            return [either, f"{names}: in their order with the first, as a set with the second."]
+            return [either, named(": in their order with the first, as a set with the second")]
         sd = math.sqrt(2) * scale
         noise = f"Laplace noise of standard deviation {sd:.3g} is added to every count once."
         if not self.tells_counts:
-            return [noise, f"{names}, in their order; the counts are not told."]
+            return [noise, named(), "The counts are not told."]
         reason = f"one user is in at most {self.max_items_per_user} counts, which the noise hides."
-        return [noise, f"{names}, in their order.", f"The noisy counts are told: {reason}"]
+        return [noise, named(), f"The noisy counts are told: {reason}"]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), with their noisy counts where these are free.

@@ -14,7 +14,7 @@ from shortlist.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Option, Selection
+from shortlist.mechanisms.base import Mechanism, Option, Selection, picked_in_turn
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
 
@@ -81,7 +81,7 @@ class Peeling(Mechanism):
 
     def explain(self) -> list[str]:
         """The odds in plain words."""
-        return [f"{self.k} items are picked one after another: {odds(self.local_epsilon)}"]
+        return [f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""

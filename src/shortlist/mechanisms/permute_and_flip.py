@@ -10,7 +10,7 @@ from shortlist.calibration import divide_down
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.peeling import first, picks
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
@@ -62,7 +62,7 @@ class PermuteAndFlip(Mechanism):
     def explain(self) -> list[str]:
         """The picks in plain words."""
         chances = (
-            f"{self.k} items are picked one after another: the items left are visited in random "
+            f"{picked_in_turn(self.k)}: the items left are visited in random "
             "order, and one that has c people fewer than the best is accepted with probability "
             f"exp(-{self.local_epsilon:.3g} c)."
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist.calibration import one_shot_laplace_scale, peeling_epsilon
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Mechanism, Option, Selection
+from shortlist.mechanisms.base import Mechanism, Option, Selection, best_are_named, counted
 from shortlist.mechanisms.peeling import odds
 from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
 from shortlist.privacy import Pure, round_up
@@ -111,10 +111,10 @@ class ThresholdTopK(Mechanism):
         noise = f"{self.noise.value.capitalize()} noise of standard deviation {sd:.3g}"
         sentences = [
             f"{noise} is added to every score once; it is drawn for those that are looked at.",
-            f"The {self.k} items of the largest noisy scores are named, in their order.",
+            best_are_named(self.k, "largest noisy score"),
         ]
         if self.noise is AddedNoise.GUMBEL:
-            sentences.append(f"That is {self.k} picks: {odds(self._local_epsilon)}")
+            sentences.append(f"That is {counted(self.k, 'pick')}: {odds(self._local_epsilon)}")
         return sentences
 
     def select(self, evidence: View, draws: Draws) -> Selection:

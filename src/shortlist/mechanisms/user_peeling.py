@@ -20,7 +20,14 @@ from shortlist.calibration import (
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
-from shortlist.mechanisms.base import Mechanism, Option, Question, Selection, require_delta
+from shortlist.mechanisms.base import (
+    Mechanism,
+    Option,
+    Question,
+    Selection,
+    picked_in_turn,
+    require_delta,
+)
 from shortlist.mechanisms.peeling import odds, pick
 from shortlist.mechanisms.weighted_gaussian import (
     WHY_DELTA,
@@ -178,16 +185,16 @@ class UserPeeling(Mechanism):
 
     def explain(self) -> list[str]:
         """Discovery and picks in plain words."""
-        picks = f"up to {self.k} items are picked one after another: {odds(self.local_epsilon)}"
+        picks = f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"
         leave = "Each pick counts only the people who hold no item picked before."
         if (plan := self._plan.discovery) is None:
-            return [picks[0].upper() + picks[1:], leave]
+            return [picks, leave]
         discovery = (
             f"First, each user adds weight 1/sqrt(t) to t items, t at most "
             f"{plan.max_items_per_user}, noise of standard deviation {plan.sigma:.3g} is added, "
             f"and the items whose noisy weight is at least {plan.threshold:.4g} are named."
         )
-        return [discovery, f"Of these, {picks}", leave, people_needed(plan.threshold)]
+        return [discovery, f"Of these, up to {picks}", leave, people_needed(plan.threshold)]
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """At most k items in the order picked, from whole sets of items."""

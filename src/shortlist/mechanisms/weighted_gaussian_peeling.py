@@ -77,7 +77,8 @@ class WeightedGaussianPeeling(Mechanism):
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""
-        picks = f"Then up to {self.k} of them are picked by their counts: "
+        verb = "is" if self.k == 1 else "are"
+        picks = f"Then up to {self.k} of them {verb} picked by their counts: "
         return [*self.discovery.explain(), picks + odds(self.local_epsilon)]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:

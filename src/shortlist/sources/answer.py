@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from shortlist.bits import Bits
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.reals import Ints
 from shortlist.release import Guarantee, Release, Scores
@@ -51,7 +51,7 @@ class Once(Generic[_T]):
 class Shown(NamedTuple):
     """What a mechanism may look at, and which items its positions are."""
 
-    evidence: Counts | PrivateCounts | WeightedHistogram | Contributions | View
+    evidence: Counts | PrivateCounts | WeightedHistogram | Contributions | Wins | Outcomes | View
     items: Callable[[Ints], pl.DataFrame]
 
 
@@ -86,7 +86,11 @@ def _guarantee(mechanism: Mechanism, promise: Promise, *, private: bool) -> Guar
         cost=mechanism.cost,
         adjacency=mechanism.adjacency,
         protects=promise.protects,
-        assumes=("the names and types of the columns are public", *promise.assumes),
+        assumes=(
+            "the names and types of the columns are public",
+            *promise.assumes,
+            *mechanism.assumes,
+        ),
         private=private,
     )
 

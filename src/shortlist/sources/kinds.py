@@ -7,7 +7,7 @@ from inspect import isabstract
 from typing import Any
 
 from shortlist import mechanisms
-from shortlist.errors import InputError, nearest, written
+from shortlist.errors import InputError, nearest, shown, written
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 
@@ -62,7 +62,8 @@ def mechanism_named(name: str) -> type[Mechanism]:
             return kind
     names = mechanism_names()
     raise InputError(
-        f'mechanism "{name}" is not known; there are {", ".join(names)}.{nearest(name, names)}'
+        f'mechanism "{shown(name)}" is not known; there are {", ".join(names)}.'
+        f"{nearest(name, names)}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shortlist.contributions import Contributions
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import require_count
 from shortlist.stores.contract import View
 
@@ -47,6 +47,15 @@ class Offer:
         return cls(evidence=evidence, bounds={"max_items_per_user": promised})
 
     @classmethod
+    def of_comparisons(cls, *, max_comparisons_per_user: int | None) -> Offer:
+        """Comparisons of public items; each user's are bounded, if users are known."""
+        bound = max_comparisons_per_user
+        if bound is not None:
+            require_count("max_comparisons_per_user", bound)
+            bound = int(bound)
+        return cls(evidence=(Wins, Outcomes), bounds={"max_comparisons_per_user": bound})
+
+    @classmethod
     def of_store(cls) -> Offer:
         """A store, whose items everybody knows."""
         return cls(evidence=(View,))
@@ -54,4 +63,4 @@ class Offer:
     @property
     def is_public(self) -> bool:
         """Whether everybody knows the items."""
-        return Counts in self.evidence or View in self.evidence
+        return not {Counts, Wins, View}.isdisjoint(self.evidence)

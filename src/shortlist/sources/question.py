@@ -8,7 +8,7 @@ from typing import Any
 from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
 from shortlist.errors import InputError, nearest, written
-from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism, Question, require_delta, require_share
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.sources.kinds import kind_and_options
@@ -25,6 +25,7 @@ _DEFAULTS: dict[tuple[Question, type], type[Mechanism]] = {
     (Question.DOMAIN, WeightedHistogram): mechanisms.WeightedGaussian,
     (Question.HITTING_SET, WeightedHistogram): mechanisms.DiscoverThenHit,
     (Question.HITTING_SET, Counts): mechanisms.UserPeeling,
+    (Question.RANK, Wins): mechanisms.WinCount,
 }
 """By what is asked, and the first of what a source has for it."""
 
@@ -142,7 +143,7 @@ def _require_fit(kind: type[Mechanism], question: Question, offer: Offer) -> Non
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
-        if name == "max_items_per_user" and name in given:
+        if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
             raise InputError(
                 f"mechanism: {name} is an argument of the source; give it there, not here."
             )

@@ -66,7 +66,13 @@ def store(
             f"store: {written(url_or_store)} is neither a URL, such as sqlite:///items.db, nor a "
             "store of shortlist.stores."
         )
-    return Store(open_store(url_or_store, **names))  # type: ignore[arg-type]  # checked there
+    try:
+        return Store(open_store(url_or_store, **names))  # type: ignore[arg-type]  # checked there
+    except InputError as error:
+        message = str(error)
+    # The frames of the other trace hold the URL, which whoever prints their variables would show.
+    del url_or_store
+    raise InputError(message)
 
 
 class Store:

@@ -28,7 +28,9 @@ class MemoryStore(Store):
         counts = np.load("counts.npy", mmap_mode="r")
 
     Args:
-        items: Strings, integers or dates, shape (n_items,): an array, a list or a Polars series.
+        items: Strings, integers or dates, each once, shape (n_items,): an array, a list or a
+            Polars series. Lists, series and arrays of objects are looked through at once; other
+            arrays, which may be mapped from files, where they are selected.
         counts: Whole numbers from 0 to 2^62, shape (n_items,). A count is checked when it is read.
         order: All positions by falling count, shape (n_items,), as `prepare` finds them, which is
             checked; None to let it do so. Keep `store.order` in a file beside the counts, and it
@@ -106,27 +108,54 @@ class _Arrays(Rows):
 
 
 def _whole(values: ArrayLike, name: str) -> Ints:
-    numbers = np.asanyarray(values)
+    from shortlist.table.reading import attempt
+
+    refusal = f"{name}: must be one array of whole numbers; cast it to integers."
+    numbers = attempt(lambda: np.asanyarray(values), refusal)
+    _require_unmasked(numbers, name)
     if numbers.size == 0 and numbers.ndim == 1:
         return np.empty(0, np.int64)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise InputError(f"{name}: must be one array of whole numbers; cast it to integers.")
+        raise InputError(refusal)
     return numbers
 
 
 def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - of many types
-    """The items, of a type that can be one; an array stays where it is."""
+    """The items, of a type that can be one; an array of such a type stays where it is."""
     import polars as pl
 
     from shortlist.table.columns import kind_of
     from shortlist.table.reading import attempt
 
     refusal = "items: must be one array or list of strings, integers or dates; cast them."
-    held = items if isinstance(items, np.ndarray) else attempt(lambda: pl.Series(items), refusal)
-    kind = attempt(lambda: kind_of(pl.Series(held[:1]).dtype), refusal)
-    if kind is None and len(held):
+    _require_unmasked(items, "items")
+    if isinstance(items, np.ndarray) and items.dtype.kind != "O":  # then all are of one type
+        kind = attempt(lambda: kind_of(pl.Series(items[:1]).dtype), refusal)
+    else:
+        held = items.tolist() if isinstance(items, np.ndarray) else items
+        items = attempt(lambda: pl.Series(held, strict=True), refusal)
+        kind = kind_of(items.dtype)
+        if kind is not None:
+            _require_names(items)
+    if kind is None and len(items):
         raise InputError(refusal)
-    return held
+    return items  # type: ignore[no-any-return]
+
+
+def _require_names(items: pl.Series) -> None:
+    """Refuse what no selection could name: found later, it would have cost the budget."""
+    if items.null_count():
+        raise InputError("items: some are null; name them, or leave them and their counts out.")
+    if items.n_unique() < len(items):
+        raise InputError(
+            "items: some stand in more than one place; give every item one, with the number of "
+            "its users."
+        )
+
+
+def _require_unmasked(values: object, name: str) -> None:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name}: is a masked array, and may lack some; fill or drop these.")
 
 
 def _require_permutation(order: Ints, size: int) -> None:

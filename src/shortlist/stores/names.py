@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from shortlist.errors import InputError, nearest, written
+from shortlist.errors import InputError, nearest, shown, written
 
 __all__ = ["Names", "quoted"]
 
@@ -30,22 +30,27 @@ class Names:
             _require_name(field.name, getattr(self, field.name))
         if self.item == self.count:
             raise InputError(
-                f'item="{self.item}" and count="{self.count}" are the same column; name two '
-                "different ones."
+                f'item="{shown(self.item)}" and count="{shown(self.count)}" are the same '
+                "column; name two different ones."
             )
 
     def __str__(self) -> str:
-        return f'{self.origin}, item="{self.item}", count="{self.count}"'
+        return f'{self.origin}, item="{shown(self.item)}", count="{shown(self.count)}"'
 
     @property
     def origin(self) -> str:
         """The table, in a message."""
-        return f'table="{self.table}"'
+        return f'table="{shown(self.table)}"'
+
+    @property
+    def items(self) -> str:
+        """The table and its column of items, in a message."""
+        return f'{self.origin}: item="{shown(self.item)}"'
 
     @property
     def counts(self) -> str:
         """The table and its column of counts, in a message."""
-        return f'{self.origin}: count="{self.count}"'
+        return f'{self.origin}: count="{shown(self.count)}"'
 
     def require_columns(self, columns: Iterable[str]) -> None:
         """Refuse the first name that is not among the columns of the table."""
@@ -55,7 +60,7 @@ class Names:
                 listed = ", ".join(f'"{column}"' for column in names[:_LISTED])
                 more = ", …" if len(names) > _LISTED else ""
                 raise InputError(
-                    f'{self.origin}: {role}="{name}" is not a column. The columns are '
+                    f'{self.origin}: {role}="{shown(name)}" is not a column. The columns are '
                     f"{listed}{more}.{nearest(name, names)}"
                 )
 

@@ -49,9 +49,10 @@ class PostgresStore(Store):
         super().__init__()
         if not isinstance(url, str):
             raise InputError("url: must be a text such as postgresql://user@host:5432/database.")
+        self._connect = _connector(url)
+        del url  # whoever prints the variables of an error's trace would show it
         self._names = Names(table, item, count)
         self.count = count
-        self._connect = _connector(url)
         self._ask(PostgresTable)
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ class Column(NamedTuple):
 
     Attributes:
         number: Its number in the table.
-        base: The name of its type; of a domain, of the type below.
+        base: The name of its type; of a domain, of the type below all domains.
         category: The kind of type: "S" for strings, "E" for enums.
         shown: The type as SQL writes it.
         is_required: Whether it is NOT NULL.
@@ -54,12 +54,17 @@ def select(connection: psycopg.Connection[Any], query: str, *values: object) -> 
 def columns_of(connection: psycopg.Connection[Any], table: int) -> dict[str, Column]:
     """The columns of the table of that number, by name."""
     query = """
+        WITH RECURSIVE base (own, below) AS (
+            SELECT DISTINCT atttypid, atttypid FROM pg_attribute WHERE attrelid = $1::int8::oid
+            UNION ALL
+            SELECT own, typbasetype FROM base JOIN pg_type ON oid = below WHERE typtype = 'd'
+        )
         SELECT a.attname, a.attnum::int4, t.typname, t.typcategory::text,
             format_type(a.atttypid, NULL), a.attnotnull,
             has_column_privilege(a.attrelid, a.attnum, 'SELECT')
         FROM pg_attribute a
-        JOIN pg_type own ON own.oid = a.atttypid
-        JOIN pg_type t ON t.oid = CASE own.typtype WHEN 'd' THEN own.typbasetype ELSE own.oid END
+        JOIN base ON base.own = a.atttypid
+        JOIN pg_type t ON t.oid = base.below AND t.typtype <> 'd'
         WHERE a.attrelid = $1::int8::oid AND a.attnum > 0 AND NOT a.attisdropped
         ORDER BY a.attnum"""
     return {name: Column(*rest) for name, *rest in select(connection, query, table)}

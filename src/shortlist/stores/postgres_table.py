@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.errors import InputError, nearest
+from shortlist.errors import InputError
 from shortlist.stores.base import MOST
 from shortlist.stores.names import Names, quoted
 from shortlist.stores.postgres_catalog import columns_of, indexes_of, select
+from shortlist.stores.postgres_find import find_table
 
 if TYPE_CHECKING:
     import psycopg
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Ids", "PostgresTable"]
 
 _WHOLE = ("int2", "int4", "int8")
+_CAST = ("text", "varchar", "bpchar", "numeric", "float4", "float8")  # to bigint, if need be
 
 
 class Ids(NamedTuple):
@@ -41,53 +43,36 @@ class PostgresTable:
     def __init__(self, connection: psycopg.Connection[Any], names: Names) -> None:
         self._connection = connection
         self._names = names
-        self.name, table = self._find()
-        self._columns = columns_of(connection, table)
+        self._table = table = find_table(connection, names)
+        self.name = quoted(table.name)
+        if not table.is_visible:
+            self.name = f"{quoted(table.schema)}.{self.name}"
+        self._columns = columns_of(connection, table.number)
         names.require_columns(self._columns)
         self.count = quoted(names.count)
         self._require_whole_counts()
         self.item, self.item_type = self._items()
         self._require_readable(names.item, names.count)
-        self._indexes = indexes_of(connection, table, self._columns)
+        self._indexes = indexes_of(connection, table.number, self._columns)
         self._id_columns = self._find_ids()
-
-    def _find(self) -> tuple[str, int]:
-        """The table, as SQL writes it, and its number."""
-        whole = self._names.table
-        schema, dot, rest = whole.partition(".")
-        for name in (quoted(whole), f"{quoted(schema)}.{quoted(rest)}" if dot and rest else None):
-            query = (
-                "SELECT oid::int8, relkind::text, relkind = 'r' AND EXISTS "
-                "(SELECT FROM pg_inherits WHERE inhparent = pg_class.oid) "
-                "FROM pg_class WHERE oid = to_regclass($1)"
-            )
-            for oid, kind, has_children in select(self._connection, query, name):
-                if has_children:  # whose rows no index of its own covers
-                    raise InputError(
-                        f"{self._names.origin} has tables that inherit from it, and ids may stand "
-                        "in several; name one that has none, or a partitioned table."
-                    )
-                if kind in "rpm":  # tables, partitioned ones, materialised views
-                    return name or "", oid
-                raise InputError(
-                    f"{self._names.origin} is a view or a foreign table, which has no index; name "
-                    "the table."
-                )
-        query = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND "
-        known = select(self._connection, query + "pg_table_is_visible(oid)")
-        raise InputError(
-            f"{self._names.origin} is not a table of this database; one that is outside the search "
-            f"path is given as schema.table.{nearest(whole, [name for (name,) in known])}"
-        )
 
     def _require_whole_counts(self) -> None:
         column = self._columns[self._names.count]
-        if column.base not in _WHOLE:
-            raise InputError(
-                f"{self._names.counts} is of type {column.shown}, and counts are whole numbers; "
+        if column.base in _WHOLE:
+            return
+        if column.base not in _CAST:
+            remedy = "name a column of integers."
+        elif self._table.kind == "r":
+            remedy = (
                 f"run ALTER TABLE {self.name} ALTER COLUMN {self.count} TYPE bigint USING "
                 f"{self.count}::bigint;"
             )
+        else:
+            remedy = self._make_a_table
+        raise InputError(
+            f"{self._names.counts} is of type {column.shown}, and counts are whole numbers; "
+            f"{remedy}"
+        )
 
     def _items(self) -> tuple[str, str]:
         column, item = self._columns[self._names.item], quoted(self._names.item)
@@ -96,11 +81,21 @@ class PostgresTable:
         if column.base == "date":
             return item, "dates"
         if column.base == "uuid" or column.category in "SE":  # strings and enums
+            self._require_known_encoding()
             return f"{item}::text", "text"
         raise InputError(
-            f'{self._names.origin}: item="{self._names.item}" is of type {column.shown}, which '
+            f"{self._names.items} is of type {column.shown}, which "
             "identifies no item; name a column of text, integers or dates."
         )
+
+    def _require_known_encoding(self) -> None:
+        """Refuse texts in whatever encoding: that some cannot be read would show too late."""
+        if self._connection.info.parameter_status("server_encoding") == "SQL_ASCII":
+            raise InputError(
+                f"{self._names.origin} is in a database of encoding SQL_ASCII, where the server "
+                "does not know what its texts mean; copy it into one of encoding UTF8, or name a "
+                "column of integers or dates."
+            )
 
     def ids(self) -> Ids:
         """The column of ids: one with the index by count, if there is one, and few gaps.
@@ -112,7 +107,7 @@ class PostgresTable:
         best = min(found, key=lambda ids: (ids.size > MOST, not self.is_indexed(ids), ids.size))
         if best.size > MOST:
             raise InputError(
-                f"{self._names.origin} has ids that span more than 2^32. Run {self._add_ids}"
+                f"{self._names.origin} has ids that span more than 2^32; {self._add_ids}"
             )
         return best
 
@@ -135,7 +130,7 @@ class PostgresTable:
         if not found:
             raise InputError(
                 f"{self._names.origin} has no ids: no integer column that is NOT NULL and has a "
-                f"unique index. Run {self._add_ids}"
+                f"unique index; {self._add_ids}"
             )
         readable = [name for name in found if self._columns[name].is_readable]
         self._require_readable(*readable[:1] or found)
@@ -149,11 +144,27 @@ class PostgresTable:
 
     @property
     def _add_ids(self) -> str:
+        """How to get ids. Of a partitioned table they would have to hold the key of partitions."""
+        if self._table.kind != "r":
+            return self._make_a_table
         name = "id" if "id" not in self._columns else "shortlist_id"
         has_key = any(index.is_primary for index in self._indexes)
         key = "UNIQUE" if has_key else "PRIMARY KEY"
         return (
-            f"ALTER TABLE {self.name} ADD COLUMN {name} bigint GENERATED ALWAYS AS IDENTITY {key};"
+            f"run ALTER TABLE {self.name} ADD COLUMN {name} bigint GENERATED ALWAYS AS IDENTITY "
+            f"{key};"
+        )
+
+    @property
+    def _make_a_table(self) -> str:
+        """What to do where nothing can be added to a table, or to its key."""
+        new, key = quoted(f"{self._table.name}_numbered"), "id"
+        if key in (self._names.item, self._names.count):
+            key = "shortlist_id"
+        return (
+            f"name the table that this makes: CREATE TABLE {new} AS SELECT row_number() OVER () "
+            f"AS {key}, {quoted(self._names.item)}, {self.count}::bigint AS {self.count} "
+            f"FROM {self.name}; ALTER TABLE {new} ADD PRIMARY KEY ({key});"
         )
 
     def create_index(self, ids: Ids) -> str:

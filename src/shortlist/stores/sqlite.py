@@ -47,7 +47,7 @@ class SqliteStore(Store):
             raise InputError(f"path={written(path)}: must be the path of a file.")
         self._names = Names(table, item, count)
         self._path = Path(path)
-        self._url = f'url="sqlite:///{path}"'
+        self._url = f'url="sqlite:///{_shown(os.fspath(path))}"'
         self.count = count
         self._ask(SqliteTable)
 
@@ -108,7 +108,23 @@ class SqliteStore(Store):
         )
 
 
+def _shown(path: str | bytes) -> str:
+    """The path without what other libraries take for a query, or all of what looks like a host.
+
+    Both are taken as parts of the name of a file, but where there is none, a key may be in them.
+    """
+    name, mark, _ = os.fsdecode(path).partition("?")
+    return "…" if "@" in name or "://" in name else name + ("?…" if mark else "")
+
+
+_UNFINISHED = (
+    "was left in the middle of a change by a program that ended; open it once where it may be "
+    "written, such as by sqlite3 and a SELECT, which undoes that change."
+)
 _COMPLAINTS = {
+    "SQLITE_READONLY_ROLLBACK": _UNFINISHED,
+    "SQLITE_READONLY_RECOVERY": _UNFINISHED,
+    "SQLITE_READONLY_CANTINIT": _UNFINISHED,
     "SQLITE_BUSY": "is locked by another program; wait until that has finished.",
     "SQLITE_NOTADB": "is no SQLite database.",
     "SQLITE_CORRUPT": "is damaged; mend it.",

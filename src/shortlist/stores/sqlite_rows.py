@@ -156,7 +156,7 @@ class SqliteRows(Rows):
         types = {type(item) for item in items if item is not None}
         if types - {str} and types - {int}:
             raise InputError(
-                f'{self._names.origin}: item="{self._names.item}" holds values that are not all '
+                f"{self._names.items} holds values that are not all "
                 "text, nor all integers; write them with one type."
             )
         dtype = pl.Int64() if int in types else pl.String()
@@ -173,10 +173,13 @@ class SqliteRows(Rows):
             self._connection.close()
 
     def _look_up(self, column: str, ids: Ints) -> list[tuple[int, Any]]:
-        """The value of each id that exists, beside its place among the ids."""
+        """The value of each id that exists, beside its place among the ids.
+
+        A table of the file may be called json_each; among the temporary ones there is none.
+        """
         numbers = json.dumps((ids + self._first).tolist())
         query = (
-            f"SELECT wanted.key, t.{column} FROM json_each(?) AS wanted "
+            f"SELECT wanted.key, t.{column} FROM temp.json_each(?) AS wanted "
             f"CROSS JOIN {self._table.name} AS t ON t.{self._table.row} = wanted.value"
         )
         return self._connection.execute(query, [numbers]).fetchall()

@@ -18,8 +18,8 @@ def open_store(url: str, *, table: str, item: str, count: str) -> Store:
     """The store of that URL. Nothing but the schema is read.
 
     Args:
-        url: sqlite:/// and a path, or postgresql://, as libpq takes it. Only its beginning is
-            ever repeated, since a password may be anywhere in it.
+        url: sqlite:/// and a path, or postgresql://, as libpq takes it. No more than that is
+            ever repeated of the latter, since a password may be anywhere in it.
         table: The table.
         item: Its column of items.
         count: Its column of counts.
@@ -27,16 +27,16 @@ def open_store(url: str, *, table: str, item: str, count: str) -> Store:
     Raises:
         InputError: There is no such kind of database, or as its store.
     """
-    path = sqlite_path(url)
+    path, scheme = sqlite_path(url), _scheme(url)
     if path is not None:
         return SqliteStore(path, table=table, item=item, count=count)
-    scheme = _scheme(url)
     if scheme in ("postgresql", "postgres"):
-        return PostgresStore(url, table=table, item=item, count=count)
+        address = scheme + url[len(scheme) :]  # libpq knows it by small letters only
+        return PostgresStore(address, table=table, item=item, count=count)
     if scheme is None:
         raise InputError(f"store: is no URL of a database; write {_KINDS}.")
     hint = nearest(scheme.partition("+")[0], ["sqlite", "postgresql"])
-    raise InputError(f'url="{scheme}://…": is no kind of store; write {_KINDS}.{hint}')
+    raise InputError(f'url="…://…": is no kind of store; write {_KINDS}.{hint}')
 
 
 def sqlite_path(url: str) -> str | None:
@@ -47,7 +47,7 @@ def sqlite_path(url: str) -> str | None:
     """
     if _scheme(url) != "sqlite":
         return None
-    path = url.removeprefix("sqlite://")
+    path = url[len("sqlite://") :]
     if not path.startswith("/") or path in ("/", "/:memory:"):
         raise InputError(
             'url="sqlite://…": names no file; write sqlite:///items.db, or, for an absolute path, '
@@ -57,5 +57,5 @@ def sqlite_path(url: str) -> str | None:
 
 
 def _scheme(url: str) -> str | None:
-    found = re.match(r"([a-z][a-z0-9+]*)://", url)
-    return found and found[1]
+    found = re.match(r"([A-Za-z][A-Za-z0-9+]*)://", url)
+    return found and found[1].lower()

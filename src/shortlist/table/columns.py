@@ -11,7 +11,7 @@ from shortlist.table.reading import Part, attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_columns", "check_names", "column_type", "kind_of"]
+__all__ = ["check_columns", "check_names", "check_roles", "column_type", "kind_of"]
 
 _LISTED = 40  # columns named in a message at most
 
@@ -28,23 +28,43 @@ def check_names(item: object, **first: object) -> dict[str, str]:
     if not names:
         raise InputError("item=[]: names no column; name at least one.")
     for argument, name in [*first.items(), *(("item", name) for name in names)]:
-        if not isinstance(name, str):
-            what = written(name)
-            raise InputError(f"{argument}={what}: a column is given by its name, a string.")
-        if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
-            raise InputError(
-                f'{argument}="{name}": a column of this name would be read as a pattern; rename it.'
-            )
+        _check_name(argument, name)
     for argument, name in first.items():
         if name in names:
-            raise InputError(
-                f'{argument}="{name}" and item="{name}" are the same column; name two different '
-                "ones."
-            )
+            raise InputError(_same_column(argument, "item", name))
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise InputError(f'item names the column "{twice[0]}" twice; name it once.')
     return {str(name): role for role, name in first.items()} | dict.fromkeys(names, "item")
+
+
+def check_roles(**named: object) -> dict[str, str]:
+    """The same of columns that have a role each.
+
+    >>> check_roles(winner="white", loser="black")
+    {'white': 'winner', 'black': 'loser'}
+    """
+    roles: dict[str, str] = {}
+    for argument, name in named.items():
+        _check_name(argument, name)
+        if name in roles:
+            raise InputError(_same_column(roles[str(name)], argument, name))
+        roles[str(name)] = argument
+    return roles
+
+
+def _check_name(argument: str, name: object) -> None:
+    if not isinstance(name, str):
+        what = written(name)
+        raise InputError(f"{argument}={what}: a column is given by its name, a string.")
+    if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
+        raise InputError(
+            f'{argument}="{name}": a column of this name would be read as a pattern; rename it.'
+        )
+
+
+def _same_column(one: str, other: str, name: object) -> str:
+    return f'{one}="{name}" and {other}="{name}" are the same column; name two different ones.'
 
 
 def check_columns(part: Part, roles: Mapping[str, str]) -> None:

@@ -1,0 +1,82 @@
+"""What a ranking was asked of: comparisons, and what is public about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.request import Request
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms import Mechanism
+    from shortlist.sources.comparisons import Comparisons
+    from shortlist.sources.offer import Offer
+
+__all__ = ["RankRequest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankRequest(Request):
+    """The arguments of `shortlist rank`."""
+
+    item: list[str] = field(default_factory=list)  # two columns hold them
+    max_items_per_user: int | None = None
+    winner: str
+    loser: str
+    max_comparisons_per_user: int | None
+    contraction: float | None
+    degree: int | None
+
+    def asked(self) -> dict[str, Any]:
+        """The arguments of the question that a mechanism is built from."""
+        return {"k": self.k, "epsilon": self.epsilon, "delta": self.delta}
+
+    def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
+        """The mechanism asked for by name, with those of its own options that were given."""
+        from shortlist.sources.kinds import mechanism_named
+
+        kind = None if self.mechanism is None else mechanism_named(self.mechanism)
+        given = {"contraction": self.contraction, "degree": self.degree}
+        options: dict[str, Any] = {n: value for n, value in given.items() if value is not None}
+        if not options:
+            return kind
+        if kind is None or not set(options) <= set(kind.fields()):
+            raise InputError(
+                f"--{next(iter(options))}: it goes with --mechanism spectral-ranking; leave it out."
+            )
+        return partial(kind, **options)
+
+    def _offer(self) -> Offer:
+        from shortlist.sources.comparisons import require_bound
+        from shortlist.sources.offer import Offer
+
+        require_bound(self.user, self.max_comparisons_per_user)
+        self._require_public()
+        return Offer.of_comparisons(max_comparisons_per_user=self.max_comparisons_per_user)
+
+    def _require_public(self) -> None:
+        if self.public_items is not None and self.public_items_in_table:
+            raise InputError(
+                "--public-items and --public-items-in-table: what everybody knows is in a file of "
+                "its own or in the table; give one of the two."
+            )
+        if self.public_items is None and not self.public_items_in_table:
+            raise InputError(
+                "one of --public-items and --public-items-in-table is needed: a file with the "
+                "items that everybody knows, or that those of the table are known."
+            )
+
+    def source(self) -> Comparisons:
+        """What is asked, opened as far as its schema."""
+        import shortlist
+
+        return shortlist.comparisons(
+            self.file,
+            winner=self.winner,
+            loser=self.loser,
+            public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
+            user=self.user,
+            max_comparisons_per_user=self.max_comparisons_per_user,
+        )

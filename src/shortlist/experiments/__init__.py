@@ -1,0 +1,13 @@
+"""For experiments, on public or invented data: nothing here is private.
+
+What a function of this package returns depends on its data without any noise.
+"""
+
+from shortlist.experiments.bradley_terry import bradley_terry
+from shortlist.experiments.spectral import (
+    ergodicity_coefficient,
+    spectral_scores,
+    transition_matrix,
+)
+
+__all__ = ["bradley_terry", "ergodicity_coefficient", "spectral_scores", "transition_matrix"]

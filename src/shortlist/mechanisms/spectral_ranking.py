@@ -1,0 +1,200 @@
+"""Spectral ranking: noise on the stationary distribution of a walk from losers to winners."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shortlist.calibration import one_shot_laplace_scale
+from shortlist.errors import InputError
+from shortlist.exact import Draws
+from shortlist.histogram import Outcomes
+from shortlist.mechanisms.base import (
+    Mechanism,
+    Question,
+    Selection,
+    best_are_named,
+    require_contraction,
+    require_few_comparisons,
+    score_digits,
+)
+from shortlist.noise import Laplace
+from shortlist.privacy import Cost, Pure, round_up
+from shortlist.random_walk import GRID, Walk, is_connected
+from shortlist.reals import Ints
+
+__all__ = ["SpectralRanking"]
+
+_CLOSE = 2.0**-12  # of what one neighbour changes: how near the stationary distribution is found
+_MANY = 2**32  # comparisons: where nothing is compared, nothing changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectralRanking(Mechanism):
+    """Ranks public items by wins over items that win: rank centrality, in Laplace noise.
+
+    A walk moves from each item to those that won against it; an item's score is its share of the
+    walk's time. Which pairs were compared, and how often, is taken as public. Prefer `WinCount`
+    where an item's number of wins will do: it assumes nothing, and its noise is far less.
+
+    Guarantee: epsilon-DP, pure, when the outcome of one comparison changes; or those of one user,
+    with at most `max_comparisons_per_user` comparisons. With a `contraction` rho it is conditional
+    on a promise that nothing here checks: whatever the outcomes, the walk's ergodicity coefficient
+    is at most rho. Without one, every pair of items must have been compared; then no promise is
+    needed. The scale of the noise is 2 c / (d L (1 - rho) epsilon), and 2 c / (L epsilon) without a
+    promise, for c outcomes, degree d and at least L comparisons of each pair compared; it is
+    rounded up to pay for the precision of the scores. The scores are private together.
+
+    Source: Qiao et al. (2021), Algorithm 3, with less noise than Theorem 3.5: by a factor of
+    8 sqrt(k ln(m / delta)). Proof note: `docs/proofs/spectral-ranking.md`.
+
+    Args:
+        k: How many items, at least 1.
+        epsilon: Above 0.
+        contraction: The promise rho, from 0 to 1 - 1e-6, chosen without looking at outcomes; None
+            for none.
+        degree: With how many others an item was compared at most, or more; None to take it from
+            the pairs compared.
+        max_comparisons_per_user: How many comparisons a user has made at most; None to protect one
+            comparison.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> SpectralRanking(k=10, epsilon=1.0).adjacency
+    'change the outcome of one comparison'
+    """
+
+    k: int
+    epsilon: float
+    contraction: float | None = None
+    degree: int | None = None
+    max_comparisons_per_user: int | None = None
+
+    question: ClassVar[Question] = Question.RANK
+    evidence: ClassVar[type] = Outcomes
+    score_unit: ClassVar[str | None] = "noisy share of a walk's time"
+
+    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
+        if name != "contraction":
+            return super()._checked(name, value)
+        require_contraction(value)
+        exact = Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
+        return round_up(exact)
+
+    @property
+    def adjacency(self) -> str:
+        """Which tables count as neighbours."""
+        if self.max_comparisons_per_user is None:
+            return "change the outcome of one comparison"
+        return "change the outcomes of one user's comparisons"
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What is public about comparisons, and the promise."""
+        whose = "" if self.max_comparisons_per_user is None else ", and by whom,"
+        public = f"which pairs were compared and how often{whose} is public"
+        if self.contraction is None:
+            return (public,)
+        bound = f"the ergodicity coefficient of the walk is at most {self.contraction}"
+        return (public, f"whatever the outcomes, {bound}: a promise that nothing checks")
+
+    @property
+    def cost(self) -> Cost:
+        """Epsilon, pure."""
+        return Pure(self.epsilon)
+
+    @property
+    def _outcomes(self) -> int:
+        """How many outcomes one neighbour changes."""
+        return self.max_comparisons_per_user or 1
+
+    def explain(self) -> list[str]:
+        """The noise in plain words."""
+        gap = 1 if self.contraction is None else 1 - self.contraction
+        scale = 2 * self._outcomes / (gap * self.epsilon)
+        least = "for at least L comparisons of each pair"
+        noise = (
+            f"scale {scale:.3g} / L {least}; every pair must have been compared."
+            if self.contraction is None
+            else f"scale {scale:.3g} / (d L) {least} compared, and d others that an item was "
+            "compared with at most."
+        )
+        unchecked = (
+            "Nothing checks the promise on the contraction, and without it nothing is private."
+        )
+        return [
+            "A walk moves from items to those that won against them; its time there is the score.",
+            f"Laplace noise is added once to every score: of {noise}",
+            best_are_named(self.k, "largest noisy score"),
+            "The noisy scores are told.",
+            *([] if self.contraction is None else [unchecked]),
+        ]
+
+    def select(self, evidence: Outcomes, draws: Draws) -> Selection:
+        """K items (all, if there are fewer), best first, with their noisy scores.
+
+        Raises:
+            InputError: The evidence is bounded more loosely than `max_comparisons_per_user`; the
+                degree is less than that of an item; comparisons do not link all items; or there is
+                no promise and a pair was not compared. All of that is public.
+        """
+        require_few_comparisons(evidence, self.max_comparisons_per_user)
+        degree = self._degree(evidence)
+        self._require_links(evidence)
+        walk = Walk.of(evidence, degree)
+        least = int(evidence.times.min(initial=_MANY))
+        gap = Fraction(1, degree) if self.contraction is None else 1 - Fraction(self.contraction)
+        # What one neighbour changes in a step from the same shares, and how near to its goal a walk
+        # comes: both in ℓ1 norm, both of public numbers alone.
+        changed = Fraction(2 * self._outcomes, degree * least)
+        tolerance = max(float(changed) * _CLOSE, 4 * walk.rounding / float(gap))
+        steps = math.ceil(math.log(8 / tolerance) / gap)
+        shares = walk.stationary(tolerance=tolerance, steps=steps)
+        return self._ranked(shares, (changed + 2 * Fraction(tolerance)) / gap, draws)
+
+    def _ranked(self, shares: Ints, moved: Fraction, draws: Draws) -> Selection:
+        """The largest in noise, of shares that one neighbour moves so much in sum."""
+        total = round_up(moved)
+        scale = one_shot_laplace_scale(self.k, epsilon=self.epsilon, spread=total, total=total)
+        sd = math.sqrt(2) * scale
+        digits = score_digits(sd)
+        ranked = draws.order(shares, [Laplace(scale)], digits=digits, unit=GRID, k=self.k)
+        return Selection(ranked.positions, ranked.values, noise_sd=sd)
+
+    def _degree(self, evidence: Outcomes) -> int:
+        most = max(int(evidence.degrees.max(initial=0)), 1)
+        if self.degree is None:
+            return most
+        if self.degree < most:
+            raise InputError(
+                f"degree={self.degree}: an item was compared with {most} others; give degree={most}"
+                ", or leave it out."
+            )
+        return self.degree
+
+    def _require_links(self, evidence: Outcomes) -> None:
+        n_items = evidence.n_items
+        alone = 0 if n_items <= 1 else int(np.count_nonzero(evidence.degrees == 0))
+        if alone:
+            raise InputError(
+                f"mechanism=SpectralRanking: {alone} of {n_items} public items were compared with "
+                "no other; leave them out of public_items, or leave mechanism out."
+            )
+        if not is_connected(evidence):
+            raise InputError(
+                "mechanism=SpectralRanking: no chain of comparisons links some of the items with "
+                "the others, so that nothing ranks them together; rank each part by itself, or "
+                "leave mechanism out."
+            )
+        if self.contraction is None and len(evidence.first) < n_items * (n_items - 1) // 2:
+            raise InputError(
+                "mechanism=SpectralRanking: not every pair of items was compared, so that a "
+                "promise is needed; give its option contraction, or leave mechanism out: the "
+                "default needs none."
+            )

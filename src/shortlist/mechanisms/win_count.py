@@ -1,0 +1,112 @@
+"""Win count: noise on the number of comparisons that each item won."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shortlist.calibration import one_shot_laplace_scale
+from shortlist.exact import Draws
+from shortlist.histogram import Wins
+from shortlist.mechanisms.base import (
+    ADD_OR_REMOVE,
+    Mechanism,
+    Question,
+    Selection,
+    best_are_named,
+    require_few_comparisons,
+    score_digits,
+)
+from shortlist.noise import Laplace
+from shortlist.privacy import Cost, Pure
+
+__all__ = ["WinCount"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinCount(Mechanism):
+    """Ranks public items by the comparisons that they won, in Laplace noise; with noisy numbers.
+
+    Also called Borda or Copeland counts. An item compared more often wins more often: rank by
+    wins where all items were compared about as often, or where that should count.
+
+    Guarantee: epsilon-DP, pure and unconditional, when one comparison is added or removed; or one
+    user with at most `max_comparisons_per_user` comparisons. The scale of the noise is
+    max_comparisons_per_user / epsilon, 1 / epsilon for one comparison, whatever k is: the noisy
+    numbers of all items are private together.
+
+    Source: the Laplace mechanism (Dwork et al. 2006) on a histogram. Proof note:
+    `docs/proofs/win-count.md`.
+
+    Args:
+        k: How many items, at least 1.
+        epsilon: Above 0.
+        max_comparisons_per_user: How many comparisons a user has made at most; None to protect one
+            comparison.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> WinCount(k=10, epsilon=0.5).scale
+    2.0
+    """
+
+    k: int
+    epsilon: float
+    max_comparisons_per_user: int | None = None
+
+    question: ClassVar[Question] = Question.RANK
+    evidence: ClassVar[type] = Wins
+    derived: ClassVar[tuple[str, ...]] = ("scale",)
+    score_unit: ClassVar[str | None] = "noisy number of wins"
+
+    @property
+    def _changed(self) -> int:
+        """By how much all numbers of wins change in sum."""
+        return self.max_comparisons_per_user or 1
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise, rounded up."""
+        return one_shot_laplace_scale(
+            self.k, epsilon=self.epsilon, spread=self._changed, total=self._changed
+        )
+
+    @property
+    def adjacency(self) -> str:
+        """Which tables count as neighbours."""
+        one_row = self.max_comparisons_per_user is None
+        return "add or remove one comparison" if one_row else ADD_OR_REMOVE
+
+    @property
+    def cost(self) -> Cost:
+        """Epsilon, pure."""
+        return Pure(self.epsilon)
+
+    def explain(self) -> list[str]:
+        """The noise in plain words."""
+        c = self.max_comparisons_per_user
+        one = "comparison" if c is None else f"user with at most {c} comparison{'s' * (c != 1)}"
+        sd = math.sqrt(2) * self.scale
+        return [
+            f"Laplace noise of standard deviation {sd:.3g} is added once to each number of wins.",
+            best_are_named(self.k, "largest noisy number"),
+            "The noisy numbers are told.",
+            f"The noise hides what one {one} changes; it is the same for any number of items.",
+        ]
+
+    def select(self, evidence: Wins, draws: Draws) -> Selection:
+        """K items (all, if there are fewer), best first, with their noisy numbers of wins.
+
+        Raises:
+            InputError: The evidence is bounded more loosely than `max_comparisons_per_user`.
+        """
+        require_few_comparisons(evidence, self.max_comparisons_per_user)
+        noise = Laplace(self.scale)
+        sd = math.sqrt(2) * noise.scale
+        digits = min(0, score_digits(sd))
+        ranked = draws.order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k)
+        return Selection(
+            ranked.positions, ranked.values, noise_sd=sd if digits else noise.rounded_sd
+        )

@@ -1,0 +1,206 @@
+"""(winner, loser) rows: which of two items did better."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.bits import Bits
+from shortlist.contributions import Contributions
+from shortlist.errors import InputError, written
+from shortlist.exact import Draws
+from shortlist.histogram import Outcomes, Wins
+from shortlist.mechanisms.base import Mechanism, Question, require_count
+from shortlist.release import Release
+from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
+from shortlist.sources.offer import Offer
+from shortlist.sources.question import bits_of, build_mechanism, require_enough
+from shortlist.table.comparisons import ComparisonTable, Rows, open_comparisons
+from shortlist.table.public_items import IN_TABLE, InTable, open_public_items
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Comparisons", "comparisons", "require_bound"]
+
+
+def comparisons(
+    data: object,
+    *,
+    winner: str,
+    loser: str,
+    public_items: object,
+    user: str | None = None,
+    max_comparisons_per_user: int | None = None,
+) -> Comparisons:
+    """A sensitive table with one row per comparison of two items, of which one won.
+
+    The privacy unit is one comparison, a row; or, with `user`, a user: all rows of one value of
+    that column are protected together. Repeated rows are as many comparisons. A row that holds a
+    null, an item that is not public, or the same item twice is ignored. Only the named columns are
+    read, once, at the first question.
+
+    Args:
+        data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
+            or a lazy frame.
+        winner: The column of the items that won. Strings, integers or dates; in CSV and NDJSON,
+            text.
+        loser: The column of the items that lost, of the same type.
+        public_items: What everybody knows: a list, or a table or file with the items alone, none
+            twice. `shortlist.IN_TABLE` if everybody knows which items the table compares.
+        user: The column of who compared them, if all that one has compared is to be protected
+            together; None to protect each comparison for itself.
+        max_comparisons_per_user: With `user`, the most comparisons of one user that count; of a
+            user with more, a uniformly random subset counts. More noise for a larger bound, more
+            comparisons lost for a smaller one. Choose it without looking at the data.
+
+    Raises:
+        InputError: The data cannot be opened, a column is missing or of no usable type, or the
+            public items are no such list. Nothing private is in the message.
+
+    >>> import polars as pl
+    >>> from shortlist import IN_TABLE
+    >>> games = pl.DataFrame({"won": ["Ann"] * 90 + ["Bob"], "lost": ["Bob"] * 90 + ["Ann"]})
+    >>> source = comparisons(games, winner="won", loser="lost", public_items=IN_TABLE)
+    >>> source.rank(1, epsilon=1.0).items
+    ['Ann']
+    """
+    require_bound(user, max_comparisons_per_user)
+    if public_items is None:
+        raise InputError(
+            "public_items=None: which items are compared would say something about the rows; give "
+            "a list of items that everybody knows, or sl.IN_TABLE if those of the table are known."
+        )
+    table = open_comparisons(data, winner=winner, loser=loser, user=user)
+    public: pl.DataFrame | InTable = IN_TABLE
+    if public_items is not IN_TABLE:
+        public = open_public_items(public_items, table.item)
+    bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
+    return Comparisons(table, public, bound)
+
+
+def require_bound(user: object, max_comparisons_per_user: object) -> None:
+    """Refuse users without a bound, and a bound without users."""
+    bound = max_comparisons_per_user
+    if user is not None and bound is None:
+        raise InputError(
+            f"user={_quoted(user)}: all comparisons of a user are protected together, so that each "
+            "user's must be bounded; give max_comparisons_per_user, such as 10, or leave user out "
+            "to protect each comparison for itself."
+        )
+    if user is None and bound is not None:
+        raise InputError(
+            f"max_comparisons_per_user={written(bound)}: it bounds the comparisons of a user; give "
+            "the column of users by user, or leave the bound out."
+        )
+    if bound is not None:
+        require_count("max_comparisons_per_user", bound)  # type: ignore[arg-type]  # checked there
+
+
+def _quoted(name: object) -> str:
+    return f'"{name}"' if isinstance(name, str) else written(name)
+
+
+class Comparisons:
+    """(winner, loser) rows and the question that can be asked of them. Built by `comparisons`.
+
+    Questions may be asked from several threads; the data is read by the first.
+    """
+
+    def __init__(
+        self,
+        table: ComparisonTable,
+        public: pl.DataFrame | InTable,
+        max_comparisons_per_user: int | None,
+    ) -> None:
+        self._table = table
+        self._public = public
+        self._bound = max_comparisons_per_user
+        self._offer = Offer.of_comparisons(max_comparisons_per_user=max_comparisons_per_user)
+        self._held = Once(self._read)
+
+    def __repr__(self) -> str:
+        roles = zip(("winner", "loser", "user"), self._table.columns, strict=False)
+        names = ", ".join(f'{role}="{name}"' for role, name in roles)
+        bounded = "" if self._bound is None else f", max_comparisons_per_user={self._bound}"
+        return f"<Comparisons: {names}{bounded}>"
+
+    def rank(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """The k items that do best in comparisons, best first, with differential privacy.
+
+        `WinCount` answers by default, with the noisy number of comparisons that each item won.
+
+        Args:
+            k: How many items; at most the number of public items.
+            epsilon: The privacy budget, above 0.
+            delta: 0, unless the mechanism makes use of one.
+            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
+                its own options.
+            random: Where random bits come from: the operating system, unless this is a
+                `shortlist.bits.SeededBits`, with which nothing is private.
+
+        Guarantee: (epsilon, delta)-differential privacy when one comparison is added or removed,
+            or with `user` one user; `release.guarantee` says which.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read, but for more items
+                than are `IN_TABLE`.
+        """
+        require_count("k", k)
+        chosen = build_mechanism(
+            mechanism, self._offer, question=Question.RANK, epsilon=epsilon, delta=delta, k=k
+        )
+        if self._public is not IN_TABLE:
+            require_enough(k, len(self._public))
+        show = partial(self._show, chosen, k)
+        return answer(chosen, bits_of(random), show, self._promise(chosen))
+
+    def _show(self, mechanism: Mechanism, k: int, draws: Draws) -> Shown:
+        rows, users = self._held()
+        n_items = len(rows.items)
+        require_enough(k, n_items)
+        winners, losers = rows.winners, rows.losers
+        if users is not None and self._bound is not None:
+            counted = users.bounded(self._bound, draws).listed()
+            winners, losers = winners[counted], losers[counted]
+        evidence: Wins | Outcomes = Wins(np.bincount(winners, minlength=n_items), self._bound)
+        if mechanism.evidence is Outcomes:
+            evidence = Outcomes.of_rows(winners, losers, n_items, self._bound)
+        return Shown(evidence, rows.items.__getitem__)
+
+    def _read(self) -> tuple[Rows, Contributions | None]:
+        """The comparisons, and which rows are whose."""
+        rows = self._table.rows(self._public)
+        return rows, _by_user(rows)
+
+    def _promise(self, mechanism: Mechanism) -> Promise:
+        known = "the items that the table compares are public"
+        of_all = mechanism.evidence is not Outcomes
+        return Promise(
+            protects=self._unit if of_all else f"who won, in {self._unit}",
+            assumes=(known if self._public is IN_TABLE else LIST_IS_PUBLIC,),
+        )
+
+    @property
+    def _unit(self) -> str:
+        if self._bound is None:
+            return "one comparison"
+        return f"one user, at most {self._bound} comparison{'s' * (self._bound != 1)}"
+
+
+def _by_user(rows: Rows) -> Contributions | None:
+    """The rows of each user, as if they were items that nobody else holds."""
+    if rows.users is None:
+        return None
+    numbers = np.arange(len(rows.users), dtype=np.uint32)
+    return Contributions.of_rows(rows.users, numbers, n_users=rows.n_users, n_items=len(numbers))

@@ -1,0 +1,147 @@
+"""Rows of comparisons: winners and losers as positions among the items that everybody knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.table.columns import check_columns, check_roles, column_type
+from shortlist.table.keys import Keys, code
+from shortlist.table.public_items import IN_TABLE, InTable
+from shortlist.table.reading import Part, attempt, open_parts, rows_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shortlist.reals import Ints
+
+__all__ = ["ComparisonTable", "Rows", "open_comparisons"]
+
+
+class Rows(NamedTuple):
+    """Comparisons of public items.
+
+    Attributes:
+        winners: The position in `items` of the winner of each comparison, shape (n,).
+        losers: Of the loser, never the same, shape (n,).
+        users: A code of the user who made it, shape (n,); None where users are not known.
+        n_users: How many such codes there may be.
+        items: What everybody knows, one row an item, in one column called item.
+    """
+
+    winners: Ints
+    losers: Ints
+    users: NDArray[np.uint32] | None
+    n_users: int
+    items: pl.DataFrame
+
+
+class ComparisonTable:
+    """A table that has been checked but not read. Built by `open_comparisons`.
+
+    Attributes:
+        columns: The types of the columns: the winners', the losers', perhaps the users'.
+    """
+
+    def __init__(self, parts: list[Part], columns: dict[str, pl.DataType]) -> None:
+        self.columns = columns
+        self._parts = parts
+        origin = parts[0].origin if len(parts) == 1 else parts[0].argument
+        self._refusal = (
+            f"{origin} cannot be read to its end: it has changed or is damaged, a row cannot be "
+            "parsed, or a text is not UTF-8. Mend it; the row is private and not shown."
+        )
+
+    @property
+    def item(self) -> dict[str, pl.DataType]:
+        """The one type of winners and losers, under the winners' name."""
+        winner, *_ = self.columns
+        return {winner: self.columns[winner]}
+
+    def rows(self, public: pl.DataFrame | InTable) -> Rows:
+        """Read the comparisons of public items.
+
+        A row that holds a null, an item that is not public, or the same item twice, is none.
+
+        Args:
+            public: One row per item, in a column of the winners' name and type; or `IN_TABLE`.
+
+        Raises:
+            InputError: A row cannot be parsed or a file is damaged.
+        """
+        return attempt(lambda: self._rows(public), self._refusal)
+
+    def _rows(self, public: pl.DataFrame | InTable) -> Rows:
+        import polars as pl
+
+        frame = rows_of(self._parts, self.columns).collect().drop_nulls()
+        winner, loser, *users = frame.get_columns()
+        keys = code([pl.concat([winner, loser.alias(winner.name)])])
+        items, positions = _in_table(keys) if public is IN_TABLE else _listed(keys, public)
+        winners, losers = positions[keys.codes].reshape(2, -1)
+        kept = (winners >= 0) & (losers >= 0) & (winners != losers)
+        coded = code(users) if users else None
+        return Rows(
+            winners[kept],
+            losers[kept],
+            None if coded is None else coded.codes[kept],
+            0 if coded is None else coded.size,
+            items.select(pl.col(winner.name).alias("item")),
+        )
+
+
+def _listed(keys: Keys, public: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
+    """The items of a list, and the position of each code among them, -1 where it has none."""
+    codes = keys.find(public)
+    positions = np.full(keys.size, -1, np.int64)
+    held = np.flatnonzero(codes >= 0)
+    positions[codes[held]] = held
+    return public, positions
+
+
+def _in_table(keys: Keys) -> tuple[pl.DataFrame, Ints]:
+    """The items of the table, in an order that says nothing of its rows; the same of them."""
+    occurs = np.zeros(keys.size, np.bool_)
+    occurs[keys.codes] = True
+    items = keys.take(np.flatnonzero(occurs))
+    return _listed(keys, items.sort(items.columns))
+
+
+def open_comparisons(
+    data: object, *, winner: object, loser: object, user: object = None
+) -> ComparisonTable:
+    """Check a table with one row per comparison by its schema; nothing else is read.
+
+    Args:
+        data: As in `open_table`.
+        winner: The column of the items that won.
+        loser: The column of the items that lost, of the same type.
+        user: The column of who compared them, or None.
+
+    Raises:
+        InputError: As in `open_table`; or the items that won are of another type than those that
+            lost.
+
+    >>> import polars as pl
+    >>> games = pl.DataFrame({"white": ["Ann"], "black": ["Bob"]})
+    >>> table = open_comparisons(games, winner="white", loser="black")
+    >>> rows = table.rows(IN_TABLE)
+    >>> rows.items["item"].to_list(), rows.winners, rows.losers
+    (['Ann', 'Bob'], array([0]), array([1]))
+    """
+    users = {} if user is None else {"user": user}
+    roles = check_roles(winner=winner, loser=loser, **users)
+    parts = open_parts(data, "data")
+    for part in parts:
+        check_columns(part, roles)
+    columns = {name: column_type(parts, name, role) for name, role in roles.items()}
+    won, lost, *_ = columns.values()
+    if won != lost:
+        raise InputError(
+            f'{parts[0].argument}: winner="{winner}" is of type {won}, and loser="{loser}" is of '
+            f"type {lost}; cast them to one type."
+        )
+    return ComparisonTable(parts, columns)
