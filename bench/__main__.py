@@ -12,8 +12,10 @@ from bench import (
     bounds,
     choice,
     counts_speed,
+    domain_speed,
     errors,
     ranking,
+    reproduction,
     speed,
     store_speed,
 )
@@ -21,9 +23,11 @@ from bench import (
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
     "errors": lambda asked: errors.compare(asked.runs or 50),
+    "reproduction": lambda asked: reproduction.compare(asked.runs or 50),
     "choice": lambda asked: choice.compare(asked.runs or 50),
     "speed": lambda asked: speed.measure(asked.scale),
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
+    "domain-speed": lambda asked: domain_speed.measure(asked.scale),
     "store-speed": lambda asked: store_speed.measure(asked.scale),
     "ranking": lambda asked: ranking.measure(asked.scale, asked.runs or 100),
     "accesses": lambda asked: accesses.measure(asked.scale, asked.runs or 30),

@@ -1,18 +1,19 @@
-"""Plots of figures against k: small multiples of lines with bands, as PNG and SVG."""
+"""Plots of figures against k or another size: small multiples of lines with bands, PNG and SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-__all__ = ["Axis", "Look", "against_k", "styled"]
+__all__ = ["Across", "Axis", "Look", "against", "against_k", "styled"]
 
 _DASHES = {False: [1, 0], True: [5, 3]}
-_FEW = 10  # different k, up to which each of them gets a point
+_FEW = 10  # different places across, up to which each of them gets a point
 _IN_A_LINE = 3  # series that the legend names above the panels
 
 
@@ -37,18 +38,22 @@ class Axis:
 
     Attributes:
         title: What is measured.
-        values: Where the ticks are, rising; figures beyond the first and last are drawn there.
-        kind: "log", or "symlog" where figures may be 0.
+        values: Where the ticks are, rising; figures beyond the first and last are drawn there. With
+            None each panel has an axis of its own, that begins at 0 where it is linear.
+        kind: "log", "linear", or "symlog" where figures may be 0.
         labels: The labels, as a Vega expression of `datum.value`.
     """
 
     title: str
-    values: Sequence[float]
+    values: Sequence[float] | None
     kind: str = "log"
     labels: str = "format(datum.value, '~s')"
 
     def of(self, column: str) -> alt.Y:
         """That column on this axis."""
+        if self.values is None:
+            own = alt.Axis(labelExpr=self.labels, title=self.title, tickCount=5)
+            return alt.Y(f"{column}:Q", scale=alt.Scale(type=self.kind), axis=own)
         ends = [self.values[0], self.values[-1]]
         return alt.Y(
             f"{column}:Q",
@@ -57,47 +62,91 @@ class Axis:
         )
 
 
-def against_k(
+@dataclass(frozen=True)
+class Across:
+    """The horizontal axis.
+
+    Attributes:
+        column: Of the data.
+        title: What it is.
+        ticks: Those of them are shown that lie between the ends.
+        ends: Where the axis begins and ends.
+        kind: "log" or "linear".
+        labels: The labels, as a Vega expression of `datum.value`.
+    """
+
+    column: str
+    title: str
+    ticks: Sequence[float]
+    ends: tuple[float, float]
+    kind: str = "log"
+    labels: str = "format(datum.value, 'd')"
+
+    def of(self) -> alt.X:
+        """That column on this axis."""
+        first, last = self.ends
+        axis = alt.Axis(
+            values=[tick for tick in self.ticks if first <= tick <= last],
+            labelExpr=self.labels,
+            title=self.title,
+        )
+        scale = alt.Scale(type=self.kind, domain=[first, last], nice=False)
+        return alt.X(f"{self.column}:Q", scale=scale, axis=axis)
+
+
+def against_k(data: pl.DataFrame, path: Path, *, spacing: str = "log", **drawn: Any) -> None:  # noqa: ANN401
+    """`against` k, which is a column of the data, in "log" or "linear" spacing."""
+    first, last = float(data["k"].min()), float(data["k"].max())
+    ends, ticks = (first * 0.88, last * 1.13), [5, 10, 20, 50, 100, 200]  # a little wide
+    if spacing == "linear":
+        ends, ticks = (0, last + first), list(range(0, int(last), 50))
+    against(data, path, across=Across("k", "k", ticks, ends, spacing), **drawn)
+
+
+def against(
     data: pl.DataFrame,
     path: Path,
     *,
+    across: Across,
     axis: Axis,
     looks: Mapping[str, Look],
     title: str,
     subtitle: str | list[str],
     size: tuple[int, int] = (175, 150),
-    spacing: str = "log",
 ) -> None:
     """A panel for each row and column, in it a line with a band for each series.
 
     Args:
-        data: Columns row and column, of which the panels are in the order of their first figures;
-            series, k, low, middle and high.
+        data: Columns row and column, of which the panels are in the order of their first figures,
+            and whose titles may have several lines; series, low, middle and high; and the column
+            across.
         path: Where to write, without suffix.
+        across: The horizontal axis.
         axis: The vertical axis.
         looks: By series, in the order of the legend; later ones lie on top.
         title: Of the whole.
         subtitle: What is shown, and how.
         size: Width and height of a panel.
-        spacing: Of k, "log" or "linear".
     """
     titles = {side: data[side].unique(maintain_order=True).to_list() for side in ("row", "column")}
     data = data.sort(pl.col("series").cast(pl.Enum(list(looks))), maintain_order=True)
-    panel = _panel(data.with_columns(pl.col("series").cast(pl.String)), axis, looks, spacing)
+    panel = _panel(data.with_columns(pl.col("series").cast(pl.String)), across, axis, looks)
+    header = alt.Header(labelExpr=r"split(datum.label, '\n')")
     chart = panel.properties(width=size[0], height=size[1]).facet(
         row=alt.Row("row:N", sort=titles["row"], title=None),
-        column=alt.Column("column:N", sort=titles["column"], title=None),
+        column=alt.Column("column:N", sort=titles["column"], title=None, header=header),
         spacing={"row": 14, "column": 14},
     )
+    if axis.values is None:
+        chart = chart.resolve_scale(y="independent")
     chart = styled(chart.properties(title=alt.Title(title, subtitle=subtitle, anchor="start")))
     chart.save(path.with_suffix(".png"), ppi=144)
     chart.save(path.with_suffix(".svg"))
 
 
 def _panel(
-    data: pl.DataFrame, axis: Axis, looks: Mapping[str, Look], spacing: str
+    data: pl.DataFrame, across: Across, axis: Axis, looks: Mapping[str, Look]
 ) -> alt.LayerChart:
-    ks = data["k"].unique()
     series = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
     legend = alt.Legend(
         title=None,
@@ -109,7 +158,7 @@ def _panel(
         symbolType="stroke",
     )
     base = alt.Chart(data).encode(
-        _across(ks, spacing),
+        across.of(),
         alt.Color("series:N", scale=series, legend=legend),
     )
     band = base.mark_area(opacity=0.18).encode(axis.of("low"), y2="high:Q")
@@ -118,20 +167,9 @@ def _panel(
         strokeDash=_by_series(looks, [_DASHES[look.dashed] for look in looks.values()]),
         strokeWidth=_by_series(looks, [look.width for look in looks.values()]),
     )
-    if len(ks) > _FEW:
+    if data[across.column].n_unique() > _FEW:
         return band + line
     return band + line + base.mark_point(size=30, filled=True, opacity=1).encode(axis.of("middle"))
-
-
-def _across(ks: pl.Series, spacing: str) -> alt.X:
-    """The horizontal axis, a little wider than it need be."""
-    first, last = float(ks.min()), float(ks.max())
-    ends, ticks = [first * 0.88, last * 1.13], [5, 10, 20, 50, 100, 200]
-    if spacing == "linear":
-        ends, ticks = [0, last + first], list(range(0, int(last), 50))
-    scale = alt.Scale(type=spacing, domain=ends, nice=False)
-    shown = [tick for tick in ticks if ends[0] <= tick <= ends[1]]
-    return alt.X("k:Q", scale=scale, axis=alt.Axis(values=shown, format="d", title="k"))
 
 
 def _by_series(looks: Mapping[str, Look], values: list[object]) -> dict[str, object]:

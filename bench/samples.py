@@ -19,6 +19,7 @@ __all__ = [
     "falling_counts",
     "huge_counts",
     "positive_weights",
+    "small_sets",
     "write",
 ]
 
@@ -96,6 +97,21 @@ def coded_pairs(n: int = 943_522) -> tuple[NDArray[np.uint32], NDArray[np.uint32
     packed = rng.permutation(np.unique(users * shape.items + items))[:n]
     users, items = np.divmod(packed, shape.items)
     return users.astype(np.uint32), items.astype(np.uint32), shape.users, shape.items
+
+
+def small_sets(n: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]:
+    """`n` distinct pairs of codes, about ten of each user, and the numbers of users and items.
+
+    The items' popularity is that of Zipf with exponent 1.05.
+    """
+    n_users, n_items = max(n // 10, 1), max(n // 5, 10)
+    rng = np.random.default_rng(_SEED)
+    rows = n + n * 7 // 10  # enough, with those that repeat others
+    users = rng.integers(0, n_users, rows)
+    items = rng.permutation(n_items)[_zipf(n_items, rows, rng, exponent=1.05, flat=0.0)]
+    packed = rng.permutation(np.unique(users * n_items + items))[:n]
+    users, items = np.divmod(packed, n_items)
+    return users.astype(np.uint32), items.astype(np.uint32), n_users, n_items
 
 
 def positive_weights(n: int = 1_000_000) -> tuple[Ints, Ints]:
