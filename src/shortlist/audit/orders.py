@@ -83,7 +83,9 @@ def _law(
     radius: Radius | None,
 ) -> OrderLaw:
     n = len(scores)
-    exact = [arb(int(score)) * arb(unit) for score in scores]
+    # Without bounds and cells only differences decide, whose balls are narrower.
+    least = int(min(scores)) if at_least is None and not edges else 0
+    exact = [arb(int(score) - least) * arb(unit) for score in scores]
     floors: list[arb | None] = [None] * n
     if at_least is not None:
         floors = [None if x == ANY else arb(int(x)) * arb(unit) for x in at_least]
