@@ -1,5 +1,6 @@
 """Mechanisms with one mistake each, of the kinds that were made: an audit must catch each."""
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -91,9 +92,10 @@ class RowOrder(LimitedDomain):
 class FullDeltaTwice(DiscoverThenRank):
     """Both thresholds with all of the delta that is for the two together."""
 
-    def _threshold(self, sigma):
-        bound = self.max_items_per_user
-        return threshold(sigma=sigma, delta=self.threshold_delta, max_items_per_user=bound)
+    @property
+    def gaussians(self):
+        honest = super().gaussians
+        return replace(honest, delta=2 * honest.delta)
 
 
 class Repeating(Joint):

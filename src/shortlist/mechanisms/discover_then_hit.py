@@ -3,34 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
+
+from shortlist.calibration import bounded_range_epsilon, subtract_down, zcdp_rho
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Question, Selection
-from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
+from shortlist.mechanisms.base import Mechanism, Question, Selection, picked_in_turn
+from shortlist.mechanisms.peeling import odds
+from shortlist.mechanisms.two_gaussians import TwoGaussians
 from shortlist.mechanisms.user_peeling import peel_users
-from shortlist.reals import Ints
+from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
+from shortlist.privacy import ZCDP, Cost, Gaussian
 
 __all__ = ["DiscoverThenHit"]
 
+_LEAST = 0.1  # of k items named, as many as which picks are paid for at least
+
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverThenHit(DiscoverThenRank):
-    """Hitting set of private items, the default: `DiscoverThenRank` that picks by whom it reaches.
+class DiscoverThenHit(Mechanism):
+    """Hitting set of private items, the default: discovery takes what picks have no use for.
 
     First the weighted Gaussian mechanism names items with `discovery_share` of the budget. If it
-    names at least k, the rest of the budget picks k of them as `UserPeeling` does. If not, no pick
-    would leave an item out, so that the rest is better spent on naming more: by a second Gaussian,
-    of which the mean with the first names and ranks at most k.
+    names at least k, the rest pays for k picks among them, as `UserPeeling` makes them. If it names
+    n < k, picks could leave none of these out; so most of the rest buys a second Gaussian on
+    the same weights, and the mean of both names more. The fewer were named, the fewer are there to
+    pick from: the picks get `picks_share` · n/k of the rest, and n counts as k/10 at least.
 
-    Guarantee: that of `DiscoverThenRank`, since a pick costs the same: (epsilon, delta)-DP when one
-        user is added or removed.
+    Scores are noisy weights, of the first Gaussian or of the mean. They say how many hold an item,
+    and not how many it reaches anew.
 
-    Source: Dick et al. (2026), Algorithms 1 and 4, composed and topped up as `DiscoverThenRank`.
-    Proof note: `docs/proofs/discover-then-hit.md`.
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, composed in zCDP: one total
+    rho, and threshold_share of delta for the thresholds, half of it each, since either may name an
+    item that one user alone holds.
 
-    Args: as `DiscoverThenRank`; the default of `discovery_share` is chosen on other data.
+    Source: Dick et al. (2026), Algorithms 1 and 4, with the changes above. Proof note:
+    `docs/proofs/discover-then-hit.md`.
+
+    Args:
+        k: How many items, at least 1; fewer come out where fewer are discovered.
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count for discovery.
+        discovery_share: The first stage's share of rho.
+        threshold_share: The share of delta that pays for the thresholds.
+        picks_share: The share of the rest that pays for picks, where nearly k items were named.
 
     Raises:
         InputError: A parameter is out of range.
@@ -40,17 +60,118 @@ class DiscoverThenHit(DiscoverThenRank):
     True
     """
 
+    k: int
+    epsilon: float
+    delta: float
+    max_items_per_user: int
     discovery_share: float = 0.2
+    threshold_share: float = 0.3
+    picks_share: float = 0.75
 
     question: ClassVar[Question] = Question.HITTING_SET
     evidence: ClassVar[type] = Contributions
-    picked_by: ClassVar[str] = "one after another, by how many people they reach anew"
+    why_delta: ClassVar[str] = WHY_DELTA
+    derived: ClassVar[tuple[str, ...]] = (
+        "rho",
+        "first_sigma",
+        "first_threshold",
+        "local_epsilon",
+        "mean_sigma",
+        "mean_threshold",
+    )
+    score_unit: ClassVar[str | None] = "noisy weight"
 
-    def select(self, evidence: Contributions, draws: Draws) -> Selection:  # type: ignore[override]
-        """At most k items from whole sets, each with its noisy weight; in the order picked."""
+    @cached_property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        return self.delta * self.threshold_share
 
-        def pick(found: Ints) -> Ints:
-            return found[peel_users(evidence, found, self.k, self.local_epsilon, draws)]
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP of all stages together."""
+        return zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
 
+    @cached_property
+    def first_rho(self) -> float:
+        """The zCDP of the first Gaussian."""
+        return self.rho * self.discovery_share
+
+    @cached_property
+    def rest(self) -> float:
+        """The zCDP of all that follows it."""
+        return subtract_down(self.rho, self.first_rho)
+
+    def picks_rho(self, named: int) -> float:
+        """The zCDP of the picks, where the first Gaussian named so many items, less than k."""
+        return self.rest * self.picks_share * max(named / self.k, _LEAST)
+
+    def gaussians(self, named: int) -> TwoGaussians:
+        """Both Gaussians, where the first named so many items, less than k."""
+        second = subtract_down(self.rest, self.picks_rho(named))
+        return TwoGaussians(self.first_rho, second, self.threshold_delta, self.max_items_per_user)
+
+    @cached_property
+    def _none_named(self) -> TwoGaussians:
+        return self.gaussians(0)
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick, where the first Gaussian named enough."""
+        return bounded_range_epsilon(self.k, self.rest)
+
+    @property
+    def first_sigma(self) -> float:
+        """The standard deviation of the first noise."""
+        return self._none_named.first_sigma
+
+    @property
+    def first_threshold(self) -> float:
+        """The least noisy weight to be named by the first Gaussian."""
+        return self._none_named.first_threshold
+
+    @property
+    def mean_sigma(self) -> float:
+        """The standard deviation of the noise in the mean, where none was named at first."""
+        return self._none_named.mean_sigma
+
+    @property
+    def mean_threshold(self) -> float:
+        """The least mean of noisy weights to be named, where none was named at first."""
+        return self._none_named.mean_threshold
+
+    @property
+    def cost(self) -> Cost:
+        """The first Gaussian, and the rest, whatever it is spent on."""
+        return Gaussian(self.first_rho, self.threshold_delta) + ZCDP(self.rest)
+
+    def explain(self) -> list[str]:
+        """All stages in plain words."""
+        enough = (
+            f"If these are {self.k} or more, {picked_in_turn(self.k)}, by how many people each "
+            f"reaches anew: {odds(self.local_epsilon)}"
+        )
+        more = (
+            "If not, more noisy weights are drawn and name more items by the mean; where none was "
+            f"named at first, of noise {self.mean_sigma:.3g}, from {self.mean_threshold:.4g} on."
+        )
+        then = "Up to as many are picked from all of these, with less of the budget."
+        needs = people_needed(self.mean_threshold)
+        or_more = f"To be named at first, it needs {self.first_threshold:.0f}."
+        return [*self._none_named.explain(), enough, more, then, f"{needs} {or_more}"]
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """At most k items from whole sets, in the order picked, each with its noisy weight."""
         weights = evidence.bounded(self.max_items_per_user, draws).weigh().weights
-        return self.answer(weights, pick, draws)
+        items, named = self._none_named.discover(weights, draws)
+        n = int(np.count_nonzero(named))
+        if n >= self.k:
+            found = items[named]
+            picked = found[peel_users(evidence, found, self.k, self.local_epsilon, draws)]
+            scores = self._none_named.first_scores(weights[picked], draws)
+            return Selection(picked, scores, noise_sd=self.first_sigma)
+        gaussians = self.gaussians(n)
+        ranked = gaussians.mean(weights[items], named, draws)
+        local_epsilon = bounded_range_epsilon(self.k, self.picks_rho(n))
+        found = items[ranked.positions]
+        picks = peel_users(evidence, found, self.k, local_epsilon, draws)
+        return Selection(found[picks], ranked.values[picks], noise_sd=gaussians.mean_sigma)
