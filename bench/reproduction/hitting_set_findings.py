@@ -82,10 +82,9 @@ def _ours(figures: pl.DataFrame, reached: pl.DataFrame) -> str:
 def _zcdp(figures: pl.DataFrame) -> str:
     return (
         f"`UserPeeling` composed in zCDP misses {_count(figures, ZCDP, PAPERS)}, than in the "
-        f"paper's halves. `DiscoverThenHit` misses {_count(figures, OURS, ZCDP)}, than that. It is "
-        "behind where its first discovery, of a smaller share, names too few: little more than k, "
-        "which leaves little choice, or fewer than k, where it ranks items by their weights and "
-        "not by whom they reach anew."
+        f"paper's halves. `DiscoverThenHit` misses {_count(figures, OURS, ZCDP)}, than that. It "
+        "can be behind where its first discovery, of a smaller share, names little more than k, "
+        "which leaves little choice, or little less, where part of the rest is spent on naming."
     )
 
 
