@@ -15,12 +15,19 @@ from scipy.special import ndtr
 from losses import hockey_stick, largest_log_ratio, neighbours
 from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.calibration import bounded_range_epsilon
+from shortlist.calibration import bounded_range_epsilon, peeling_epsilon_lemma_b1
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.mechanisms import Composition, DiscoverThenHit, Selection, UserPeeling, user_peeling
+from shortlist.mechanisms import (
+    Composition,
+    DiscoverThenHit,
+    Selection,
+    UserPeeling,
+    WeightedGaussian,
+    user_peeling,
+)
 from shortlist.mechanisms.user_peeling import peel_users
-from shortlist.privacy import Pure
+from shortlist.privacy import Approximate, Pure
 from shortlist.unreached import Unreached
 
 fixed = settings(derandomize=True, deadline=None, max_examples=100)
@@ -69,23 +76,44 @@ def test_user_peeling_of_public_items_is_its_definition(k):
             agree(positions_law(mechanism, data), oracle, 1e-12)
 
 
-@pytest.mark.parametrize("composition", Composition)
-def test_user_peeling_picks_from_what_was_discovered(composition):
-    mechanism = UserPeeling(
-        k=2, epsilon=2.0, delta=0.2, max_items_per_user=3, composition=composition
-    )
-    data = [frozenset(s) for s in ({0}, {0, 1}, {1, 2}, {0, 1, 2}, {2})]
-    weights = [sum(len(held) ** -0.5 for held in data if x in held) for x in range(3)]
-    oracle = {}
+def discovery_oracle(sets, mechanism):
+    """Each domain by the definition: weights of these sets, a normal, a threshold."""
+    weights = [sum(len(kept) ** -0.5 for kept in sets if x in kept) for x in range(3)]
     for named in itertools.product([False, True], repeat=3):
-        p = math.prod(
+        yield [x for x in range(3) if named[x]], math.prod(
             ndtr((1 if yes else -1) * (weight - mechanism.threshold) / mechanism.sigma)
+            if weight
+            else not yes
             for yes, weight in zip(named, weights, strict=True)
         )
-        domain = [x for x in range(3) if named[x]]
-        for picked, q in picks_oracle(data, domain, 2, mechanism.local_epsilon).items():
-            oracle[picked] = oracle.get(picked, 0) + p * q
+
+
+@pytest.mark.parametrize("composition", Composition)
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_user_peeling_picks_whole_sets_from_what_bounded_ones_discovered(composition, bound):
+    mechanism = UserPeeling(
+        k=2, epsilon=2.0, delta=0.2, max_items_per_user=bound, composition=composition
+    )
+    data = [frozenset(s) for s in ({0}, {0, 1}, {0, 1, 2}, {0, 2})]
+    kept = [list(itertools.combinations(sorted(s), min(bound, len(s)))) for s in data]
+    chance, oracle = 1 / math.prod(map(len, kept)), {}
+    for sets in itertools.product(*kept):
+        for domain, p in discovery_oracle(sets, mechanism):
+            for picked, q in picks_oracle(data, domain, 2, mechanism.local_epsilon).items():
+                oracle[picked] = oracle.get(picked, 0) + chance * p * q
     agree(positions_law(mechanism, data), oracle, 1e-8)
+
+
+@pytest.mark.parametrize("bound", [1, 100])
+def test_halves_are_each_calibrated_to_half_of_the_budget(bound):
+    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": bound}
+    halves = UserPeeling(k=20, **given, composition=Composition.HALVES)
+    half = given | {"epsilon": 0.5, "delta": 5e-7}
+    discovery = WeightedGaussian(**half)
+    assert halves.local_epsilon == peeling_epsilon_lemma_b1(20, epsilon=0.5, delta=5e-7)
+    assert (halves.sigma, halves.threshold) == (discovery.sigma, discovery.threshold)
+    assert halves.cost == Approximate(0.5, 5e-7) * 2
+    assert UserPeeling(k=20, **given).local_epsilon > halves.local_epsilon
 
 
 def named_by_mean(gaussians, weight):
