@@ -24,7 +24,6 @@ from shortlist.mechanisms import (
     Selection,
     UserPeeling,
     WeightedGaussian,
-    user_peeling,
 )
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.privacy import Approximate, Pure
@@ -80,11 +79,14 @@ def discovery_oracle(sets, mechanism):
     """Each domain by the definition: weights of these sets, a normal, a threshold."""
     weights = [sum(len(kept) ** -0.5 for kept in sets if x in kept) for x in range(3)]
     for named in itertools.product([False, True], repeat=3):
-        yield [x for x in range(3) if named[x]], math.prod(
-            ndtr((1 if yes else -1) * (weight - mechanism.threshold) / mechanism.sigma)
-            if weight
-            else not yes
-            for yes, weight in zip(named, weights, strict=True)
+        yield (
+            [x for x in range(3) if named[x]],
+            math.prod(
+                ndtr((1 if yes else -1) * (weight - mechanism.threshold) / mechanism.sigma)
+                if weight
+                else not yes
+                for yes, weight in zip(named, weights, strict=True)
+            ),
         )
 
 
@@ -268,16 +270,26 @@ def test_where_enough_is_discovered_picks_are_by_whom_they_reach():
     st.lists(st.integers(0, 5), unique=True),
     st.randoms(use_true_random=False),
 )
-def test_counts_are_those_of_the_users_not_reached(data, domain, random):
+def test_counts_and_groups_are_those_of_the_users_not_reached(data, domain, random):
     held = contributions(data, n_items=6)
     unreached = Unreached.of(held, np.array(domain, np.int64))
     order, taken = list(range(len(domain))), set()
     random.shuffle(order)
     for place in order:
         left = [items for items in data if not items & taken]
-        assert unreached.counts.tolist() == [sum(x in items for items in left) for x in domain]
+        expected = [sum(x in items for items in left) for x in domain]
+        kept = {p: expected[p] for p in range(len(domain)) if domain[p] not in taken}
+        assert [unreached.counts[p] for p in kept] == list(kept.values())
+        counts, sizes = unreached.groups()
+        assert counts.tolist() == sorted(set(kept.values()), reverse=True)
+        for count, size in zip(counts.tolist(), sizes.tolist(), strict=True):
+            members = [p for p, held_by in kept.items() if held_by == count]
+            assert sorted(unreached.members(count).tolist()) == members
+            assert size == len(members)
         unreached.reach(place)
+        unreached.leave_out(place)
         taken.add(domain[place])
+    assert not len(unreached.groups()[0])
 
 
 SMALL = list(neighbours(range(3), users=3))
@@ -382,4 +394,3 @@ def test_all_rounds_are_made_though_nobody_is_left():
     picked = peel_users(held, np.arange(5), 4, 30.0, Draws(SeededBits(1)))
     assert len(set(picked.tolist())) == 4
     assert picked[0] == 0
-    assert user_peeling.PICKED < 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numba
 
@@ -16,6 +17,7 @@ __all__ = [
     "add_up",
     "count_units",
     "descend",
+    "distinct",
     "draw_bounds",
     "farthest",
     "find_hit",
@@ -23,16 +25,18 @@ __all__ = [
     "group",
     "invert",
     "keep_items",
+    "lower",
     "partition",
     "pick_subsets",
     "reach",
     "rows_per_bucket",
     "slack_jumps",
+    "sort_falling",
     "tally",
     "weigh",
 ]
 
-Kernel = Callable[..., None]
+Kernel = Callable[..., Any]
 _LIMB = 21  # bits: three make a number below 2^63, and products of two leave room for sums
 _LOW = 2**_LIMB - 1
 _SHIFT = 2.0**_LIMB
@@ -151,10 +155,34 @@ def invert(starts, sizes, items, places, cursors, holders):
                 cursors[place] += 1
 
 
+@_kernel("void(int64[::1], int64[::1], int64[::1], int64[::1])")
+def sort_falling(counts, ends, order, ranks):
+    """Write the places of the counts to `order`, by falling count, and their ranks to `ranks`.
+
+    `ends[c]` is the number of counts of at least c, and becomes that of counts above c.
+    """
+    for place in range(len(counts)):
+        ends[counts[place]] -= 1
+        ranks[place] = ends[counts[place]]
+        order[ranks[place]] = place
+
+
+@_kernel("void(int64, int64[::1], int64[::1], int64[::1], int64[::1])")
+def lower(place, counts, at_least, order, ranks):
+    """Make a count smaller by 1: it changes places with the last of those equal to it."""
+    count, rank = counts[place], ranks[place]
+    last = at_least[count] - 1
+    other = order[last]
+    order[rank], ranks[other] = other, rank
+    order[last], ranks[place] = place, last
+    counts[place], at_least[count] = count - 1, last
+
+
 @_kernel(
-    "void(uint32[::1], bool_[::1], int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1])"
+    "void(uint32[::1], bool_[::1], int64[::1], int64[::1], uint32[::1], int64[::1], "
+    "int64[::1], int64[::1], int64[::1], int64[::1])"
 )
-def reach(holders, reached, starts, sizes, items, places, counts):
+def reach(holders, reached, starts, sizes, items, places, counts, at_least, order, ranks):
     """Mark these users as reached; of those who were not, the items count one user less."""
     for i in range(len(holders)):
         user = holders[i]
@@ -163,7 +191,18 @@ def reach(holders, reached, starts, sizes, items, places, counts):
             for j in range(starts[user], starts[user] + sizes[user]):
                 place = places[items[j]]
                 if place >= 0:
-                    counts[place] -= 1
+                    lower(place, counts, at_least, order, ranks)
+
+
+@_kernel("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
+def distinct(counts, at_least, order, values):
+    """Write the distinct counts of the first at_least[0] of the order; return how many they are."""
+    found, rank = 0, 0
+    while rank < at_least[0]:
+        values[found] = counts[order[rank]]
+        rank = at_least[values[found]]
+        found += 1
+    return found
 
 
 @_kernel("void(int64[::1], int64[::1], int64[::1])")

@@ -18,7 +18,9 @@ __all__ = ["Unreached"]
 class Unreached:
     """The users not reached so far, by the items of a domain that they hold.
 
-    All `reach` together look at each (user, item) twice: once by the item, once by the user.
+    All `reach` together look at each (user, item) twice: once by the item, once by the user. Items
+    stand in the order of their counts, falling: one whose count falls by 1 changes places
+    with the last of those of its count, whose end moves up by one.
 
     Attributes:
         counts: How many users not reached hold each item of the domain, shape (n,); it changes with
@@ -31,6 +33,9 @@ class Unreached:
     _starts: Ints  # where each item's holders begin
     _holders: Codes
     _reached: NDArray[np.bool_]
+    _at_least: Ints  # how many items have at least each count, those left out not among them
+    _order: Ints  # places in the domain by falling count, and behind them those left out
+    _ranks: Ints  # where in the order each place of the domain stands
 
     @classmethod
     def of(cls, held: Contributions, domain: Ints) -> Unreached:
@@ -42,7 +47,10 @@ class Unreached:
         holders = np.empty(starts[-1], np.uint32)
         kernels.invert(held.starts, held.sizes, held.items, places, starts[:-1].copy(), holders)
         reached = np.zeros(len(held.starts), np.bool_)
-        return cls(counts, held, places, starts, holders, reached)
+        at_least = np.bincount(counts, minlength=1)[::-1].cumsum()[::-1].copy()
+        order, ranks = np.empty_like(counts), np.empty_like(counts)
+        kernels.sort_falling(counts, at_least.copy(), order, ranks)
+        return cls(counts, held, places, starts, holders, reached, at_least, order, ranks)
 
     def reach(self, place: int) -> None:
         """All who hold the item at this place of the domain."""
@@ -55,4 +63,22 @@ class Unreached:
             held.items,
             self._places,
             self.counts,
+            self._at_least,
+            self._order,
+            self._ranks,
         )
+
+    def leave_out(self, place: int) -> None:
+        """The item at this place, all of whose holders are reached: no group has it any more."""
+        kernels.lower(place, self.counts, self._at_least, self._order, self._ranks)
+
+    def groups(self) -> tuple[Ints, Ints]:
+        """The distinct counts of the items not left out, falling, and how many have each."""
+        values = np.empty(min(len(self.counts), len(self._at_least)), np.int64)
+        values = values[: kernels.distinct(self.counts, self._at_least, self._order, values)]
+        return values, np.diff(self._at_least[values], prepend=0)
+
+    def members(self, count: int) -> Ints:
+        """The places of the items not left out that have this count, in no order that matters."""
+        first = self._at_least[count + 1] if count + 1 < len(self._at_least) else 0
+        return self._order[first : self._at_least[count]]

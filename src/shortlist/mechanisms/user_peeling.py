@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from shortlist.calibration import (
 )
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.grouping import Groups
+from shortlist.grouping import Shuffle
 from shortlist.mechanisms.base import (
     Mechanism,
     Option,
@@ -40,9 +40,6 @@ from shortlist.reals import Ints
 from shortlist.unreached import Unreached
 
 __all__ = ["Composition", "UserPeeling", "peel_users"]
-
-
-PICKED = -1  # in place of the count of an item that was picked
 
 
 class _Discovery(NamedTuple):
@@ -216,16 +213,28 @@ def peel_users(
     """Places in the domain of `k` items (all, if fewer), each picked by whom it reaches anew.
 
     Items that the same number of users hold have equal odds, so that each pick is of a count, by
-    its odds times the number of items left that have it, and then of one of these items.
+    its odds times the number of items left that have it, and then of one of these items. Where
+    nobody is left, all that follow are a uniform draw without replacement.
     """
     picked: list[int] = []
     unreached = Unreached.of(held, domain)
-    counts = unreached.counts
-    while len(picked) < min(k, len(counts)):
-        groups = Groups.of(counts)
-        left = np.searchsorted(-groups.values, 0, side="right")  # without those picked
-        group = pick(local_epsilon, groups.values[:left], groups.sizes[:left], draws)
-        picked.append(int(groups.draw_members(np.array([group]), draws)[0]))
+    k = min(k, len(domain))
+    while len(picked) < k:
+        counts, sizes = unreached.groups()
+        if counts[0] == 0:
+            picked += _sample(unreached.members(0), k - len(picked), draws)
+            break
+        group = pick(local_epsilon, counts, sizes, draws)
+        member = draws.integer(sizes[[group]])[0]
+        picked.append(int(unreached.members(counts[group])[member]))
         unreached.reach(picked[-1])
-        counts[picked[-1]] = PICKED
+        unreached.leave_out(picked[-1])
     return np.array(picked, np.int64)
+
+
+def _sample(places: Ints, size: int, draws: Draws) -> list[int]:
+    """So many of the places, in a uniformly random order."""
+    shuffle = Shuffle()
+    choices = draws.integer(np.arange(len(places), len(places) - size, -1))
+    dealt = [shuffle.deal(step, step + choice) for step, choice in enumerate(choices.tolist())]
+    return cast("list[int]", places[dealt].tolist())
