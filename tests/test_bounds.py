@@ -1,5 +1,6 @@
 """Bounds above what mechanisms miss, and no longer so with a constant that is too small."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln, ndtr
+from scipy.stats import gamma
 
 from refusals import refusal
 from shortlist.bounds import (
     WeightedGaussianBounds,
     least_missing_mass,
+    least_missing_mass_of_counts,
     least_top_k_missing_mass,
     rare_item_chance,
     rare_item_users,
@@ -178,10 +181,10 @@ def test_nothing_overflows():
         n_pairs=10**15, largest_set=10**6, sigma=1e6, threshold=1e7, max_items_per_user=1
     )
     for s in (1e-6, 0.5, 1, 2, 1e6):
-        for C in (1e-300, 1, 1e300):  # noqa: N806
+        for C in (1e-300, 1, 1e99):  # noqa: N806
             assert 0 <= bounds.missing_mass(C=C, s=s, beta=1e-12) <= 1
     assert bounds.missed_count(beta=1 - 1e-12) <= 10**15
-    assert zipf_largest_set(C=1e300, s=1e-3, n_pairs=10) == 10
+    assert zipf_largest_set(C=1e99, s=1e-3, n_pairs=10) == 10
 
 
 # Top-k and hitting set
@@ -198,6 +201,37 @@ def test_the_top_k_missing_mass():
     nothing = WeightedGaussianPeeling(k=5, epsilon=1e-3, delta=1e-6, max_items_per_user=4)
     weak = bounds_of(held, nothing)
     assert weak.top_k_missing_mass(**asked | {"local_epsilon": nothing.local_epsilon}) == 1
+
+
+def test_the_top_k_missing_mass_of_items_that_discovery_misses():
+    k, discovery = 20, WeightedGaussianPeeling(k=20, **BUDGET, max_items_per_user=1)
+    held = dealt(np.append(4000, np.full(k - 1, 30)))
+    asked = {"k": k, "n_items": k, "local_epsilon": 100.0, "beta": BETA}
+    bound = bounds_of(held, discovery).top_k_missing_mass(**asked)
+    for named in answers(held, discovery, runs=5):
+        mass = top_k_missing_mass(held.counts, named, k)
+        assert bound / 3 < mass <= bound < 1  # without the factor k it would be 20 times smaller
+
+
+@given(st.integers(1, 30), st.integers(1, 10**6), st.floats(0.01, 10), st.floats(1e-9, 0.9))
+def test_the_bounds_of_picks_are_their_formulas(k, n_items, local_epsilon, beta):
+    bounds = WeightedGaussianBounds(**SETTING | {"n_pairs": 10**9})
+    asked = {"k": k, "n_items": n_items, "local_epsilon": local_epsilon, "beta": beta}
+    missed = bounds.missed_count(beta=beta / 2)  # the other half is for the picks
+    logs, sums = k * math.log(n_items), gamma.isf(beta / 2, k)
+    lost = k * missed + (logs + sums) / local_epsilon
+    assert bounds.top_k_missing_mass(**asked) == pytest.approx(min(1, lost / 10**9))
+    within_reach = 10**6 - k * missed - logs / local_epsilon
+    least = (1 - (1 - 1 / k) ** k) * within_reach - sums / local_epsilon
+    assert bounds.hits(optimum=10**6, **asked) == pytest.approx(max(0, least))
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 30])
+def test_picks_together_fall_short_by_a_sum_of_exponentials(k):
+    sums = np.random.default_rng(1).standard_exponential((100_000, k)).sum(axis=1)
+    for beta in (0.5, 0.05, 0.002):
+        chance = _lost_by_picks(k, 1, 0.25, beta)[1]
+        assert abs(np.mean(sums / 0.25 > chance) - beta) < 5 * math.sqrt(beta / 100_000)
 
 
 def test_picks_among_many_alike():
@@ -267,7 +301,8 @@ SETTING = {
     [
         ("n_pairs", 0), ("n_pairs", 1.5), ("largest_set", 0), ("max_items_per_user", True),
         ("sigma", 0.0), ("sigma", math.nan), ("sigma", "4"), ("threshold", 0.5),
-        ("threshold", math.inf),
+        ("threshold", math.inf), ("n_pairs", 10**400), ("largest_set", 2**64),
+        ("max_items_per_user", 10**20), ("sigma", 1e200), ("sigma", 10**400),
     ],
 )  # fmt: skip
 def test_a_setting_out_of_range_is_refused(name, value):
@@ -279,16 +314,63 @@ def test_a_setting_out_of_range_is_refused(name, value):
     [
         lambda bounds: bounds.missed_count(beta=0),
         lambda bounds: bounds.missed_count(beta=1),
+        lambda bounds: bounds.missed_count(beta=5e-324),
         lambda bounds: bounds.missing_mass(C=0, s=1.5, beta=0.1),
         lambda bounds: bounds.missing_mass(C=1, s=-1, beta=0.1),
+        lambda bounds: bounds.missing_mass(C=1, s=1e300, beta=0.1),
         lambda bounds: bounds.top_k_missing_mass(k=0, n_items=3, local_epsilon=1, beta=0.1),
         lambda bounds: bounds.hits(k=1, optimum=3, n_items=0, local_epsilon=1, beta=0.1),
         lambda _: rare_item_chance(0, epsilon=1.0, delta=0.1),
+        lambda _: rare_item_chance(10**30, epsilon=1.0, delta=0.1),
+        lambda _: rare_item_chance(2, epsilon=1e308, delta=0.1),
         lambda _: rare_item_users(epsilon=0.0, delta=0.1),
         lambda _: rare_item_users(epsilon=1.0, delta=0.0),
         lambda _: least_missing_mass(C=0.5, s=1.5, n_pairs=10, epsilon=1.0, delta=0.1),
         lambda _: least_top_k_missing_mass(k=0, n_pairs=10, epsilon=1.0, delta=0.1),
+        lambda _: least_missing_mass_of_counts(np.array([-5, 10]), epsilon=1.0, delta=0.1),
+        lambda _: least_missing_mass_of_counts(np.array([1.5]), epsilon=1.0, delta=0.1),
+        lambda _: least_missing_mass_of_counts([2**63], epsilon=1.0, delta=0.1),
     ],
 )
 def test_a_number_out_of_range_is_refused(ask):
     refusal(lambda: ask(WeightedGaussianBounds(**SETTING)), "must be")
+
+
+@pytest.mark.parametrize("beta", [0, -0.1, 1, 1.5, 5e-324, 1e-200, math.nan, "0.1"])
+def test_the_chance_to_fail_is_refused_as_it_was_given(beta):
+    bounds, asked = WeightedGaussianBounds(**SETTING), {"beta": beta}
+    picks = {"k": 2, "n_items": 3, "local_epsilon": 1.0}
+    for ask in (
+        lambda: bounds.missed_count(**asked),
+        lambda: bounds.missing_mass_linf(**asked),
+        lambda: bounds.missing_mass(C=1, s=1.5, **asked),
+        lambda: bounds.top_k_missing_mass(**picks, **asked),
+        lambda: bounds.hits(optimum=3, **picks, **asked),
+    ):
+        refusal(ask, f"beta={beta!r}: must be")
+
+
+@pytest.mark.parametrize("optimum", [-1, math.nan, math.inf, "5", None])
+def test_what_the_best_items_reach_is_a_number_of_users(optimum):
+    asked = {"k": 2, "n_items": 3, "local_epsilon": 1.0, "beta": 0.1}
+    bounds = WeightedGaussianBounds(**SETTING)
+    refusal(lambda: bounds.hits(optimum=optimum, **asked), "optimum=", "at least 0")
+    assert bounds.hits(optimum=0, **asked) == 0
+
+
+@pytest.mark.parametrize("largest_set", [1, 2**53])
+@pytest.mark.parametrize("kept", [1, 2**53])
+@pytest.mark.parametrize("sigma", [1e-300, 9e99])
+def test_the_extremes_are_answered(largest_set, kept, sigma):
+    given = {"largest_set": largest_set, "max_items_per_user": kept, "sigma": sigma}
+    for threshold, n_pairs in itertools.product([1, 9e99], [1, 2**53]):
+        more = {"threshold": threshold, "n_pairs": n_pairs}
+        bounds = WeightedGaussianBounds(**given | more)
+        for beta in (1.1e-100, 1 - 2**-53):
+            assert 0 <= bounds.missed_count(beta=beta) <= n_pairs
+            for C, s in itertools.product([5e-324, 9e99], repeat=2):  # noqa: N806
+                assert 0 <= bounds.missing_mass(C=C, s=s, beta=beta) <= 1
+            for local_epsilon in (5e-324, 9e99):
+                picks = {"k": 2**53, "n_items": 2**53, "local_epsilon": local_epsilon}
+                assert 0 <= bounds.top_k_missing_mass(**picks, beta=beta) <= 1
+                assert bounds.hits(optimum=2**53, **picks, beta=beta) >= 0

@@ -142,3 +142,15 @@ def test_corollary_4_4_is_its_formula():
     assert least_top_k_missing_mass(k=10, n_pairs=1000, **BUDGET) == pytest.approx(by_hand)
     assert least_top_k_missing_mass(k=1, n_pairs=1000, **BUDGET) == 0
     assert least_top_k_missing_mass(k=1, n_pairs=1, **BUDGET) == pytest.approx(1 - 1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-9, 700.0, 1e17, 9e99])
+@pytest.mark.parametrize("delta", [5e-324, 1e-6, 1 - 2**-53])
+def test_the_extremes_are_answered(epsilon, delta):
+    budget = {"epsilon": epsilon, "delta": delta}
+    assert rare_item_chance(1, **budget) == pytest.approx(delta, rel=1e-9)
+    assert delta * (1 - 1e-9) <= rare_item_chance(2**53, **budget) <= 1
+    assert rare_item_users(**budget) >= 0
+    assert 0 <= least_missing_mass_of_counts(np.array([1, 2**52]), **budget) <= 1
+    assert 0 <= least_missing_mass(C=1.0, s=5e-324, n_pairs=2**53, **budget) <= 1
+    assert 0 <= least_top_k_missing_mass(k=2**53, n_pairs=2**53, **budget) <= 1

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.bounds.checks import require_between, require_whole
+from shortlist.bounds.checks import MOST, require_between, require_counts, require_whole
 from shortlist.errors import InputError
 from shortlist.reals import Floats, Ints
 
@@ -56,6 +56,7 @@ def rare_item_users(*, epsilon: float, delta: float) -> int:
     """Lemma D.1: an item that at most so many users hold is named with probability at most 1/2.
 
     The whole part of ln(1 + (e^epsilon - 1) / (2 delta)) / epsilon; 0 where delta is above 1/2.
+    More than 2^53 users are not spoken of.
 
     Args:
         epsilon: Above 0.
@@ -71,7 +72,7 @@ def rare_item_users(*, epsilon: float, delta: float) -> int:
     """
     _require_private(epsilon, delta)
     grown = _log_expm1(epsilon) - math.log(2 * delta)
-    return math.floor(float(np.logaddexp(0, grown)) / epsilon)
+    return math.floor(min(float(np.logaddexp(0, grown)) / epsilon, MOST))
 
 
 def least_missing_mass_of_counts(
@@ -91,13 +92,16 @@ def least_missing_mass_of_counts(
     Returns:
         At most 1; 0 where there are no pairs.
 
+    Raises:
+        InputError: A number is out of range.
+
     Source: Dick et al. (2026), proof of Theorem 3.5.
 
     >>> round(least_missing_mass_of_counts(np.array([90, 5, 5]), epsilon=1.0, delta=1e-6), 4)
     0.1
     """
     _require_private(epsilon, delta)
-    held: Ints = np.asarray(counts, np.int64)
+    held = require_counts(counts)
     missed = held * (1 - _chances(held, epsilon, delta))
     return float(missed.sum() / max(1, held.sum()))
 
@@ -168,7 +172,7 @@ def least_top_k_missing_mass(*, k: int, n_pairs: int, epsilon: float, delta: flo
     """
     require_whole(k=k, n_pairs=n_pairs)
     held, missed = _rare(epsilon, delta)
-    share = np.where(k * held >= n_pairs, 1.0, (k - 1) * held / n_pairs)
+    share = np.where(k >= -(-n_pairs // held), 1.0, (k - 1) * (held / n_pairs))
     return float((missed * share).max(initial=0.0))
 
 
@@ -201,8 +205,9 @@ def _rare(epsilon: float, delta: float) -> tuple[Ints, Floats]:
 
 def _chances(counts: Ints, epsilon: float, delta: float) -> Floats:
     """`rare_item_chance` of each; 0 for items that nobody holds."""
-    grown = epsilon * np.maximum(counts, 1)
-    logs = math.log(delta) + grown + np.log(-np.expm1(-grown)) - _log_expm1(epsilon)
+    others = np.maximum(counts, 1) - 1
+    grown = np.log(np.expm1(-epsilon * (others + 1)) / math.expm1(-epsilon))
+    logs = math.log(delta) + (epsilon * others + grown)  # e^(b epsilon) may be no float
     chances: Floats = np.where(counts > 0, np.exp(np.minimum(logs, 0.0)), 0.0)
     return chances
 

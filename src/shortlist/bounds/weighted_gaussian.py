@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from shortlist.bounds.checks import require_between, require_whole
-from shortlist.errors import InputError
+from shortlist.bounds.checks import (
+    require_at_least,
+    require_between,
+    require_chance,
+    require_whole,
+)
 from shortlist.reals import UNIT
 
 __all__ = ["WeightedGaussianBounds", "zipf_largest_set"]
@@ -60,9 +64,8 @@ class WeightedGaussianBounds:
             largest_set=self.largest_set,
             max_items_per_user=self.max_items_per_user,
         )
-        require_between(0, sigma=self.sigma, threshold=self.threshold)
-        if self.threshold < 1:
-            raise InputError(f"threshold={self.threshold!r}: must be at least 1.")
+        require_between(0, sigma=self.sigma)
+        require_at_least(1, threshold=self.threshold)
 
     def missed_count(self, *, beta: float) -> int:
         """The most users that an item may have and be missed: all items with more are named.
@@ -70,8 +73,9 @@ class WeightedGaussianBounds:
         Theorem 3.6 in users. For any table.
 
         Args:
-            beta: The chance that it fails, in (0, 1).
+            beta: The chance that it fails, in (1e-100, 1).
         """
+        require_chance(beta)
         return self._missed_count(beta, self.n_pairs / self.threshold)
 
     def missing_mass_linf(self, *, beta: float) -> float:
@@ -80,7 +84,7 @@ class WeightedGaussianBounds:
         For any table. Beside it stands `metrics.missing_mass(..., p=inf)`.
 
         Args:
-            beta: The chance that it fails, in (0, 1).
+            beta: The chance that it fails, in (1e-100, 1).
         """
         return self.missed_count(beta=beta) / self.n_pairs
 
@@ -93,13 +97,14 @@ class WeightedGaussianBounds:
         Args:
             C: Above 0; such as `metrics.zipf_fit` finds on public data.
             s: Above 0. The paper asks for s > 1, below which the bound falls with n_pairs no more.
-            beta: The chance that it fails, in (0, 1).
+            beta: The chance that it fails, in (1e-100, 1).
 
         Returns:
             At most 1, which says nothing.
         """
+        require_chance(beta)
         require_between(0, C=C, s=s)
-        heavy = _exp(math.log(C * self.n_pairs / self.threshold) / s)
+        heavy = _exp((math.log(C) + math.log(self.n_pairs / self.threshold)) / s)
         count = self._missed_count(beta, min(heavy, self.n_pairs / self.threshold))
         # The sum over ranks r of min(t/N, C/r^s) as an integral: of t/N up to rank (CN/t)^(1/s),
         # and from there of C/r^s up to rank (CN)^(1/s), beyond which no item is held.
@@ -120,13 +125,13 @@ class WeightedGaussianBounds:
             n_items: M, how many different items the table has, or more.
             local_epsilon: Of each pick, an exponential mechanism of weights exp(local_epsilon
                 count), such as `WeightedGaussianPeeling(...).local_epsilon`.
-            beta: The chance that it fails, in (0, 1).
+            beta: The chance that it fails, in (1e-100, 1).
 
         Returns:
             At most 1, which says nothing.
         """
-        certain, chance = _lost_by_picks(k, n_items, local_epsilon, beta / 2)
-        lost = k * self.missed_count(beta=beta / 2) + certain + chance
+        certain, chance, missed = self._lost(k, n_items, local_epsilon, beta)
+        lost = k * missed + certain + chance
         return min(1.0, lost / self.n_pairs)
 
     def hits(
@@ -143,18 +148,27 @@ class WeightedGaussianBounds:
             optimum: How many users the best k items of the table reach, or fewer.
             n_items: M, how many different items the table has, or more.
             local_epsilon: Of each pick, of weights exp(local_epsilon users).
-            beta: The chance that it fails, in (0, 1).
+            beta: The chance that it fails, in (1e-100, 1).
 
         Returns:
             At least 0, which says nothing.
         """
-        certain, chance = _lost_by_picks(k, n_items, local_epsilon, beta / 2)
-        within_reach = optimum - k * self.missed_count(beta=beta / 2) - certain
+        require_at_least(0, optimum=optimum)
+        certain, chance, missed = self._lost(k, n_items, local_epsilon, beta)
+        within_reach = optimum - k * missed - certain
         return max(0.0, (1 - (1 - 1 / k) ** k) * within_reach - chance)
+
+    def _lost(
+        self, k: int, n_items: int, local_epsilon: float, beta: float
+    ) -> tuple[float, float, int]:
+        """What picks lose, in two parts, and the count of an item missed: beta is for both."""
+        require_chance(beta)
+        half = beta / 2
+        picks = _lost_by_picks(k, n_items, local_epsilon, half)
+        return *picks, self._missed_count(half, self.n_pairs / self.threshold)
 
     def _missed_count(self, beta: float, heavy: float) -> int:
         """`missed_count` if at most `heavy` items have more users than the threshold."""
-        require_between(0, 1, beta=beta)
         failure = beta / max(1.0, heavy)  # of each of these items
         largest_kept = min(self.max_items_per_user, self.largest_set)
         weight = 1 / math.sqrt(largest_kept) - UNIT  # of a user, at least; it is rounded down
@@ -183,7 +197,7 @@ def zipf_largest_set(*, C: float, s: float, n_pairs: int) -> int:  # noqa: N803
     """
     require_between(0, C=C, s=s)
     require_whole(n_pairs=n_pairs)
-    log = math.log(C * n_pairs) / s
+    log = (math.log(C) + math.log(n_pairs)) / s
     return n_pairs if log > math.log(n_pairs) else math.floor(math.exp(log) * (1 + _ROUNDING))
 
 
@@ -196,7 +210,6 @@ def _lost_by_picks(k: int, n_items: int, local_epsilon: float, beta: float) -> t
     """
     require_whole(k=k, n_items=n_items)
     require_between(0, local_epsilon=local_epsilon)
-    require_between(0, 1, beta=beta)
     from scipy.special import gammainccinv
 
     return k * math.log(n_items) / local_epsilon, float(gammainccinv(k, beta)) / local_epsilon
