@@ -75,7 +75,7 @@ ALLOWED = {
     "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
     "bounds": {"bounds", "reals", "errors"},
-    "metrics": {"metrics", "kernels", "contributions", "unreached"},
+    "metrics": {"metrics", "kernels", "contributions", "unreached", "errors"},
     "random_walk": {"histogram", "reals"},
     "experiments": {"experiments", "histogram", "kernels", "random_walk", "reals", "errors"},
     "stores": {"stores", "table", "reals", "errors"},

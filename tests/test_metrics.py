@@ -81,3 +81,14 @@ def test_small_integer_types_do_not_overflow():
 def test_what_is_no_answer_is_refused(measure, answer):
     with pytest.raises(ValueError, match="k=2"):
         measure(np.array([1, 2, 3]), answer, 2)
+
+
+@pytest.mark.parametrize("measure", [top_k_l1, top_k_linf, top_k_missing_mass, top_k_relative])
+def test_positions_and_k_are_checked(measure):
+    counts = np.array([1, 2, 3])
+    for answer in ([0, -3], [3], [1.0], [True], np.array([[1]])):
+        with pytest.raises(ValueError, match="positions: must be"):
+            measure(counts, answer, 2)
+    for k in (0, -1, 2.5, True, "2"):
+        with pytest.raises(ValueError, match=f"k={k!r}: must be a whole number"):
+            measure(counts, [], k)

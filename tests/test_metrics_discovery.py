@@ -1,6 +1,7 @@
 """Missing mass and the fit of counts, against their definitions."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -78,3 +79,16 @@ def test_no_slope_of_one_count(counts):
     with pytest.raises(ValueError, match="give s"):
         zipf_fit(np.array(counts))
     assert zipf_fit(np.array(counts), s=1.5).C > 0
+
+
+@pytest.mark.parametrize("positions", [[-1], [2], [0.5], [False]])
+def test_positions_are_checked(positions):
+    for p in (0, 1, math.inf):
+        with pytest.raises(ValueError, match="positions: must be"):
+            missing_mass(np.array([3, 2]), positions, p)
+
+
+@pytest.mark.parametrize("s", [math.nan, math.inf, -math.inf, 1e3, 1e300])
+def test_an_s_without_a_c_is_refused(s):
+    with pytest.raises(ValueError, match=re.escape(f"s={s!r}: must be a number")):
+        zipf_fit(np.array([3, 2, 1]), s)

@@ -1,5 +1,6 @@
 """Hitting sets against sets of Python, tried one by one."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -99,6 +100,14 @@ def test_the_best_of_many_is_refused():
 
 
 @pytest.mark.parametrize("find", [greedy_hitting_set, best_hitting_set])
-def test_k_is_at_least_one(find):
-    with pytest.raises(ValueError, match=r"k=0: must be at least 1"):
-        find(of_rows([(0, 0)]), 0)
+@pytest.mark.parametrize("k", [0, -1, 2.5, 2.0, True, "2", math.nan, None])
+def test_k_is_a_whole_number_of_at_least_one(find, k):
+    with pytest.raises(ValueError, match=f"k={k!r}: must be a whole number, at least 1"):
+        find(of_rows([(0, 0)]), k)
+
+
+@pytest.mark.parametrize("measure", [hits, missed_users])
+@pytest.mark.parametrize("positions", [[-1], [0, N_ITEMS], [1.9], [True], ["1"], 1, [[1]], [2**70]])
+def test_positions_are_those_of_items(measure, positions):
+    with pytest.raises(ValueError, match="positions: must be"):
+        measure(of_rows([(0, 0)]), positions)

@@ -6,14 +6,17 @@ They read private data: for experiments only.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.errors import written
+from shortlist.metrics.checks import Positions, positions_of
+
 __all__ = ["Zipf", "missing_mass", "zipf_fit"]
 
+_LARGEST = 700.0  # logarithm of a float
 _ROUNDING = 2.0**-40  # relative: so that no count is above the curve by the rounding of floats
 
 
@@ -31,7 +34,7 @@ class Zipf(NamedTuple):
 
 def missing_mass(
     counts: NDArray[np.integer],
-    positions: Sequence[int] | NDArray[np.integer],
+    positions: Positions,
     p: float = 1,
 ) -> float:
     """MM_p: the ℓp norm of the missed items' counts, as shares of all pairs.
@@ -50,6 +53,9 @@ def missing_mass(
     Returns:
         Where there are no pairs: 0.
 
+    Raises:
+        ValueError: A position is no item's, or p another number.
+
     Source: Dick et al. (2026), Definition 2.2 and equation 1.
 
     >>> counts = np.array([6, 3, 1, 0])
@@ -58,7 +64,7 @@ def missing_mass(
     """
     counts = np.asarray(counts, np.int64)
     missed = counts.copy()
-    missed[np.asarray(positions, np.int64)] = 0
+    missed[positions_of(positions, len(counts))] = 0
     total = max(int(counts.sum()), 1)
     if p == 0:
         return float(np.count_nonzero(missed))
@@ -86,7 +92,8 @@ def zipf_fit(counts: NDArray[np.integer], s: float | None = None) -> Zipf:
         C, rounded up, and s.
 
     Raises:
-        ValueError: Nobody holds anything, or the tail has one count alone and so no slope.
+        ValueError: Nobody holds anything, the tail has one count alone and so no slope, or s is no
+            number or so large that C is none.
 
     Source: Dick et al. (2026), Definition 3.1.
 
@@ -103,7 +110,10 @@ def zipf_fit(counts: NDArray[np.integer], s: float | None = None) -> Zipf:
     shares = falling[last] / falling.sum()
     if s is None:
         s = _tail_slope(ranks, falling[last])
-    log_c = float(np.max(np.log(shares) + s * np.log(ranks)))
+    steep = s * np.log(ranks) if math.isfinite(s) else np.inf
+    log_c = float(np.max(np.log(shares) + steep))
+    if not log_c < _LARGEST:
+        raise ValueError(f"s={written(s)}: must be a number for which C is one that floats hold.")
     return Zipf(math.exp(log_c) * (1 + _ROUNDING), float(s))
 
 

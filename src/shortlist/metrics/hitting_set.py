@@ -7,12 +7,13 @@ Contributions`, as `Contributions.of_rows` makes them from the codes of a table 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shortlist.metrics.checks import Positions, positions_of, require_k
 
 if TYPE_CHECKING:
     from shortlist.contributions import Contributions
@@ -22,7 +23,7 @@ __all__ = ["best_hitting_set", "greedy_hitting_set", "hits", "missed_users"]
 _MOST_SETS = 10**6  # that `best_hitting_set` looks at, one by one
 
 
-def hits(held: Contributions, positions: Sequence[int] | NDArray[np.integer]) -> int:
+def hits(held: Contributions, positions: Positions) -> int:
     """How many users hold at least one of the items.
 
     Reads private data: for experiments only.
@@ -30,6 +31,9 @@ def hits(held: Contributions, positions: Sequence[int] | NDArray[np.integer]) ->
     Args:
         held: Each user's items.
         positions: The items, as codes.
+
+    Raises:
+        ValueError: A position is no item's.
 
     Source: Dick et al. (2026), Section 4.2; Mitrovic et al. (2017).
 
@@ -42,13 +46,13 @@ def hits(held: Contributions, positions: Sequence[int] | NDArray[np.integer]) ->
     from shortlist import kernels
 
     named = np.zeros(held.n_items, np.bool_)
-    named[np.asarray(positions, np.int64)] = True
+    named[positions_of(positions, held.n_items)] = True
     hit = np.zeros(len(held.sizes), np.bool_)
     kernels.find_hit(held.starts, held.sizes, held.items, named, hit)
     return int(np.count_nonzero(hit))
 
 
-def missed_users(held: Contributions, positions: Sequence[int] | NDArray[np.integer]) -> int:
+def missed_users(held: Contributions, positions: Positions) -> int:
     """How many users hold none of the items: all users less `hits`.
 
     Reads private data: for experiments only. Users who hold nothing count as missed.
@@ -71,6 +75,9 @@ def greedy_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:
         Codes of items in the order chosen, of equal ones the smallest code first; fewer than k
         where nobody is left to reach.
 
+    Raises:
+        ValueError: k is not a whole number of at least 1.
+
     Source: Nemhauser, Wolsey & Fisher (1978); Dick et al. (2026), Section 5.3.
 
     >>> from shortlist.contributions import Contributions
@@ -80,7 +87,7 @@ def greedy_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:
     """
     from shortlist.unreached import Unreached
 
-    _require_k(k)
+    require_k(k)
     unreached = Unreached.of(held, np.arange(held.n_items))
     chosen: list[int] = []
     while len(chosen) < k and unreached.counts.max(initial=0) > 0:
@@ -102,14 +109,14 @@ def best_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:
         Codes of items, rising; of sets that reach as many, the first in the order of codes.
 
     Raises:
-        ValueError: There are more than a million sets to try.
+        ValueError: There are more than a million sets to try, or k is out of range.
 
     >>> from shortlist.contributions import Contributions
     >>> users, items = np.array([[0, 0, 1, 2], [0, 1, 1, 2]], np.uint32)
     >>> best_hitting_set(Contributions.of_rows(users, items, n_users=3, n_items=3), k=2)
     array([1, 2])
     """
-    _require_k(k)
+    require_k(k)
     holders = _holders(held)
     size = min(k, len(holders))
     if math.comb(len(holders), size) > _MOST_SETS:
@@ -131,8 +138,3 @@ def _holders(held: Contributions) -> dict[int, int]:
         for item in held.items[start : start + size].tolist():
             holders[item] = holders.get(item, 0) | 1 << user
     return dict(sorted(holders.items()))
-
-
-def _require_k(k: int) -> None:
-    if k < 1:
-        raise ValueError(f"k={k}: must be at least 1.")

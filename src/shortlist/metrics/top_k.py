@@ -6,10 +6,11 @@ They read private data: for experiments only.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shortlist.metrics.checks import Positions, positions_of, require_k
 
 __all__ = [
     "one_shot_laplace_success",
@@ -19,10 +20,8 @@ __all__ = [
     "top_k_relative",
 ]
 
-_Positions = Sequence[int] | NDArray[np.integer]
 
-
-def top_k_missing_mass(counts: NDArray[np.integer], positions: _Positions, k: int) -> float:
+def top_k_missing_mass(counts: NDArray[np.integer], positions: Positions, k: int) -> float:
     """MM^k: how much less the answer holds than the true top k, as a share of all pairs.
 
     (sum of the k largest counts - sum of the answer's counts) / sum of all counts. The order of the
@@ -37,6 +36,9 @@ def top_k_missing_mass(counts: NDArray[np.integer], positions: _Positions, k: in
     Returns:
         Between 0 (a true top k) and 1. Where there are no pairs: 0.
 
+    Raises:
+        ValueError: A position is no item's, or there twice, or k is out of range.
+
     Source: Dick et al. (2026), Definition 4.1.
 
     >>> top_k_missing_mass(np.array([6, 3, 1]), [0, 2], k=2)
@@ -47,7 +49,7 @@ def top_k_missing_mass(counts: NDArray[np.integer], positions: _Positions, k: in
     return int(best.sum() - held.sum()) / total if total else 0.0
 
 
-def top_k_l1(counts: NDArray[np.integer], positions: _Positions, k: int) -> int:
+def top_k_l1(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
     """How far the answer's counts are from those of the true top k, place by place.
 
     The sum over the places i of |i-th largest count - count of the answer's item i|: the order of
@@ -91,7 +93,7 @@ def one_shot_laplace_success(counts: NDArray[np.integer], *, scale: float) -> fl
     return max(0.0, 1 - (len(counts) - 1) * (2 + gap) * math.exp(-gap) / 4)
 
 
-def top_k_linf(counts: NDArray[np.integer], positions: _Positions, k: int) -> int:
+def top_k_linf(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
     """How far the answer's counts are from those of the true top k, at the worst place.
 
     The largest, over the places i, of |i-th largest count - count of the answer's item i|.
@@ -110,7 +112,7 @@ def top_k_linf(counts: NDArray[np.integer], positions: _Positions, k: int) -> in
     return int(np.abs(best - held).max())
 
 
-def top_k_relative(counts: NDArray[np.integer], positions: _Positions, k: int) -> int:
+def top_k_relative(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
     """How far the answer's least count falls short of the k-th largest.
 
     The largest, over the places i, of k-th largest count - count of the answer's item i: the order
@@ -132,10 +134,11 @@ def top_k_relative(counts: NDArray[np.integer], positions: _Positions, k: int) -
 
 
 def _places(
-    counts: NDArray[np.integer], positions: _Positions, k: int
+    counts: NDArray[np.integer], positions: Positions, k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The k largest counts, and the counts of the answer's items in its order, 0 where missing."""
-    answer = np.asarray(positions, np.int64)
+    require_k(k)
+    answer = positions_of(positions, len(counts))
     if len(answer) > k or len(np.unique(answer)) < len(answer):
         raise ValueError(f"an answer for k={k} has at most {k} items, and none of them twice.")
     counts = np.asarray(counts, np.int64)

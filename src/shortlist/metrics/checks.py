@@ -1,0 +1,38 @@
+"""Refusals of what is no answer: positions that are none, and a k that is no number of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import is_whole, written
+
+__all__ = ["Positions", "positions_of", "require_k"]
+
+Positions = Sequence[int] | NDArray[np.integer]
+
+
+def positions_of(positions: Positions, n_items: int) -> NDArray[np.int64]:
+    """The positions as an array, each a whole number from 0 to `n_items`, without it.
+
+    Raises:
+        ValueError: They are not.
+    """
+    given = np.asarray(positions)
+    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+        raise ValueError("positions: must be whole numbers, a sequence of them.")
+    if given.size and not (given.min() >= 0 and given.max() < n_items):
+        raise ValueError(f"positions: must be from 0 to {n_items - 1}, of {n_items} items.")
+    return given.astype(np.int64)
+
+
+def require_k(k: int) -> None:
+    """Refuse what is no number of items that can be asked for.
+
+    Raises:
+        ValueError: It is not a whole number of at least 1.
+    """
+    if not (is_whole(k) and k >= 1):
+        raise ValueError(f"k={written(k)}: must be a whole number, at least 1.")
