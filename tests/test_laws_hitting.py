@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from losses import hockey_stick, largest_log_ratio, neighbours
+from refusals import refusal
 from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.calibration import bounded_range_epsilon, peeling_epsilon_lemma_b1
@@ -394,3 +395,33 @@ def test_all_rounds_are_made_though_nobody_is_left():
     picked = peel_users(held, np.arange(5), 4, 30.0, Draws(SeededBits(1)))
     assert len(set(picked.tolist())) == 4
     assert picked[0] == 0
+
+
+@pytest.mark.parametrize("delta", [0, 0.0])
+def test_private_items_without_delta_are_refused_with_the_remedy(delta):
+    for composition in Composition:
+        given = {"epsilon": 1.0, "delta": delta, "composition": composition}
+        refusal(lambda: UserPeeling(k=2, max_items_per_user=5, **given), "delta=0: the items are")  # noqa: B023
+        assert UserPeeling(k=2, **given).delta == 0
+
+
+def test_options_without_effect_are_no_parameters():
+    given = {"epsilon": 1.0, "delta": 1e-6}
+    public, private = UserPeeling(k=2, **given), {**given, "max_items_per_user": 5}
+    shares = {"discovery_share", "threshold_share"}
+    everything = {*UserPeeling.fields(), *UserPeeling.derived}
+    assert public.parameters().keys() == everything - shares - {"composition"}
+    for composition in Composition:
+        told = UserPeeling(k=2, **private, composition=composition).parameters()
+        assert told.keys() == everything - (shares if composition is Composition.HALVES else set())
+        assert told["composition"] == composition.value
+
+
+@pytest.mark.parametrize("composition", Composition)
+def test_a_share_is_a_parameter_if_and_only_if_it_has_an_effect(composition):
+    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 5, "composition": composition}
+    usual = UserPeeling(k=2, **given)
+    for share in ("discovery_share", "threshold_share"):
+        other = UserPeeling(k=2, **given, **{share: 0.4})
+        noise = [(m.local_epsilon, m.sigma, m.threshold) for m in (usual, other)]
+        assert (noise[0] != noise[1]) is (share in usual.parameters())

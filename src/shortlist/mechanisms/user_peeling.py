@@ -91,8 +91,9 @@ class UserPeeling(Mechanism):
             private ones.
         max_items_per_user: The most items of one user that count for discovery; None where
             everybody knows the items, so that there is nothing to discover.
-        composition: `Composition.ZCDP`, or `Composition.HALVES` for comparison.
-        discovery_share: The share of the zCDP that pays for discovery.
+        composition: Of discovery and picks: `Composition.ZCDP`, or `Composition.HALVES` for
+            comparison.
+        discovery_share: The share of the zCDP that pays for discovery, in zCDP.
         threshold_share: The share of delta that pays for the discovery's threshold, in zCDP.
 
     Raises:
@@ -118,9 +119,22 @@ class UserPeeling(Mechanism):
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_items_per_user is not None:
+        if self.max_items_per_user is not None:  # else no noise could be calibrated, without a why
             require_delta(self.delta, zero_because=WHY_DELTA)
+        super().__post_init__()
+
+    def parameters(self) -> dict[str, object]:
+        """All public parameters by name, without options that nothing here depends on."""
+        unused = self._unused
+        return {n: value for n, value in super().parameters().items() if n not in unused}
+
+    @property
+    def _unused(self) -> tuple[str, ...]:
+        """Options that say how a discovery shares the budget, where it does not."""
+        shares = ("discovery_share", "threshold_share")
+        if self.max_items_per_user is None:
+            return ("composition", *shares)
+        return shares if self.composition is Composition.HALVES else ()
 
     @cached_property
     def _plan(self) -> _Plan:
