@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from exactness import between, ints, within_stated_error
 from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
+from shortlist.calibration import gaussian_sigma, threshold
 from shortlist.contributions import MOST_USERS, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
@@ -457,7 +458,8 @@ def test_all_weights_and_gaps_fit_the_grid(epsilon, delta, share):
 
 
 def test_the_noise_is_weighted_gaussian_s_for_a_sensitivity_that_has_the_drift():
-    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 100}
+    n = 100
+    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": n}
     mechanism, weighted = PolicyGaussian(**given), WeightedGaussian(**given)
     drift = Fraction(mechanism.sensitivity) - 1
     steps = MOST_USERS * (Fraction(10, 2**mechanism.grid.bits) + Fraction(1, 2**47))
@@ -466,6 +468,11 @@ def test_the_noise_is_weighted_gaussian_s_for_a_sensitivity_that_has_the_drift()
     assert Fraction(mechanism.sigma) >= Fraction(weighted.sigma) * (1 + drift)
     assert mechanism.sigma <= weighted.sigma * 1.00001
     assert mechanism.threshold >= weighted.threshold
+    # The noise of the threshold is the noise that is added.
+    lost = mechanism.threshold_delta
+    assert mechanism.threshold == threshold(sigma=mechanism.sigma, delta=lost, max_items_per_user=n)
+    before = gaussian_sigma(mechanism.rho)
+    assert mechanism.threshold > threshold(sigma=before, delta=lost, max_items_per_user=n)
 
 
 def test_more_items_of_a_user_than_squares_add_up_exactly_are_refused():
@@ -507,3 +514,18 @@ def test_one_unit_is_named_with_probability_delta(epsilon, delta):
     named = math.exp(gap) / 2 if gap < 0 else 1 - math.exp(-gap) / 2
     assert math.isclose(named, delta, rel_tol=1e-9)
     assert mechanism.cutoff == max(math.ceil(mechanism.threshold + 3 / epsilon), 1)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-20, 1e-300])
+def test_a_cutoff_that_no_item_reaches_is_as_many_users_as_there_can_be(epsilon):
+    mechanism, data = PolicyGreedy(epsilon=epsilon, delta=0.4), [[0, 1]] * 30
+    assert mechanism.threshold + 3 / epsilon > mechanism.cutoff == MOST_USERS
+    assert units_of(data, range(30), mechanism.cutoff).tolist()[:2] == [30, 0]
+    for seed in range(5):
+        named = mechanism.select(contributions(data), Draws(SeededBits(seed))).positions
+        assert set(named.tolist()) in (set(), {0}, {1})
+
+
+def test_a_bound_on_items_is_said_to_have_no_effect():
+    told = " ".join(PolicyGreedy(epsilon=1.0, delta=1e-6).explain())
+    assert "a bound on items per user has no effect" in told

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.contributions import Contributions
+from shortlist.contributions import MOST_USERS, Contributions
 from shortlist.exact import Draws
 from shortlist.mechanisms.base import Mechanism, Question, Selection
 from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
@@ -68,8 +68,11 @@ class PolicyGreedy(Mechanism):
 
     @cached_property
     def cutoff(self) -> int:
-        """How many units an item can get. Privacy needs no more of it than to be whole."""
-        return max(math.ceil(self.threshold + self.alpha / self.epsilon), 1)
+        """How many units an item can get. Privacy needs no more of it than to be whole.
+
+        More than there can be users are as many as these: no item is ever full.
+        """
+        return min(max(math.ceil(self.threshold + self.alpha / self.epsilon), 1), MOST_USERS)
 
     @property
     def cost(self) -> Approximate:
@@ -81,6 +84,7 @@ class PolicyGreedy(Mechanism):
         return [
             "Users in random order each add one unit to one of the items they hold.",
             f"It is the first, in a random order of all items, with less than {self.cutoff} units.",
+            "Of how many items does not matter: a bound on items per user has no effect.",
             f"Each item's units get Laplace noise of scale {1 / self.epsilon:.3g}.",
             f"Items with at least {self.threshold:.4g} noisy units are named.",
             people_needed(self.threshold),
