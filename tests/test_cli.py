@@ -131,6 +131,21 @@ def test_a_hitting_set_of_fewer_items_says_so(run, file):
         assert "1 item is picked" in plan or "1 is picked one after another" in plan
 
 
+@pytest.mark.parametrize("name", [None, "discover-then-hit", "user-peeling"])
+def test_a_hitting_set_of_private_items_without_delta_says_why(complaint, file, name):
+    words = [] if name is None else ["--mechanism", name]
+    told = complaint("hitting-set", file, *COLUMNS, "-k", 2, "--epsilon", 1, *words)
+    assert told.startswith("--delta 0: the items are private")
+    assert "give a delta such as 1e-6" in " ".join(told.split())
+
+
+def test_a_bound_that_has_no_effect_is_said_to_have_none(run, file):
+    words = ["--mechanism", "policy-greedy", "--max-items-per-user", 2, "--dry-run"]
+    assert "a bound on items per user has no effect" in " ".join(
+        run(*domain(file, *words))[1].split()
+    )
+
+
 def test_a_histogram_with_its_items_public(run, readers):
     status, out, err = run(*count(readers, IN_TABLE))
     assert (status, err) == (0, "")

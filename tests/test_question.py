@@ -20,6 +20,7 @@ from shortlist.mechanisms import (
     Peeling,
     PermuteAndFlip,
     Question,
+    UserPeeling,
     WeightedGaussian,
     WeightedGaussianPeeling,
 )
@@ -169,7 +170,15 @@ def test_private_items_need_delta_and_it_is_said_why(k):
 
 
 def test_a_domain_of_public_items_is_refused():
-    refusal(lambda: build(k=None, public=True), "public_items: everybody knows", "ask for top_k")
+    refusal(lambda: build(k=None, public=True), "public_items: everybody knows", "ask for top_k or")
+
+
+def test_users_are_not_bounded_for_a_hitting_set_of_public_items():
+    offer = Offer.of_pairs(public=True, max_items_per_user=100)
+    asked = {"question": Question.HITTING_SET, "k": 2, "epsilon": 1.0, "delta": 1e-6}
+    bounded = partial(UserPeeling, max_items_per_user=5)
+    refusal(lambda: build_mechanism(bounded, offer, **asked), "max_items_per_user", "leave it out")
+    assert build_mechanism(UserPeeling, offer, **asked).max_items_per_user is None
 
 
 def test_an_instance_is_refused_with_the_remedy():

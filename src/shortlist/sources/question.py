@@ -57,12 +57,14 @@ def build_mechanism(
     if question is Question.DOMAIN and offer.is_public:
         raise InputError(
             "public_items: everybody knows these items, so there is no domain to discover; ask "
-            "for top_k, or leave public_items out."
+            "for top_k or hitting_set, or leave public_items out."
         )
     default = _DEFAULTS[question, offer.evidence[0]]
     kind, options = kind_and_options(default if mechanism is None else mechanism)
     _require_fit(kind, question, offer)
     given = {"k": k, "epsilon": epsilon, "delta": delta, **offer.bounds}
+    if question is Question.HITTING_SET and offer.is_public:
+        _require_no_bound(options)
     _require_options(kind, options, given)
 
     def build(epsilon: float, delta: float) -> Mechanism:
@@ -137,6 +139,14 @@ def _require_fit(kind: type[Mechanism], question: Question, offer: Offer) -> Non
             "out."
             if offer.is_public
             else f"mechanism={name}: it takes items that everybody knows; give public_items."
+        )
+
+
+def _require_no_bound(options: dict[str, Any]) -> None:
+    if options.get("max_items_per_user") is not None:
+        raise InputError(
+            "mechanism: max_items_per_user is for the discovery of private items, and these are "
+            "public; leave it out."
         )
 
 
