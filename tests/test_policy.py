@@ -193,28 +193,27 @@ def distance(histogram, data, users, cutoff, n_items):
     return float(np.linalg.norm(more - less))
 
 
-def largest_found(histogram):
-    """By a search at random: the same inputs for every histogram."""
-    rng, worst = np.random.default_rng(13), 0.0
-    for _ in range(4000):
-        n_items, n_users = int(rng.integers(2, 5)), int(rng.integers(3, 6))
-        data = [np.flatnonzero(rng.random(n_items) < 0.6).tolist() or [0] for _ in range(n_users)]
-        users, cutoff = rng.permutation(n_users).tolist(), rng.choice([0.8, 1.2, 1.5, 1.8, 2.0])
-        worst = max(worst, distance(histogram, data, users, cutoff, n_items))
-    return worst
+SMALL = (  # items, other users, cutoffs
+    (2, 3, (0.8, 1.0, 1.3, 2.0)),
+    (3, 2, (0.9, 1.2)),
+    (3, 3, (2.0,)),
+)
 
 
-def test_the_descent_never_moves_by_more_than_one_on_any_small_input():
-    for n_items, n_users, cutoffs in ((2, 3, (0.8, 1.0, 1.3, 2.0)), (3, 2, (0.9, 1.2))):
-        for data, users in all_small(n_items, n_users):
-            for cutoff in cutoffs:
-                assert distance(on_grid, data, users, cutoff, n_items) < 1 + 1e-13
+def most_moved(histogram):
+    """By one user more, on any small input."""
+    return max(
+        distance(histogram, data, users, cutoff, n_items)
+        for n_items, n_users, cutoffs in SMALL
+        for data, users in all_small(n_items, n_users)
+        for cutoff in cutoffs
+    )
 
 
-def test_a_search_finds_what_moves_by_more_than_one():
-    assert largest_found(on_grid) < 1 + 1e-13
-    assert largest_found(even_fill) > 1.03
-    assert largest_found(fill_then_spread) > 1.4
+def test_on_all_small_inputs_the_descent_moves_by_one_and_to_fill_items_by_more():
+    assert 0.999 < most_moved(on_grid) < 1 + 1e-13
+    assert most_moved(even_fill) > 1.04
+    assert most_moved(fill_then_spread) > 2
 
 
 def exact_distance_is_within(data, place, cutoff, grid):
@@ -366,6 +365,43 @@ def new_names(weights, other, mechanism, items):
             gap = float(weights[item]) - mechanism.threshold
             failed *= 1 - math.exp(mechanism.epsilon * gap) / 2
     return 1 - failed
+
+
+def units_rounded_up(data, users, cutoff, n_items):
+    return units_of(data, users, math.ceil(cutoff), n_items)
+
+
+def all_small_pushes(n_items=4):
+    """Two users after any items that have a unit each, and the same without the first of them."""
+    sets = [
+        c for size in range(1, n_items + 1) for c in itertools.combinations(range(n_items), size)
+    ]
+    for full in [(), *sets]:
+        singles = [[item] for item in full]
+        for two in itertools.product(sets, repeat=2):
+            yield [*singles, *two], [*range(len(singles) + 2)], len(singles)
+
+
+def likeliest_new_names(histogram, mechanism, cutoff, n_items=4):
+    """The largest P(an item is named) of those that have weight on one side only, on any push."""
+    worst = 0.0
+    for data, users, added in all_small_pushes(n_items):
+        more = histogram(data, users, cutoff, n_items)
+        less = histogram(data, [user for user in users if user != added], cutoff, n_items)
+        worst = max(
+            worst,
+            new_names(more, less, mechanism, range(n_items)),
+            new_names(less, more, mechanism, range(n_items)),
+        )
+    return worst
+
+
+def test_on_all_small_inputs_one_unit_is_within_delta_and_fractions_are_not():
+    mechanism, cutoff = PolicyGreedy(epsilon=0.5, delta=0.4), Fraction(3, 2)
+    assert mechanism.threshold < cutoff  # as published, with a fraction of alpha
+    unit = likeliest_new_names(units_rounded_up, mechanism, cutoff)
+    assert unit == pytest.approx(mechanism.delta)
+    assert likeliest_new_names(fractional_fill, mechanism, cutoff) > 1.3 * mechanism.delta
 
 
 def test_a_cutoff_that_is_no_whole_number_is_found_to_break_delta():
