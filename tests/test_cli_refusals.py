@@ -169,7 +169,7 @@ def test_rows_of_users_that_are_given_as_a_histogram(complaint, tmp_path):
 def test_a_domain_of_public_items_is_refused(complaint, file):
     said = complaint(*domain(file, "--public-items", file))
     assert said.startswith("--public-items: everybody knows these items")
-    assert "ask for top-k, or leave --public-items " in said
+    assert "ask for top-k or hitting-set, or leave --public-items " in said
 
 
 def test_more_than_there_are_public_items(complaint, file, tmp_path):
