@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist.errors import InputError
 from shortlist.reals import Ints
 
 __all__ = ["Counts", "Outcomes", "PrivateCounts", "WeightedHistogram", "Wins"]
@@ -107,7 +108,14 @@ class Outcomes:
         n_items: int,
         max_comparisons_per_user: int | None = None,
     ) -> Outcomes:
-        """Count rows of a winner and a loser, never the same."""
+        """Count rows of a winner and a loser, integers of any type.
+
+        Raises:
+            InputError: A row has no two different items of 0 .. n_items - 1.
+        """
+        winners, losers = (_items(of, n_items) for of in (winners, losers))
+        if winners.shape != losers.shape or (winners == losers).any():
+            raise InputError("winners and losers: must be as many, and no item against itself.")
         pairs = np.minimum(winners, losers) * n_items + np.maximum(winners, losers)
         known, place = np.unique(pairs, return_inverse=True)
         first, second = np.divmod(known, max(n_items, 1))
@@ -120,3 +128,12 @@ class Outcomes:
         """With how many others each item was compared, shape (n_items,)."""
         items = np.concatenate([self.first, self.second])
         return np.bincount(items, minlength=self.n_items)
+
+
+def _items(items: Ints, n_items: int) -> Ints:
+    """The same in 64 bits, in which a pair of them is one number."""
+    numbers = np.asarray(items)
+    whole = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
+    if not whole or ((numbers < 0) | (numbers >= n_items)).any():
+        raise InputError("winners and losers: must be whole numbers from 0 to n_items - 1.")
+    return numbers.astype(np.int64)

@@ -4,10 +4,17 @@ What a function of this package returns depends on its data without any noise.
 """
 
 from shortlist.experiments.bradley_terry import bradley_terry
+from shortlist.experiments.outcomes import outcomes_of
 from shortlist.experiments.spectral import (
     ergodicity_coefficient,
     spectral_scores,
     transition_matrix,
 )
 
-__all__ = ["bradley_terry", "ergodicity_coefficient", "spectral_scores", "transition_matrix"]
+__all__ = [
+    "bradley_terry",
+    "ergodicity_coefficient",
+    "outcomes_of",
+    "spectral_scores",
+    "transition_matrix",
+]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.errors import InputError
+from shortlist.experiments.outcomes import require_outcomes
 from shortlist.histogram import Outcomes
 from shortlist.random_walk import GRID, Walk, is_connected, on_grid
 from shortlist.reals import Floats
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ergodicity_coefficient", "spectral_scores", "transition_matrix"]
 
 _STEPS = 2000  # of the walk, before its equations are solved instead
+_WHOLE = 1e-9  # how far from 1 a row may sum
 _BLOCK = 16  # rows that stay in the cache while all others pass
 
 
@@ -31,12 +33,14 @@ def spectral_scores(outcomes: Outcomes) -> Floats:
     them, never lost to the rest, the shares are one answer of many.
 
     Raises:
-        InputError: Comparisons do not link all items, or no shares were found that are near enough.
+        InputError: These are no outcomes, or do not link all items; or no shares were found that
+            are near enough.
 
     >>> pair = Outcomes(np.array([0]), np.array([1]), np.array([4]), np.array([3]), 2)
     >>> spectral_scores(pair).tolist()
     [0.75, 0.25]
     """
+    require_outcomes(outcomes)
     if not is_connected(outcomes):
         raise InputError("no chain of comparisons links some of the items with the others.")
     walk = Walk.of(outcomes, _degree(outcomes, None))
@@ -77,13 +81,14 @@ def transition_matrix(outcomes: Outcomes, degree: int | None = None) -> Floats:
         degree: With how many others an item was compared at most, or more; None for exactly that.
 
     Raises:
-        InputError: The degree is less.
+        InputError: These are no outcomes, or the degree is less.
 
     >>> pair = Outcomes(np.array([0]), np.array([1]), np.array([4]), np.array([3]), 2)
     >>> transition_matrix(pair)
     array([[0.75, 0.25],
            [0.75, 0.25]])
     """
+    require_outcomes(outcomes)
     walk = Walk.of(outcomes, _degree(outcomes, degree))
     matrix: Floats = walk.into.T.toarray()
     np.fill_diagonal(matrix, 1 - walk.leaving)
@@ -93,7 +98,9 @@ def transition_matrix(outcomes: Outcomes, degree: int | None = None) -> Floats:
 def _degree(outcomes: Outcomes, degree: int | None) -> int:
     most = max(int(outcomes.degrees.max(initial=0)), 1)
     if degree is not None and degree < most:
-        raise InputError(f"degree={degree}: an item was compared with {most} others.")
+        raise InputError(
+            f"degree={degree}: an item was compared with {most} others; give {most} or more."
+        )
     return most if degree is None else degree
 
 
@@ -106,12 +113,15 @@ def ergodicity_coefficient(transitions: Floats) -> float:
     Args:
         transitions: A row-stochastic matrix, shape (n, n).
 
+    Raises:
+        InputError: It is no such matrix.
+
     >>> ergodicity_coefficient(np.array([[0.5, 0.5], [0.25, 0.75]]))
     0.25
     """
     from shortlist import kernels
 
-    rows = np.require(transitions, np.float64, ["C", "W"])
+    rows = _distributions(transitions)
     distances = np.zeros(len(rows))
 
     def compare(first: int) -> None:
@@ -120,3 +130,17 @@ def ergodicity_coefficient(transitions: Floats) -> float:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compare, range(0, len(rows), _BLOCK)))
     return min(float(distances.max(initial=0.0)) / 2, 1.0)  # rounding may go beyond
+
+
+def _distributions(transitions: Floats) -> Floats:
+    """The rows, as the kernel takes them."""
+    try:
+        rows: Floats = np.require(transitions, np.float64, ["C", "W"])
+    except (TypeError, ValueError) as error:
+        raise InputError("transitions: must be a matrix of numbers.") from error
+    if rows.ndim != 2 or rows.shape[0] != rows.shape[1]:
+        raise InputError(f"transitions: must be a square matrix, and its shape is {rows.shape}.")
+    sums = rows.sum(axis=1)
+    if not ((rows >= 0).all() and (np.abs(sums - 1) <= _WHOLE).all()):  # nor NaN
+        raise InputError("transitions: each row must be 0 or more everywhere, and sum to 1.")
+    return rows
