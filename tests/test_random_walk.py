@@ -13,6 +13,8 @@ from refusals import refusal
 from shortlist.experiments import (
     bradley_terry,
     ergodicity_coefficient,
+    outcomes_of,
+    spectral,
     spectral_scores,
     transition_matrix,
 )
@@ -24,8 +26,7 @@ fixed = settings(derandomize=True, deadline=None, max_examples=80)
 
 def played(weights, *, edge_probability=1.0, times=1, seed=1):
     games = bradley_terry(weights, edge_probability=edge_probability, times=times, seed=seed)
-    won, lost = games["winner"].to_numpy(), games["loser"].to_numpy()
-    return Outcomes.of_rows(won, lost, len(weights))
+    return outcomes_of(games, len(weights))
 
 
 # --- what it is made of
@@ -44,6 +45,37 @@ def test_rows_are_counted_by_pair():
         nothing = Outcomes.of_rows(won[:0], lost[:0], n)
         assert nothing.degrees.tolist() == [0] * n
         assert len(nothing.times) == 0
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint64])
+def test_rows_of_any_integers_are_counted_alike(dtype):
+    rng = np.random.default_rng(1)
+    won = rng.integers(0, 100, 500)
+    lost = (won + rng.integers(1, 100, 500)) % 100
+    one, other = (
+        Outcomes.of_rows(won.astype(kind), lost.astype(kind), 100) for kind in (np.int64, dtype)
+    )
+    for name in ("first", "second", "times", "wins"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+        assert getattr(other, name).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("won", "lost"),
+    [
+        ([0, 3], [1, 1]),
+        ([0, 1], [1, 3]),
+        ([-1], [1]),
+        ([2**63], [1]),
+        ([0, 1], [1, 1]),
+        ([0, 1], [1]),
+        ([0.0], [1.0]),
+        ([True], [False]),
+        ([[0]], [[1]]),
+    ],
+)
+def test_rows_of_other_things_are_refused(won, lost):
+    refusal(lambda: Outcomes.of_rows(np.array(won), np.array(lost), 3), "winners and losers: must")
 
 
 @fixed
@@ -104,7 +136,7 @@ def test_the_residual_is_a_bound(seen, steps, more):
 def test_the_promised_number_of_steps_is_enough(seen):
     degree = int(seen.degrees.max())
     walk, gap = Walk.of(seen, degree), 1 / degree
-    tolerance = 4 * walk.rounding / gap
+    tolerance = 8 * walk.rounding / gap
     steps = math.ceil(math.log(8 / tolerance) / gap)
     whole = walk.stationary(tolerance=tolerance, steps=steps)
     assert walk.residual(whole) <= tolerance
@@ -119,6 +151,22 @@ def test_steps_alone_are_enough_where_the_quicker_ones_are_of_no_use(monkeypatch
     assert walk.residual(walk.stationary(tolerance=tolerance, steps=4)) > tolerance
 
 
+@pytest.mark.parametrize("steps", range(1, 9))
+def test_as_many_steps_are_taken_as_were_asked_for(monkeypatch, steps):
+    monkeypatch.setattr("shortlist.random_walk._QUICK", 0)
+    seen = walks.complete(3, 5, [1, 2, 4])
+    after = np.full(3, 1 / 3) @ np.linalg.matrix_power(transition_matrix(seen), steps)
+    whole = Walk.of(seen, 2).stationary(tolerance=0.0, steps=steps)
+    assert np.abs(whole * 2.0**-60 - after).sum() < 1e-15
+
+
+@fixed
+@given(seen=walks.graphs())
+def test_the_rounding_is_no_less_than_was_proven(seen):
+    walk, most = Walk.of(seen, int(seen.degrees.max())), int(seen.degrees.max())
+    assert walk.rounding >= (most + 6) * 2.0**-52 + 2 * seen.n_items * 2.0**-60
+
+
 @pytest.mark.parametrize("share", [0.06, 0.2, 1.0])
 def test_it_agrees_with_eigenvectors(share):
     seen = played(np.exp(np.sin(np.arange(120.0))), edge_probability=share, times=30, seed=3)
@@ -128,11 +176,24 @@ def test_it_agrees_with_eigenvectors(share):
     assert np.abs(spectral_scores(seen) - vector / vector.sum()).max() < 1e-12
 
 
-def test_a_walk_that_takes_long_is_solved():
-    # A chain: what it forgets, it forgets in the order of n² steps.
-    n = 600
-    seen = walks.outcomes(n, [(i, i + 1, 2, 1) for i in range(n - 1)])
-    assert np.abs(spectral_scores(seen) * n - 1).max() < 1e-6
+def test_a_walk_that_takes_long_is_solved(monkeypatch):
+    solved, solve = [], spectral._solved
+
+    def watched(walk):
+        solved.append(walk)
+        return solve(walk)
+
+    monkeypatch.setattr(spectral, "_solved", watched)
+    # A chain: what it forgets, it forgets in the order of n² steps. From i to i + 1 as often as
+    # back, so that each share is the one before, times wins of the second over those of the first.
+    n, times = 600, 200
+    wins = np.where(np.arange(n - 1) < n // 2, 99, 101)
+    seen = walks.outcomes(n, [(i, i + 1, times, int(won)) for i, won in enumerate(wins)])
+    exact = np.cumprod([1.0, *((times - wins) / wins)])
+    exact /= exact.sum()
+    assert exact.max() > 10 * exact.min()
+    assert np.abs(spectral_scores(seen) / exact - 1).max() < 1e-6
+    assert len(solved) == 1
     assert len(spectral_scores(walks.outcomes(0, []))) == 0
     assert spectral_scores(walks.outcomes(1, [])).tolist() == [1.0]
 
@@ -169,6 +230,24 @@ def test_the_coefficient_looks_at_all_pairs_of_rows(n):
         assert ergodicity_coefficient(np.asfortranarray(rows)) == ergodicity_coefficient(rows)
     assert ergodicity_coefficient(np.eye(n)) == (1.0 if n > 1 else 0.0)
     assert ergodicity_coefficient(np.empty((0, 0))) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [[0.5, math.nan], [0.5, 0.5]],
+        [[0.5, 0.5]],
+        [[0.5, 0.6], [0.5, 0.5]],
+        [[1.5, -0.5], [0.5, 0.5]],
+        [0.5, 0.5],
+        [[[1.0]]],
+        [["a"]],
+        [[math.inf]],
+        None,
+    ],
+)
+def test_what_is_no_transition_matrix_is_refused(wrong):
+    refusal(lambda: ergodicity_coefficient(wrong), "transitions: ")
 
 
 # --- what one changed outcome moves
@@ -217,6 +296,14 @@ def test_no_promise_is_needed_where_all_pairs_are_compared(seen, data, more):
     assert sum(moves) <= Fraction(2, int(seen.times.min()))
 
 
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_some_outcomes_keep_no_less_where_all_pairs_are_compared(n):
+    # The smaller number always wins.
+    seen = walks.complete(n, 3, [3] * (n * (n - 1) // 2))
+    for degree in (n - 1, n, 3 * n):
+        assert walks.tau(walks.transitions(seen, degree)) == 1 - Fraction(1, degree)
+
+
 def test_some_outcomes_keep_no_promise_where_a_pair_is_missing():
     for n in (3, 4, 6):
         pairs = [(i, j, 1, 1) for i in range(n) for j in range(i + 1, n) if (i, j) != (0, 1)]
@@ -252,6 +339,26 @@ def test_comparisons_follow_their_weights():
         assert abs(wins - 20_000 * chance) < band
         assert abs(wins - 20_000 * (1 - chance)) > band
     assert seen.times.tolist() == [20_000] * 3
+
+
+def test_wrong_arguments_of_an_experiment_are_refused():
+    good = {"weights": [2.0, 1.0], "edge_probability": 1.0, "times": 3, "seed": 1}
+    assert bradley_terry(**good).height == 3  # a list will do
+    for wrong in ([1.0, -1.0], [0.0, 1.0], [math.nan, 1.0], [[1.0]], "ab", None):
+        refusal(lambda w=wrong: bradley_terry(**good | {"weights": w}), "weights: must be numbers")
+    for wrong in (2, -0.1, math.nan, "1", None):
+        said = f"edge_probability={wrong!r}: must be a number from 0 to 1"
+        refusal(lambda w=wrong: bradley_terry(**good | {"edge_probability": w}), said)
+    for wrong in (-1, 1.5, True, None):
+        said = f"times={wrong!r}: must be a whole number"
+        refusal(lambda w=wrong: bradley_terry(**good | {"times": w}), said)
+    frame = bradley_terry(**good)
+    for ask in (spectral_scores, transition_matrix):
+        refusal(lambda a=ask: a(frame), "outcomes=a value of type DataFrame", "outcomes_of")
+    refusal(lambda: outcomes_of(frame.select("winner"), 2), "with the columns winner and loser")
+    refusal(lambda: outcomes_of([1, 2], 2), "games=a value of type list")
+    refusal(lambda: outcomes_of(frame, -1), "n_items=-1: must be a whole number")
+    refusal(lambda: outcomes_of(frame, 1), "winners and losers: must be whole numbers")
 
 
 def test_pairs_are_compared_with_their_probability():

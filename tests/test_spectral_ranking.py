@@ -217,8 +217,13 @@ def test_it_answers_with_its_promise():
     promised = ask(mechanism=partial(SpectralRanking, contraction=0.9, degree=7))
     assert promised.mechanism == SpectralRanking(k=3, epsilon=5.0, contraction=0.9, degree=7)
     assert promised.guarantee.assumes[:3] == (NAMES, KNOWN, public)
-    assert "at most 0.9: a promise that nothing checks" in promised.guarantee.assumes[3]
-    assert "a promise that nothing checks" in " ".join(str(promised).split())
+    assert promised.guarantee.assumes[3] == (
+        "private between two tables whose walks both have an ergodicity coefficient of at most "
+        "0.9; other outcomes are not protected"
+    )
+    assert "other outcomes are not protected" in " ".join(str(promised).split())
+    assert "other outcomes are not protected" in " ".join(promised.mechanism.explain())
+    assert "protected" not in " ".join(release.mechanism.explain())
     assert json.loads(promised.to_json())["mechanism"]["parameters"]["contraction"] == 0.9
 
 
@@ -228,7 +233,7 @@ def test_it_answers_of_users():
     release = users.rank(2, epsilon=20.0, mechanism=SpectralRanking)
     assert release.items == [0, 1]
     guarantee = release.guarantee
-    assert guarantee.protects == "who won, in one user, at most 2 comparisons"
+    assert guarantee.protects == "who won, in the comparisons of one user, at most 2"
     assert guarantee.adjacency == "change the outcomes of one user's comparisons"
     assert guarantee.assumes[2] == "which pairs were compared and how often, and by whom, is public"
     one = source(frame).rank(2, epsilon=20.0, mechanism=SpectralRanking)
@@ -256,22 +261,125 @@ def test_graphs_that_rank_nothing_are_refused_with_the_way_out():
     )
     frame = games()
     said = refusal(lambda: ask(frame, degree=3), "degree=3: an item was compared with 5 others")
-    assert "give degree=5, or leave it out" in said
+    assert "give 5 or more, or leave it out" in said
     path = frame.filter((pl.col("winner") - pl.col("loser")).abs() == 1)
     said = refusal(lambda: ask(path), "not every pair of items was compared")
     assert "contraction" in said
     assert "leave mechanism out" in said
     assert len(ask(path, contraction=0.9)) == 1
     apart = frame.filter(pl.col("winner") // 2 == pl.col("loser") // 2)
-    refusal(lambda: ask(apart, contraction=0.9), "no chain of comparisons links", "each part")
+    said = refusal(
+        lambda: ask(apart, contraction=0.9), "no chain of comparisons links", "each part"
+    )
+    assert "each user" not in said
     more = sl.comparisons(frame, winner="winner", loser="loser", public_items=range(9))
     said = refusal(
         lambda: more.rank(1, epsilon=1.0, mechanism=SpectralRanking),
-        "3 of 9 public items were compared with no other; leave them out of public_items",
+        "3 of 9 public items were compared with no other; leave such items out of public_items",
     )
     assert "leave mechanism out" in said
     alone = sl.comparisons(frame, winner="winner", loser="loser", public_items=[4])
     assert alone.rank(1, epsilon=1.0, mechanism=SpectralRanking).items == [4]
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_every_single_pair_is_needed(n):
+    pairs = list(itertools.combinations(range(n), 2))
+    for missing in pairs:
+        seen = walks.outcomes(n, [(*pair, 4, 2) for pair in pairs if pair != missing])
+        refusal(
+            lambda x=seen: build().select(x, Draws(SeededBits(1))),
+            "not every pair of items was compared",
+            "contraction",
+        )
+        assert len(build(contraction=0.9).select(seen, Draws(SeededBits(1))).positions) == 1
+    whole = walks.outcomes(n, [(*pair, 4, 2) for pair in pairs])
+    assert len(build(n).select(whole, Draws(SeededBits(1))).positions) == n
+
+
+def test_what_the_bound_of_a_user_left_out_is_said():
+    frame = games().with_columns(who=pl.lit(1))
+    users = source(frame, user="who", max_comparisons_per_user=1)
+    said = refusal(
+        lambda: users.rank(1, epsilon=1.0, mechanism=SpectralRanking),
+        "4 of 6 public items were compared with no other",
+        "of at most 1 comparison of each user, drawn at random",
+    )
+    assert "a larger max_comparisons_per_user may mend" in said
+    # By hand: two parts, and a pair that is missing.
+    kept = build(max_comparisons_per_user=3, contraction=0.9)
+    two = walks.outcomes(4, [(0, 1, 1, 1), (2, 3, 1, 1)], 3)
+    alone = walks.outcomes(3, [(0, 1, 1, 1)], 3)
+    path = walks.outcomes(3, [(0, 1, 1, 1), (1, 2, 1, 1)], 3)
+    drawn = "of at most 3 comparisons of each user"
+    refusal(lambda: kept.select(two, Draws()), "no chain of comparisons links", drawn)
+    refusal(lambda: kept.select(alone, Draws()), "1 of 3 public items was compared", drawn)
+    every = build(max_comparisons_per_user=3)
+    refusal(lambda: every.select(path, Draws()), "not every pair of items was", drawn)
+    assert kept.assumes[1].endswith(
+        "at most 0.9, whichever comparisons of each user are drawn to count; other outcomes are "
+        "not protected"
+    )
+
+
+def noise_of(seen, **options):
+    return build(**options).select(seen, Draws(SeededBits(1))).noise_sd
+
+
+def test_where_all_pairs_were_compared_the_larger_gap_counts():
+    seen = walks.complete(3, 2, [1, 0, 2])
+    of_all = noise_of(seen)
+    for degree in (None, 2, 7, 10):  # d (1 - rho) is at most 1: it would take more noise
+        assert noise_of(seen, contraction=0.9, degree=degree) == of_all
+    # Rounded up, 9/10 leaves a little less than 1/10, and ten times that is less than 1, too.
+    assert noise_of(seen, contraction=Fraction(9, 10), degree=10) == of_all
+    assert noise_of(seen, contraction=0.9, degree=30) == pytest.approx(of_all / 3, rel=NEAR)
+    assert noise_of(seen, contraction=0.25) == pytest.approx(of_all * 0.5 / 0.75, rel=NEAR)
+    path = walks.outcomes(3, [(0, 1, 2, 1), (1, 2, 2, 1)])
+    assert noise_of(path, contraction=0.9) == pytest.approx(of_all * 5, rel=NEAR)
+
+
+@pytest.mark.parametrize("degree", [5, 10**4, 10**6, 10**9])
+def test_without_a_contraction_the_degree_makes_no_difference(degree):
+    seen = walks.complete(6, 50, [20] * 15)
+    assert noise_of(seen, degree=degree) == noise_of(seen)
+
+
+class Watched(Draws):
+    """Keeps what is to be ranked, and in which noise."""
+
+    def order(self, shares, noises, **options):
+        self.shares, self.scale = shares, Fraction(noises[0].scale)
+        return super().order(shares, noises, **options)
+
+
+@pytest.mark.parametrize("times", [2**50, 2**55, 2**60])
+def test_where_one_outcome_changes_next_to_nothing_the_precision_is_paid_for(times):
+    n = 8
+    wins = np.random.default_rng(1).integers(0, times, n * (n - 1) // 2)
+    seen = walks.complete(n, times, wins)
+    draws = Watched(SeededBits(1))
+    build().select(seen, draws)
+    exact = walks.stationary(walks.transitions(seen, n - 1))
+    error = sum(abs(Fraction(int(a), 2**60) - b) for a, b in zip(draws.shares, exact, strict=True))
+    assert error > 0
+    assert draws.scale * Fraction(EPSILON) >= Fraction(2, times) + 2 * error
+
+
+def test_what_moves_is_rounded_up():
+    for part in range(3, 40):
+        moved, draws = Fraction(1, part), Watched(SeededBits(1))
+        build(epsilon=1.0)._ranked(np.array([2**59, 2**59]), moved, draws)
+        assert moved <= draws.scale < moved * (1 + Fraction(1, 2**50))
+
+
+def test_a_contraction_near_one_is_shown_as_it_is():
+    path = games().filter((pl.col("winner") - pl.col("loser")).abs() == 1)
+    release = source(path).rank(
+        1, epsilon=1.0, mechanism=partial(SpectralRanking, contraction=0.999999)
+    )
+    assert "contraction=0.999999" in str(release)
+    assert "at most 0.999999;" in " ".join(str(release).split())
 
 
 def test_a_delta_is_not_used():

@@ -24,7 +24,7 @@ GRID = 2.0**-60
 """Shares are integers in multiples of it, and make 2^60 of them together."""
 
 _EVERY = 4  # steps between two looks at how far it still is
-_QUICK = 64  # steps of a walk that leaves each item at about the same pace
+_QUICK = 64  # iterations of a walk that leaves each item at about the same pace
 _SLOWEST = 2.0**-10  # the pace below which items are not left more quickly
 _DAMPED = 7 / 8  # so that shares do not swing between two parts for ever
 
@@ -77,7 +77,7 @@ class Walk:
 
         Those after `steps` steps, if no earlier ones do: where each step brings two distributions
         nearer by a factor of at most rho, ln(8 / tolerance) / (1 - rho) steps are enough for a
-        tolerance of at least 4 `rounding` / (1 - rho), wherever they begin. They begin where a
+        tolerance of at least 8 `rounding` / (1 - rho), wherever they begin. They begin where a
         quicker walk of the same balance has come, which most often is near enough.
 
         Returns:
@@ -86,7 +86,7 @@ class Walk:
         n = len(self.leaving)
         shares: Floats = np.full(n, 1 / max(n, 1))
         quicker = _DAMPED / np.maximum(self.leaving, _SLOWEST)
-        for step in range(_QUICK + steps + 1):
+        for step in range(_QUICK + steps):
             if step % _EVERY == 0:
                 whole = on_grid(shares)
                 if self.residual(whole) <= tolerance:

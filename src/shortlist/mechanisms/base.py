@@ -233,7 +233,7 @@ def require_contraction(contraction: float) -> None:
     if not 0 <= _number(contraction) <= 1 - 1e-6:
         raise InputError(
             f"contraction={written(contraction)}: must be a number from 0 to 1 - 1e-6, chosen "
-            "without looking at who won; nearer to 1 is more private."
+            "without looking at who won; nearer to 1 protects more outcomes."
         )
 
 

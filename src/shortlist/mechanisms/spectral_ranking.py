@@ -32,6 +32,7 @@ __all__ = ["SpectralRanking"]
 
 _CLOSE = 2.0**-12  # of what one neighbour changes: how near the stationary distribution is found
 _MANY = 2**32  # comparisons: where nothing is compared, nothing changes
+_NOT_PROTECTED = "other outcomes are not protected"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +44,16 @@ class SpectralRanking(Mechanism):
     where an item's number of wins will do: it assumes nothing, and its noise is far less.
 
     Guarantee: epsilon-DP, pure, when the outcome of one comparison changes; or those of one user,
-    with at most `max_comparisons_per_user` comparisons. With a `contraction` rho it is conditional
-    on a promise that nothing here checks: whatever the outcomes, the walk's ergodicity coefficient
-    is at most rho. Without one, every pair of items must have been compared; then no promise is
-    needed. The scale of the noise is 2 c / (d L (1 - rho) epsilon), and 2 c / (L epsilon) without a
-    promise, for c outcomes, degree d and at least L comparisons of each pair compared; it is
-    rounded up to pay for the precision of the scores. The scores are private together.
+    with at most `max_comparisons_per_user` comparisons. Without a `contraction` this holds for all
+    outcomes, and every pair of items must have been compared. With a `contraction` rho it holds
+    between two tables whose walks both have an ergodicity coefficient of at most rho; other
+    outcomes are not protected, and nothing here checks which a table has. No rho below 1 - 1/d
+    holds for all outcomes where all pairs were compared, and none below 1 where a pair is missing.
+
+    The scale of the noise is 2 c / (d L (1 - rho) epsilon), or 2 c / (L epsilon) if all pairs were
+    compared and that is less, for c outcomes, degree d and at least L comparisons of each pair
+    compared; it is rounded up to pay for the precision of the scores. The scores are private
+    together.
 
     Source: Qiao et al. (2021), Algorithm 3, with less noise than Theorem 3.5: by a factor of
     8 sqrt(k ln(m / delta)). Proof note: `docs/proofs/spectral-ranking.md`.
@@ -56,10 +61,11 @@ class SpectralRanking(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        contraction: The promise rho, from 0 to 1 - 1e-6, chosen without looking at outcomes; None
-            for none.
-        degree: With how many others an item was compared at most, or more; None to take it from
-            the pairs compared.
+        contraction: Rho, from 0 to 1 - 1e-6: only outcomes that keep it are protected from each
+            other. Chosen without looking at outcomes; None to protect all.
+        degree: With how many others an item was compared at most, or more: the d of the walk whose
+            coefficient is meant. None to take it from the pairs compared; of no effect without a
+            `contraction`.
         max_comparisons_per_user: How many comparisons a user has made at most; None to protect one
             comparison.
 
@@ -96,13 +102,14 @@ class SpectralRanking(Mechanism):
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What is public about comparisons, and the promise."""
+        """What is public about comparisons, and between which tables the guarantee holds."""
         whose = "" if self.max_comparisons_per_user is None else ", and by whom,"
         public = f"which pairs were compared and how often{whose} is public"
         if self.contraction is None:
             return (public,)
-        bound = f"the ergodicity coefficient of the walk is at most {self.contraction}"
-        return (public, f"whatever the outcomes, {bound}: a promise that nothing checks")
+        drawn = "" if not whose else ", whichever comparisons of each user are drawn to count"
+        kept = f"whose walks both have an ergodicity coefficient of at most {self.contraction}"
+        return (public, f"private between two tables {kept}{drawn}; {_NOT_PROTECTED}")
 
     @property
     def cost(self) -> Cost:
@@ -115,25 +122,36 @@ class SpectralRanking(Mechanism):
         return self.max_comparisons_per_user or 1
 
     def explain(self) -> list[str]:
-        """The noise in plain words."""
-        gap = 1 if self.contraction is None else 1 - self.contraction
-        scale = 2 * self._outcomes / (gap * self.epsilon)
-        least = "for at least L comparisons of each pair"
-        noise = (
-            f"scale {scale:.3g} / L {least}; every pair must have been compared."
-            if self.contraction is None
-            else f"scale {scale:.3g} / (d L) {least} compared, and d others that an item was "
-            "compared with at most."
-        )
-        unchecked = (
-            "Nothing checks the promise on the contraction, and without it nothing is private."
-        )
+        """The noise in plain words, and what it does not hide."""
+        most = 2 * self._outcomes / self.epsilon
+        of_all = f"scale {most:.3g} / L, for at least L comparisons of each pair"
+        every = "Every pair must have been compared."
+        if self.contraction is not None:
+            scale = most / (1 - self.contraction)
+            of_all = (
+                f"scale {scale:.3g} / (d L), for at least L comparisons of each pair compared, and "
+                "d others that an item was compared with at most"
+            )
+            every = f"If all pairs were compared, the scale is {most:.3g} / L where that is less."
         return [
             "A walk moves from items to those that won against them; its time there is the score.",
-            f"Laplace noise is added once to every score: of {noise}",
+            f"Laplace noise is added once to every score: of {of_all}.",
+            every,
             best_are_named(self.k, "largest noisy score"),
             "The noisy scores are told.",
-            *([] if self.contraction is None else [unchecked]),
+            *self._restriction(),
+        ]
+
+    def _restriction(self) -> list[str]:
+        """Between which tables nothing is hidden."""
+        if self.contraction is None:
+            return []
+        bound = f"an ergodicity coefficient of at most {self.contraction}"
+        none = "holds for all outcomes where all pairs were compared, and none below 1 where"
+        return [
+            f"Only tables whose walks have {bound} are hidden from each other; {_NOT_PROTECTED}.",
+            "Nothing checks which coefficient a table has.",
+            f"No contraction below 1 - 1/d {none} a pair is missing.",
         ]
 
     def select(self, evidence: Outcomes, draws: Draws) -> Selection:
@@ -142,18 +160,16 @@ class SpectralRanking(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_comparisons_per_user`; the
                 degree is less than that of an item; comparisons do not link all items; or there is
-                no promise and a pair was not compared. All of that is public.
+                no contraction and a pair was not compared. All of that is public.
         """
         require_few_comparisons(evidence, self.max_comparisons_per_user)
-        degree = self._degree(evidence)
-        self._require_links(evidence)
+        degree, gap = self._degree_and_gap(evidence)
         walk = Walk.of(evidence, degree)
         least = int(evidence.times.min(initial=_MANY))
-        gap = Fraction(1, degree) if self.contraction is None else 1 - Fraction(self.contraction)
         # What one neighbour changes in a step from the same shares, and how near to its goal a walk
         # comes: both in ℓ1 norm, both of public numbers alone.
         changed = Fraction(2 * self._outcomes, degree * least)
-        tolerance = max(float(changed) * _CLOSE, 4 * walk.rounding / float(gap))
+        tolerance = max(float(changed) * _CLOSE, 8 * walk.rounding / float(gap))
         steps = math.ceil(math.log(8 / tolerance) / gap)
         shares = walk.stationary(tolerance=tolerance, steps=steps)
         return self._ranked(shares, (changed + 2 * Fraction(tolerance)) / gap, draws)
@@ -167,34 +183,52 @@ class SpectralRanking(Mechanism):
         ranked = draws.order(shares, [Laplace(scale)], digits=digits, unit=GRID, k=self.k)
         return Selection(ranked.positions, ranked.values, noise_sd=sd)
 
-    def _degree(self, evidence: Outcomes) -> int:
+    def _degree_and_gap(self, evidence: Outcomes) -> tuple[int, Fraction]:
+        """The d of the walk, and how far below 1 its ergodicity coefficient is at least."""
         most = max(int(evidence.degrees.max(initial=0)), 1)
-        if self.degree is None:
-            return most
-        if self.degree < most:
+        degree = most if self.degree is None else self.degree
+        if degree < most:
             raise InputError(
-                f"degree={self.degree}: an item was compared with {most} others; give degree={most}"
-                ", or leave it out."
+                f"degree={degree}: an item was compared with {most} others; give {most} or more, "
+                "or leave it out."
             )
-        return self.degree
+        complete = len(evidence.first) == evidence.n_items * (evidence.n_items - 1) // 2
+        self._require_links(evidence, complete=complete)
+        if self.contraction is None:
+            return most, Fraction(1, most)
+        gap = 1 - Fraction(self.contraction)
+        # The scores are the same for any d: the noise is 1 over d times the gap.
+        return (most, Fraction(1, most)) if complete and degree * gap <= 1 else (degree, gap)
 
-    def _require_links(self, evidence: Outcomes) -> None:
+    def _require_links(self, evidence: Outcomes, *, complete: bool) -> None:
         n_items = evidence.n_items
         alone = 0 if n_items <= 1 else int(np.count_nonzero(evidence.degrees == 0))
         if alone:
             raise InputError(
-                f"mechanism=SpectralRanking: {alone} of {n_items} public items were compared with "
-                "no other; leave them out of public_items, or leave mechanism out."
+                f"mechanism=SpectralRanking: {alone} of {n_items} public items "
+                f"{'was' if alone == 1 else 'were'} compared with no other{self._counted}; leave "
+                "such items out of public_items, or leave mechanism out."
             )
         if not is_connected(evidence):
             raise InputError(
                 "mechanism=SpectralRanking: no chain of comparisons links some of the items with "
-                "the others, so that nothing ranks them together; rank each part by itself, or "
-                "leave mechanism out."
+                f"the others, so that nothing ranks them together{self._counted}; rank each part "
+                "by itself, or leave mechanism out."
             )
-        if self.contraction is None and len(evidence.first) < n_items * (n_items - 1) // 2:
+        if self.contraction is None and not complete:
             raise InputError(
-                "mechanism=SpectralRanking: not every pair of items was compared, so that a "
-                "promise is needed; give its option contraction, or leave mechanism out: the "
-                "default needs none."
+                f"mechanism=SpectralRanking: not every pair of items was compared{self._counted}; "
+                "give its option contraction, with which fewer outcomes are protected, or leave "
+                "mechanism out: the default protects all."
             )
+
+    @property
+    def _counted(self) -> str:
+        """That of a user not all may count, which can leave items or pairs without any."""
+        c = self.max_comparisons_per_user
+        if c is None:
+            return ""
+        return (
+            f", of at most {c} comparison{'s' * (c != 1)} of each user, drawn at random, which a "
+            "larger max_comparisons_per_user may mend"
+        )
