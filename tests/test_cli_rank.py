@@ -51,10 +51,10 @@ def test_a_spectral_ranking(run, games):
     assert (status, err) == (0, "")
     said = " ".join(out.split())
     assert "who won, in one comparison" in said
-    assert "the ergodicity coefficient of the walk is at most 0.9: a promise" in said
+    assert "an ergodicity coefficient of at most 0.9; other outcomes are not protected" in said
     assert "SpectralRanking: k=5, contraction=0.9, degree=4" in said
     status, out, _ = run(*words, "--dry-run")
-    assert (status, "without it nothing is private" in " ".join(out.split())) == (0, True)
+    assert (status, "other outcomes are not protected" in " ".join(out.split())) == (0, True)
 
 
 def test_a_dry_run_of_a_ranking_reads_nothing(run):
@@ -82,9 +82,16 @@ def test_a_dry_run_of_a_ranking_reads_nothing(run):
         ([IN_TABLE, "--seed", 1], "--seed 1: whoever knows the seed"),
         ([IN_TABLE, "--degree", 3], "--degree: it goes with --mechanism spectral-ranking; leave"),
         ([IN_TABLE, *SPECTRAL], "--mechanism spectral-ranking: not every pair of items was"),
-        ([IN_TABLE, *SPECTRAL], "give its option --contraction, or leave mechanism out"),
+        ([IN_TABLE, *SPECTRAL], "give its option --contraction, with which fewer outcomes are"),
+        ([IN_TABLE, *SPECTRAL], "or leave --mechanism out: the default protects all."),
+        ([IN_TABLE, "--mechanism", "win-count", "--contraction", "0.9"], "--contraction: it goes"),
+        ([IN_TABLE, "--contraction", "0.9"], "--contraction: it goes with --mechanism spectral-"),
+        (
+            [IN_TABLE, *SPECTRAL, "--user", "who", "--max-comparisons-per-user", 3],
+            "drawn at random, which a larger --max-comparisons-per-user may mend",
+        ),
         ([IN_TABLE, *SPECTRAL, "--contraction", "1"], "--contraction 1.0: must be a number from 0"),
-        ([IN_TABLE, *SPECTRAL, "--contraction", "0.9", "--degree", 1], "--degree 1: an item was"),
+        ([IN_TABLE, *SPECTRAL, "--contraction", "0.9", "--degree", 1], "give 2 or more, or"),
         ([IN_TABLE, *SPECTRAL, "--delta", "0.1"], "--delta 0.1: spectral-ranking is pure and uses"),
     ],
 )

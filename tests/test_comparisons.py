@@ -117,6 +117,17 @@ def test_an_empty_table():
     assert comparisons(untyped, public_items=["a"]).rank(1, epsilon=1.0).items == ["a"]
 
 
+@pytest.mark.parametrize("of", [WON, LOST])
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64, pl.Date])
+def test_a_column_of_nulls_alone_is_no_comparison(of, dtype):
+    frame = table().with_columns(pl.lit(7).cast(pl.Int32).cast(dtype).alias(WON))
+    frame = frame.with_columns(pl.col(WON).alias(LOST)).with_columns(pl.lit(None).alias(of))
+    item = frame[WON if of == LOST else LOST][0]
+    assert frame.schema[of] == pl.Null
+    assert comparisons(frame, public_items=[item]).rank(1, epsilon=1.0).items == [item]
+    assert shown(comparisons(frame, public_items=[item])) == {item: 0}
+
+
 # What is a comparison
 
 
@@ -301,6 +312,10 @@ def test_arguments_are_checked_when_the_source_is_built():
         refusal(lambda b=bound: by_user(table(), b), rule)
     refusal(lambda: comparisons(table(), public_items=None), "public_items=None: which", "IN_TABLE")
     refusal(lambda: comparisons(table(), public_items=["a", "a"]), "'a' twice")
+    said = refusal(lambda: comparisons(table(), public_items=[]), "public_items is empty")
+    assert "None" not in said
+    one = comparisons(table(), public_items=["a"])
+    refusal(lambda: one.rank(2, epsilon=1.0), "k=2: there is only 1 public item; ask for at most")
     refusal(lambda: comparisons(table(), public_items=[1]), "1, a int")
     with pytest.raises(TypeError, match="public_items"):
         sl.comparisons(table(), winner=WON, loser=LOST)

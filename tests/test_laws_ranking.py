@@ -136,6 +136,15 @@ def test_a_user_who_is_not_bounded_is_seen(monkeypatch):
 # --- what is drawn
 
 
+@pytest.mark.parametrize("epsilon", [3.0, 6.0])
+def test_the_rounding_of_small_noise_is_stated_too(epsilon):
+    selection = WinCount(k=1, epsilon=epsilon).select(Wins(np.array([4])), Draws(SeededBits(1)))
+    # Laplace noise, rounded, is n or -n with probability exp(-epsilon n) sinh(epsilon / 2) each.
+    square = sum(2 * n**2 * math.exp(-epsilon * n) * math.sinh(epsilon / 2) for n in range(1, 100))
+    assert selection.noise_sd == pytest.approx(math.sqrt(square), rel=1e-6)
+    assert abs(selection.noise_sd - math.sqrt(2) / epsilon) > 0.02 * selection.noise_sd
+
+
 @pytest.mark.parametrize("bound", [None, 4])
 def test_the_noise_is_the_one_that_is_stated(bound):
     n, truth = 4000, np.array([500, 900, 100, 700])

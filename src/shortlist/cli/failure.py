@@ -87,6 +87,7 @@ _OPTIONS = {
     "sl.counts": "--count",
     "sl.pairs": "--user",
     "sl.store": "--store",
+    "leave mechanism out": "leave --mechanism out",
     "top_k": "top-k",
     "hitting_set": "hitting-set",
     "create it by prepare(), or run": "run",

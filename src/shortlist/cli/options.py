@@ -223,7 +223,7 @@ DomainMechanism = Annotated[
         rich_help_panel=PRIVACY,
     ),
 ]
-RankDelta = Annotated[float, _budget("Only for a mechanism that makes use of it.")]
+RankDelta = Annotated[float, _budget("No mechanism for rankings makes use of one: leave it out.")]
 RankMechanism = Annotated[
     str | None,
     typer.Option(
@@ -237,8 +237,9 @@ RankMechanism = Annotated[
 Contraction = Annotated[
     float | None,
     _budget(
-        "For spectral-ranking: your promise on the walk, whoever wins. Not needed where all pairs "
-        "were compared."
+        "For spectral-ranking: only tables whose walks have at most this ergodicity coefficient "
+        "are protected from each other; other outcomes are not protected. Not needed where all "
+        "pairs were compared."
     ),
 ]
 Degree = Annotated[

@@ -136,13 +136,15 @@ def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterable[
 
 
 def _number(value: object) -> str:
-    """A float to four digits, a large one to six; anything else as it is.
+    """A float to four digits, a large one to six, one just below 1 to more; others as they are.
 
-    >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20)
-    ('10.44', '0.02294', '123457', '20')
+    >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20), _number(0.999999)
+    ('10.44', '0.02294', '123457', '20', '0.999999')
     """
     if not isinstance(value, float):
         return str(value)
+    if 1 - 1e-4 < value < 1:
+        return f"{value:.10g}"
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 

@@ -143,14 +143,15 @@ class Comparisons:
         Args:
             k: How many items; at most the number of public items.
             epsilon: The privacy budget, above 0.
-            delta: 0, unless the mechanism makes use of one.
+            delta: 0: no mechanism here makes use of one, and none is spent without use.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
                 its own options.
             random: Where random bits come from: the operating system, unless this is a
                 `shortlist.bits.SeededBits`, with which nothing is private.
 
-        Guarantee: (epsilon, delta)-differential privacy when one comparison is added or removed,
-            or with `user` one user; `release.guarantee` says which.
+        Guarantee: epsilon-differential privacy when one comparison is added or removed, or with
+            `user` one user; by `SpectralRanking` only when outcomes change, and with a
+            `contraction` only between outcomes that keep it. `release.guarantee` says which.
 
         Raises:
             InputError: An argument cannot be used; found before data is read, but for more items
@@ -187,7 +188,7 @@ class Comparisons:
         known = "the items that the table compares are public"
         of_all = mechanism.evidence is not Outcomes
         return Promise(
-            protects=self._unit if of_all else f"who won, in {self._unit}",
+            protects=self._unit if of_all else f"who won, in {self._outcomes}",
             assumes=(known if self._public is IN_TABLE else LIST_IS_PUBLIC,),
         )
 
@@ -196,6 +197,12 @@ class Comparisons:
         if self._bound is None:
             return "one comparison"
         return f"one user, at most {self._bound} comparison{'s' * (self._bound != 1)}"
+
+    @property
+    def _outcomes(self) -> str:
+        if self._bound is None:
+            return self._unit
+        return f"the comparisons of one user, at most {self._bound}"
 
 
 def _by_user(rows: Rows) -> Contributions | None:

@@ -9,7 +9,7 @@ from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
 from shortlist.errors import InputError, nearest, written
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
-from shortlist.mechanisms.base import Mechanism, Question, require_delta, require_share
+from shortlist.mechanisms.base import Mechanism, Question, counted, require_delta, require_share
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.sources.kinds import kind_and_options
 from shortlist.sources.offer import Offer
@@ -94,7 +94,9 @@ def build_mechanism(
 def require_enough(k: int, n_items: int) -> None:
     """Refuse to ask for more than the items that everybody knows."""
     if k > n_items:
-        raise InputError(f"k={k}: there are only {n_items} public items; ask for at most so many.")
+        there = "there is" if n_items == 1 else "there are"
+        items = counted(n_items, "public item")
+        raise InputError(f"k={k}: {there} only {items}; ask for at most so many.")
 
 
 def bits_of(random: object) -> Bits:

@@ -110,6 +110,12 @@ def _in_table(keys: Keys) -> tuple[pl.DataFrame, Ints]:
     return _listed(keys, items.sort(items.columns))
 
 
+def _has_no_type(parts: list[Part], name: str) -> bool:
+    import polars as pl
+
+    return all(part.schema[name] == pl.Null for part in parts)
+
+
 def open_comparisons(
     data: object, *, winner: object, loser: object, user: object = None
 ) -> ComparisonTable:
@@ -138,6 +144,10 @@ def open_comparisons(
     for part in parts:
         check_columns(part, roles)
     columns = {name: column_type(parts, name, role) for name, role in roles.items()}
+    of_winners, of_losers, *_ = roles
+    for name, other in ((of_winners, of_losers), (of_losers, of_winners)):
+        if _has_no_type(parts, name):  # it holds no value: the other column says what they would be
+            columns[name] = columns[other]
     won, lost, *_ = columns.values()
     if won != lost:
         raise InputError(

@@ -66,9 +66,7 @@ def open_public_items(public_items: object, types: Mapping[str, pl.DataType]) ->
     parts = _as_parts(public_items)
     frame = _from_values(public_items, wanted) if parts is None else _from_table(parts, wanted)
     if frame.is_empty():
-        raise InputError(
-            "public_items is empty; give at least one item, or None if all are secret."
-        )
+        raise InputError("public_items is empty; give at least one item that everybody knows.")
     twice = frame.is_duplicated()
     if twice.any():
         row = frame.row(int(twice.arg_max() or 0))
