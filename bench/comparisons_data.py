@@ -26,7 +26,8 @@ class Games:
         name: What is compared.
         frame: Columns winner and loser, perhaps user; items are numbers from 0.
         best_first: All items in their true order.
-        promise: A contraction that is above the ergodicity coefficient of these outcomes.
+        promise: A contraction above the ergodicity coefficient of these outcomes, picked by looking
+            at them: what rests on it is not private for all outcomes.
     """
 
     name: str

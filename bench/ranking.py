@@ -14,7 +14,7 @@ import shortlist as sl
 from bench import report
 from bench.comparisons_data import Games, even, listed, sparse, uneven
 from bench.lines import Line, frame, timed_line
-from bench.ranking_plot import BY_USER, COUNT, PUBLISHED, SPECTRAL, plot
+from bench.ranking_plot import BY_USER, COUNT, OF_ALL, PUBLISHED, SPECTRAL, plot
 from bench.seeds import draws_of
 from bench.timing import peak_memory, timed
 from shortlist.exact import Draws
@@ -64,6 +64,10 @@ def _recovery(games: Games, runs: int) -> Iterator[dict[str, object]]:
             _Published(k=K, epsilon=e, **promised).select(outcomes, draws).positions
         ),
     }
+    if len(outcomes.first) == outcomes.n_items * (outcomes.n_items - 1) // 2:
+        kinds[OF_ALL] = lambda e, draws: (
+            SpectralRanking(k=K, epsilon=e).select(outcomes, draws).positions
+        )
     if "user" in games.frame.columns:
         kinds[BY_USER] = _by_user(games)
     for series, pick in kinds.items():
@@ -110,7 +114,7 @@ def _without_noise(games: Games) -> dict[str, object]:
         "largest degree": int(outcomes.degrees.max()),
         "least of a pair": least,
         "coefficient": ergodicity_coefficient(transition_matrix(outcomes)),
-        "promise": games.promise,
+        "contraction picked": games.promise,
         "found by wins": _share(games, np.argsort(-games.wins.counts)[:K]),
         "found by shares": _share(games, np.argsort(-spectral_scores(outcomes))[:K]),
     }
@@ -172,11 +176,13 @@ def _tell(figures: pl.DataFrame, limits: pl.DataFrame, times: pl.DataFrame, runs
         "have listed a title."
     )
     kinds = (
-        f"{COUNT} protects a comparison, {BY_USER} all of a reader, of whom {BOUND} "
-        f"count. {SPECTRAL} protects who won in one comparison, and only if the promise of the "
-        f"second table is kept whatever the outcomes; {PUBLISHED} has the noise of Theorem 2.1 for "
-        "the published sensitivity, 2k times as much. On the anime lists the walk also takes as "
-        "public for which pairs a reader has listed just one title."
+        f"{COUNT} protects a comparison, and {BY_USER}, all of a reader, of whom {BOUND} count. "
+        f"“{OF_ALL}” protects who won in one comparison, whatever the outcomes; it is not there "
+        f"where a pair is missing. “{SPECTRAL}” protects that only between outcomes that keep the "
+        "contraction of the second table, which was picked by looking at these outcomes: so it is "
+        f"not private for all outcomes. “{PUBLISHED}” has the noise of Theorem 2.1 for the "
+        "published sensitivity, 2k times as much. On the anime lists the walk also takes as public "
+        "for which pairs a reader has listed just one title."
     )
     speed = (
         f"Times are from a data frame of {ITEMS:,} items and about {ROWS:,} comparisons to the "
