@@ -27,9 +27,9 @@ _BLOCK = 16  # rows that stay in the cache while all others pass
 def spectral_scores(outcomes: Outcomes) -> Floats:
     """Each item's share of the time of a walk from losers to winners, shape (n_items,).
 
-    One step of the walk changes the shares by at most (n + 16) 2^-50 in ℓ1 norm, proven, with n the
-    most others that an item was compared with; so their error is at most that over 1 less the
-    `ergodicity_coefficient`. The degree makes no difference. Where several items, or groups of
+    One step of the walk changes the shares by at most (n + 16) 2^-50 + m 2^-56 in ℓ1 norm, proven,
+    for m items, of which each was compared with at most n others; so their error is at most that
+    over 1 less the `ergodicity_coefficient`. The degree makes no difference. Where several items, or groups of
     them, never lost to the rest, the shares are one answer of many.
 
     Raises:
