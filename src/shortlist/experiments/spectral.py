@@ -29,8 +29,8 @@ def spectral_scores(outcomes: Outcomes) -> Floats:
 
     One step of the walk changes the shares by at most (n + 16) 2^-50 + m 2^-56 in ℓ1 norm, proven,
     for m items, of which each was compared with at most n others; so their error is at most that
-    over 1 less the `ergodicity_coefficient`. The degree makes no difference. Where several items, or groups of
-    them, never lost to the rest, the shares are one answer of many.
+    over 1 less the `ergodicity_coefficient`. The degree makes no difference. Where several items,
+    or groups of them, never lost to the rest, the shares are one answer of many.
 
     Raises:
         InputError: These are no outcomes, or do not link all items; or no shares were found that
