@@ -20,7 +20,7 @@ from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["audit_exactly", "law_of"]
 
-Told = tuple[tuple[int, ...], tuple[float, ...], float | None]
+Told = tuple[tuple[int, ...] | frozenset[int], tuple[float, ...], float | None]
 Law = dict[Told, arb]
 Pair = tuple[Data, Data]
 _STEPS = 3  # of the directed search
@@ -47,8 +47,11 @@ def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> 
 
     def run(draws: Any) -> Told:  # noqa: ANN401
         selection = mechanism.select(evidence, draws)
-        scores = () if selection.scores is None else tuple(selection.scores.tolist())
-        return tuple(selection.positions.tolist()), scores, selection.noise_sd
+        positions = tuple(selection.positions.tolist())
+        if selection.scores is not None:
+            return positions, tuple(selection.scores.tolist()), selection.noise_sd
+        is_set = not selection.ordered and len(set(positions)) == len(positions)
+        return frozenset(positions) if is_set else positions, (), selection.noise_sd
 
     return law_in_balls(run, edges)
 
@@ -59,27 +62,29 @@ class _Memory:
     def __init__(self, universe: Universe) -> None:
         self._universe, self._mechanism = universe, universe.enumerable()
         self._known: dict[Data, Law] = {}
-        self.symmetric = True
+        self.symmetric = universe.exchangeable
 
     def law(self, data: Data) -> Law:
-        order = sorted(range(len(data)), key=data.__getitem__, reverse=True)
         if not self.symmetric:
             return self.computed(data)
-        return _relabelled(self.computed(tuple(data[i] for i in order)), order)
+        order = self._universe.falling(data)
+        return _relabelled(self.computed(self._universe.permuted(data, order)), order)
 
     def computed(self, data: Data) -> Law:
         if data not in self._known:
-            evidence, edges = self._universe.evidence_of(data), self._universe.edges(len(data))
+            edges = self._universe.edges(self._universe.n_items(data))
+            evidence = self._universe.evidence_of(data)
             self._known[data] = law_of(self._mechanism, evidence, edges)
         return self._known[data]
 
     def differs(self, family: Sequence[Data]) -> Pair | None:
         """Data sets that differ by an exchange of two items, with laws that differ otherwise."""
         for data in family[:: max(1, len(family) // _SAMPLED)]:
-            for i in range(len(data) - 1):
-                order = list(range(len(data)))
+            n_items = self._universe.n_items(data)
+            for i in range(n_items - 1):
+                order = list(range(n_items))
                 order[i], order[i + 1] = i + 1, i
-                other = tuple(data[j] for j in order)
+                other = self._universe.permuted(data, order)
                 one, two = _relabelled(self.computed(data), order), self.computed(other)
                 if not all(one.get(o, arb(0)).overlaps(two.get(o, arb(0))) for o in one | two):
                     return data, other
@@ -89,7 +94,7 @@ class _Memory:
 def _relabelled(law: Law, order: Sequence[int]) -> Law:
     """The law on items in another order: item i of the law is item order[i]."""
     return {
-        (tuple(order[i] for i in positions), scores, sd): p
+        (type(positions)(order[i] for i in positions), scores, sd): p
         for (positions, scores, sd), p in law.items()
     }
 
@@ -116,8 +121,9 @@ class _Search:
         if self._memory.symmetric and (differing := self._memory.differs(family)):
             self._memory.symmetric = False
             yield self._finding("order of items", 0.0, 1.0, differing, 1, Verdict.BROKEN)
-        if not self._memory.symmetric:
-            every = (order for data in family for order in itertools.permutations(data))
+        if self._universe.exchangeable and not self._memory.symmetric:
+            orders = list(itertools.permutations(range(self._universe.n_items(family[0]))))
+            every = (self._universe.permuted(data, o) for data in family for o in orders)
             family = list(dict.fromkeys(every))
         pairs = list(_pairs(self._universe, family))
         number = {data: i for i, data in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
@@ -207,7 +213,7 @@ def _is_wrong(law: Law) -> bool:
 
 
 def _pairs(universe: Universe, family: Sequence[Data]) -> Iterator[Pair]:
-    changes = universe.changes(len(family[0]))
+    changes = universe.changes(universe.n_items(family[0]))
     for data, change in itertools.product(family, changes):
         other = universe.changed(data, change)
         if other is not None:

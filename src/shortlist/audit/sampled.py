@@ -194,23 +194,10 @@ def _finding(universe: Universe, loss: float, pair: tuple[Data, Data], n: int) -
 
 def _short(universe: Universe, data: Data) -> str:
     text = universe.written(data)
-    return text if len(text) < 60 else f"{text[:50]}… ({len(data)} items)"
-
-
-def _kinds(data: Data, change: Data) -> tuple[int, ...]:
-    """Items that the change and their entry do not tell apart have one number."""
-    told = list(zip(data, change, strict=True))
-    return tuple(told.index(entry) for entry in told)
+    return text if len(text) < 60 else f"{text[:50]}… ({universe.n_items(data)} items)"
 
 
 def _inputs(universe: Universe) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
-    """Neighbours of equal entries, as many items changed as are named, or one of two."""
-    alone = next(iter(universe.families()))
+    """Neighbours with twice as many items as are named."""
     named = min(int(getattr(universe.mechanism, "k", 1)), 4)
-    n_items = 2 * named
-    for entry in dict.fromkeys(universe.sampled(alone)):
-        data = (entry,) * n_items
-        change = universe.sampled_change(n_items)
-        other = universe.changed(data, change)
-        if other is not None:
-            yield (data, other), _kinds(data, change)
+    return universe.sampled_pairs(2 * named)

@@ -9,7 +9,14 @@ from typing import Any
 
 from shortlist import mechanisms
 from shortlist.errors import InputError, nearest
-from shortlist.mechanisms import AddedNoise, Adjacency, Conversion, Extreme, Mechanism
+from shortlist.mechanisms import (
+    AddedNoise,
+    Adjacency,
+    Composition,
+    Conversion,
+    Extreme,
+    Mechanism,
+)
 
 __all__ = ["every_mechanism", "kind_named", "settings_of"]
 
@@ -41,6 +48,16 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"noise": AddedNoise.LAPLACE, "delta": 0.0},
         {"noise": AddedNoise.EXPONENTIAL, "delta": 0.0},
     ],
+    "UserPeeling": [
+        {"delta": 0.0, "max_items_per_user": None},
+        {"max_items_per_user": None},
+        {},
+        {"composition": Composition.HALVES},
+    ],
+    "DiscoverThenHit": [{"k": 1}, {"k": 2}],
+    "PolicyGreedy": [{}, {"alpha": 1}],
+    "WinCount": [{}, {"max_comparisons_per_user": 2}],
+    "SpectralRanking": [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],
 }
 
 

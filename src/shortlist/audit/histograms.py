@@ -1,0 +1,137 @@
+"""Universes of histograms: how many users hold each item, or by how much they weigh it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shortlist.audit.universe import Data, Universe
+from shortlist.audit.views import Listed
+from shortlist.contributions import unit_weight
+from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
+from shortlist.mechanisms.base import Mechanism
+from shortlist.reals import UNIT
+from shortlist.stores.contract import View
+
+__all__ = ["OfCounts", "OfPrivateCounts", "OfViews", "OfWeights"]
+
+
+class OfCounts(Universe):
+    """How many users hold each item, which everybody knows."""
+
+    evidence = Counts
+
+    def evidence_of(self, data: Data) -> Counts:
+        """The counts."""
+        bound = getattr(self.mechanism, "max_items_per_user", None)
+        return Counts(np.array(data, np.int64), bound)
+
+
+class OfPrivateCounts(Universe):
+    """How many users hold each item, which only the table knows; 0 is as good as no item."""
+
+    evidence = PrivateCounts
+
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """The largest entry, and that of an item which nobody holds."""
+        return [max(alone)[0], min(alone)[0]]
+
+    def evidence_of(self, data: Data) -> PrivateCounts:
+        """The counts with their bound."""
+        bound = getattr(self.mechanism, "max_items_per_user", None)
+        return PrivateCounts(np.array(data, np.int64), bound)
+
+
+class OfViews(Universe):
+    """Scores by id in a store."""
+
+    evidence = View
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 20, 3: 2}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 3, 2: 6}
+
+    def enumerable(self) -> Mechanism:
+        """With one leading bit of each number instead of 62: more would be too many branches."""
+        kind = type(self.mechanism)
+        fields = {name: getattr(self.mechanism, name) for name in kind.fields()}
+        coarse: Any = type(kind.__name__, (kind,), {"_bits": 1})
+        built: Mechanism = coarse(**fields)
+        return built
+
+    def evidence_of(self, data: Data) -> Listed:
+        """All in memory."""
+        return Listed(data)
+
+
+class OfWeights(Universe):
+    """Weights and counts: an entry is (weight in units, count).
+
+    Data sets have weights as users of one or two items add them up, from nothing to beyond the
+    thresholds, and counts that may be larger, by users whose other items were kept.
+    """
+
+    evidence = WeightedHistogram
+    sizes: ClassVar[dict[int, int]] = {1: 13, 2: 13, 3: 1}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
+
+    def families(self) -> Iterator[list[Data]]:
+        """Weights near 0 and near the threshold, with the least counts or some more."""
+        for n_items, most in self._sizes.items():
+            entries = self._entries(most)
+            yield list(itertools.combinations_with_replacement(entries, n_items))
+
+    def _entries(self, most: int) -> list[tuple[int, int]]:
+        """As many of each kind: weights near 0, and near the threshold, with some counts."""
+        one, two = unit_weight(1), unit_weight(2)
+        needed = max(1, round(self._threshold()))
+        few = [(one, 1), (two, 1), (0, 0), (one, 2), (two, 2), (one, 4), (one + two, 2)]
+        few += [(weight, count) for count in (3, 5) for weight in (one, two, one + two)]
+        many = [(n * one, n + more) for more in (0, 1, 3, 6, 2, 4) for n in (needed, needed + 1)]
+        return list(dict.fromkeys([*many[:most], *few[:most]]))
+
+    def _threshold(self) -> float:
+        names = ("mean_threshold", "threshold")
+        return float(next(getattr(self.mechanism, n) for n in names if hasattr(self.mechanism, n)))
+
+    def changes(self, n_items: int) -> list[Data]:
+        """Each item: kept, of t that are kept; held and not kept, if t is the bound; not held."""
+        bound = int(getattr(self.mechanism, "max_items_per_user", n_items))
+        found = []
+        for states in itertools.product((0, 1, 2), repeat=n_items):
+            kept, dropped = states.count(2), states.count(1)
+            if 0 < kept <= bound and (dropped == 0 or kept == bound):
+                entry = {0: (0, 0), 1: (0, 1), 2: (unit_weight(kept), 1)}
+                found.append(tuple(entry[state] for state in states))
+        return found
+
+    def changed(self, data: Data, change: Data) -> Data:
+        """Weights and counts added."""
+        return tuple((w + v, c + d) for (w, c), (v, d) in zip(data, change, strict=True))
+
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With as many users more who hold that item alone."""
+        weight, count = data[item][0] + step * unit_weight(1), data[item][1] + step
+        if min(weight, count) < 0 or (weight == 0) != (count == 0):
+            return None
+        return (*data[:item], (weight, count), *data[item + 1 :])
+
+    def edges(self, n_items: int) -> tuple[float, ...]:
+        """Beyond the threshold."""
+        at = self._threshold()
+        return (at + 0.5, at + 2.0) if n_items < 2 else ()
+
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """The largest entry, and that of an item which nobody holds."""
+        return [max(alone)[0], min(alone)[0]]
+
+    def evidence_of(self, data: Data) -> WeightedHistogram:
+        """The histogram, with the bound that the mechanism accounts for."""
+        weights, counts = (np.array(column, np.int64) for column in zip(*data, strict=True))
+        bound = int(getattr(self.mechanism, "max_items_per_user", len(data)))
+        return WeightedHistogram(weights, counts, bound)
+
+    def written(self, data: Data) -> str:
+        """Weights as they are, and counts."""
+        return "(" + ", ".join(f"{w * UNIT:.4g} of {c}" for w, c in data) + ")"

@@ -1,0 +1,159 @@
+"""Universes of users' whole sets of items.
+
+A data set says how many users hold each non-empty set: an entry for each set, of which item i is in
+the set of entry e if bit i of e + 1 is 1. A change is one user more.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.audit.universe import Data, Universe, kinds_of
+from shortlist.contributions import Contributions
+from shortlist.mechanisms import DiscoverThenHit, PolicyGaussian, PolicyGreedy
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["OfContributions"]
+
+_MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
+_MOST_ORDERS = 220  # of users, times such choices, where users come in random order
+_MOST_COPIES = 30  # of one set
+
+
+class OfContributions(Universe):
+    """Users who hold any sets of a few items.
+
+    Attributes:
+        sizes: Up to how many users of any sets there are for each number of items.
+        slow_sizes: The same where users come in random order, of which there are many, and where
+            there is much noise to integrate; all, and quickly.
+    """
+
+    evidence = Contributions
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
+    slow_sizes: ClassVar[dict[type[Mechanism], tuple[dict[int, int], dict[int, int]]]] = {
+        PolicyGaussian: ({1: 4, 2: 4, 3: 3, 4: 1}, quick_sizes),
+        PolicyGreedy: ({1: 4, 2: 3, 3: 3, 4: 1}, quick_sizes),
+        DiscoverThenHit: ({1: 12, 2: 10}, {1: 4, 2: 2}),
+    }
+
+    def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
+        """As any universe; with fewer users where laws take long."""
+        super().__init__(mechanism, quick=quick)
+        self._quick = quick
+        for kind, sizes in self.slow_sizes.items():
+            if isinstance(mechanism, kind):
+                self._sizes = sizes[quick]
+
+    def families(self) -> Iterator[list[Data]]:
+        """All that few users may hold; and many users of one set, with a few others."""
+        for n_items, most in self._sizes.items():
+            n_sets = 2**n_items - 1
+            found = dict.fromkeys(self._up_to(most, n_sets))
+            for copies, alike in itertools.product(self._near(), range(n_sets)):
+                many = tuple(copies * (alike == i) for i in range(n_sets))
+                for few in self._up_to(most // 4, n_sets):
+                    found[tuple(a + b for a, b in zip(many, few, strict=True))] = None
+            yield [data for data in found if self._is_small(data)]
+
+    def changed(self, data: Data, change: Data) -> Data | None:
+        """With one user more, unless that takes long."""
+        other = super().changed(data, change)
+        return None if other is None or not self._is_small(other) else other
+
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With more or fewer users of one set, unless that takes long."""
+        other = super().moved(data, item, step)
+        return None if other is None or not self._is_small(other) else other
+
+    def _up_to(self, n_users: int, n_sets: int) -> Iterator[Data]:
+        for n in range(n_users + 1):
+            for held in itertools.combinations_with_replacement(range(n_sets), n):
+                yield tuple(held.count(i) for i in range(n_sets))
+
+    def _near(self) -> list[int]:
+        """Numbers of users at a threshold, unless they come in all orders."""
+        at = getattr(self.mechanism, "threshold", None)
+        at = getattr(self.mechanism, "mean_threshold", None) if at is None else at
+        if self._quick or at is None or at > _MOST_COPIES or self._is_shuffled():
+            return []
+        return [math.ceil(at)]
+
+    def _is_shuffled(self) -> bool:
+        """Whether users come in a random order."""
+        return isinstance(self.mechanism, PolicyGaussian | PolicyGreedy)
+
+    def _is_small(self, data: Data) -> bool:
+        """Whether there are few ways to bound the users' items, and to order the users."""
+        bound = getattr(self.mechanism, "max_items_per_user", None) or self.n_items(data)
+        sizes = (held.bit_count() for held in range(1, len(data) + 1))
+        ways = [math.comb(size, min(size, bound)) ** n for size, n in zip(sizes, data, strict=True)]
+        choices = int(math.prod(ways))
+        if self._is_shuffled():
+            return choices * math.factorial(sum(data)) <= _MOST_ORDERS
+        return choices <= _MOST_CHOICES
+
+    def changes(self, n_items: int) -> list[Data]:
+        """One user, of any set: what is bounded is bounded by the mechanism."""
+        n_sets = 2**n_items - 1
+        return [tuple(int(i == held) for i in range(n_sets)) for held in range(n_sets)]
+
+    def n_items(self, data: Data) -> int:
+        """From the number of sets."""
+        return len(data).bit_length()
+
+    def permuted(self, data: Data, order: Sequence[int]) -> Data:
+        """Each set with the items of other names."""
+        return tuple(data[held] for held in _renamed(tuple(order)))
+
+    def falling(self, data: Data) -> Sequence[int]:
+        """The order that gives the largest entries first."""
+        return max(_orders(self.n_items(data)), key=lambda order: self.permuted(data, order))
+
+    def edges(self, n_items: int) -> tuple[float, ...]:
+        """Noisy weights are cut where there is one item."""
+        return (0.5, 1.5, 3.5) if n_items == 1 else ()
+
+    def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
+        """One user more, who holds half of the items; others hold nothing, or one item each."""
+        held = 2 ** max(n_items // 2, 1) - 1
+        for n_users in (0, 4):
+            alone = [n_users * (mask.bit_count() == 1) for mask in range(1, 2**n_items)]
+            more = [n + (mask == held) for mask, n in enumerate(alone, start=1)]
+            yield (tuple(alone), tuple(more)), kinds_of([held >> i & 1 for i in range(n_items)])
+
+    def evidence_of(self, data: Data) -> Contributions:
+        """The users' sets."""
+        n_items = self.n_items(data)
+        sets = [held for held, n in enumerate(data, start=1) for _ in range(n)]
+        rows = [(u, i) for u, held in enumerate(sets) for i in range(n_items) if held >> i & 1]
+        users, items = np.array(rows, np.uint32).reshape(-1, 2).T.copy()
+        return Contributions.of_rows(users, items, n_users=len(sets), n_items=n_items)
+
+    def written(self, data: Data) -> str:
+        """How many hold which items, by their numbers."""
+        told = [f"{n} of {_items(held)}" for held, n in enumerate(data, start=1) if n]
+        return "(" + ", ".join(told or ["nobody"]) + ")"
+
+
+def _items(held: int) -> str:
+    return "{" + ", ".join(str(i) for i in range(held.bit_length()) if held >> i & 1) + "}"
+
+
+@lru_cache
+def _orders(n_items: int) -> list[tuple[int, ...]]:
+    return list(itertools.permutations(range(n_items)))
+
+
+@lru_cache
+def _renamed(order: tuple[int, ...]) -> list[int]:
+    """For each set of the items i, the entry of the set of the items order[i]."""
+    masks = range(1, 2 ** len(order))
+    return [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]
