@@ -22,7 +22,7 @@ from shortlist.audit.questions import QUESTIONS, Question, audit_question
 from shortlist.audit.sampled import CONFIDENCE, audit_by_samples, lower_bound
 from shortlist.bits import SeededBits
 from shortlist.histogram import Counts
-from shortlist.mechanisms import Gamma, OneShotLaplace, Peeling, PermuteAndFlip
+from shortlist.mechanisms import Gamma, OneShotLaplace, Peeling, PermuteAndFlip, SpectralRanking
 from shortlist.noise import Exponential, Laplace, Normal
 
 
@@ -118,6 +118,14 @@ CAUGHT = [
     (wrong.Seeded(k=1, epsilon=1.0), "epsilon"),
     (wrong.FewBits(k=1, epsilon=2.0), "epsilon"),
     (wrong.CountsAsHeld(epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
+    (wrong.OneRoundOfUsers(k=2, epsilon=1.0), "epsilon"),
+    (wrong.StopsWhenReached(k=2, epsilon=1.0), "epsilon"),
+    (
+        wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
+        "delta",
+    ),
+    (wrong.OneComparison(k=1, epsilon=2.0, max_comparisons_per_user=2), "epsilon"),
+    (SpectralRanking(k=2, epsilon=2.0, contraction=0.0), "epsilon"),  # a promise that is broken
 ]
 
 

@@ -17,10 +17,14 @@ from shortlist.mechanisms import (
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
+    PolicyGaussian,
     Selection,
+    UserPeeling,
     WeightedGaussian,
+    WinCount,
 )
 from shortlist.privacy import Pure
+from shortlist.unreached import Unreached
 
 
 class FlipOfBoundedRange(PermuteAndFlip):
@@ -130,3 +134,38 @@ class CountsAsHeld(WeightedGaussian):
         whole = evidence.counts * 2**32
         changed = WeightedHistogram(whole, evidence.counts, evidence.max_items_per_user)
         return super().select(changed, draws)
+
+
+class OneRoundOfUsers(UserPeeling):
+    """User peeling charged for one pick, however many there are."""
+
+    local_epsilon = cached_property(lambda self: self.epsilon)
+
+    @property
+    def cost(self):
+        return Pure.bounded_range(self.local_epsilon)
+
+
+class StopsWhenReached(UserPeeling):
+    """User peeling that ends where no user is left."""
+
+    def select(self, evidence, draws):
+        picked = super().select(evidence, draws).positions
+        unreached, kept = Unreached.of(evidence, np.arange(evidence.n_items)), 0
+        while kept < len(picked) and unreached.counts.any():
+            unreached.reach(int(picked[kept]))
+            kept += 1
+        return Selection(picked[:kept])
+
+
+class PolicyForOne(PolicyGaussian):
+    """The threshold for users of one item, where they hold several."""
+
+    def _threshold(self, sigma):
+        return threshold(sigma=sigma, delta=self.threshold_delta, max_items_per_user=1)
+
+
+class OneComparison(WinCount):
+    """Noise for one comparison, where users have made several."""
+
+    _changed = 1
