@@ -54,8 +54,8 @@ class OfContributions(Universe):
 
     def families(self) -> Iterator[list[Data]]:
         """All that few users may hold; and many users of one set, with a few others."""
-        for n_items, most in self._sizes.items():
-            n_sets = 2**n_items - 1
+        for n_items, bounded in self._sizes.items():
+            most, n_sets = bounded + self._is_plain(), 2**n_items - 1
             found = dict.fromkeys(self._up_to(most, n_sets))
             for copies, alike in itertools.product(self._near(), range(n_sets)):
                 many = tuple(copies * (alike == i) for i in range(n_sets))
@@ -89,6 +89,11 @@ class OfContributions(Universe):
     def _is_shuffled(self) -> bool:
         """Whether users come in a random order."""
         return isinstance(self.mechanism, PolicyGaussian | PolicyGreedy)
+
+    def _is_plain(self) -> bool:
+        """Whether nothing is drawn but picks, so that there is time for one user more."""
+        bounded = getattr(self.mechanism, "max_items_per_user", None) is not None
+        return not (self._quick or bounded or self._is_shuffled())
 
     def _is_small(self, data: Data) -> bool:
         """Whether there are few ways to bound the users' items, and to order the users."""
