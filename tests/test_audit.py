@@ -223,6 +223,12 @@ def test_floats_confine_the_balls(claim):
         assert losses.high[0] - losses.low[0] < 0.02
 
 
+def test_what_floats_cannot_hold_is_left_to_balls():
+    with ctx.workprec(200):
+        p, q = {0: arb(1), 1: arb("1e-400")}, {0: arb(1)}
+        assert not Laws([p, q]).sides([0], [1]).largest_log_ratio().high[0] < 1
+
+
 def test_a_cut_that_takes_away_what_is_lost_leaves_the_rest():
     # Two outcomes: one of mass 0.1 on one side only. Without it nothing is lost.
     with ctx.workprec(200):

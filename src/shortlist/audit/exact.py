@@ -78,17 +78,23 @@ class _Memory:
         return self._known[data]
 
     def differs(self, family: Sequence[Data]) -> Pair | None:
-        """Data sets that differ by an exchange of two items, with laws that differ otherwise."""
+        """Data sets that differ by the order of their items, with laws that differ otherwise."""
         for data in family[:: max(1, len(family) // _SAMPLED)]:
-            n_items = self._universe.n_items(data)
-            for i in range(n_items - 1):
-                order = list(range(n_items))
-                order[i], order[i + 1] = i + 1, i
+            for order in _orders(self._universe.n_items(data)):
                 other = self._universe.permuted(data, order)
                 one, two = _relabelled(self.computed(data), order), self.computed(other)
                 if not all(one.get(o, arb(0)).overlaps(two.get(o, arb(0))) for o in one | two):
                     return data, other
         return None
+
+
+def _orders(n_items: int) -> Iterator[list[int]]:
+    """Each exchange of two items side by side, and all items backwards."""
+    items = list(range(n_items))
+    for i in range(n_items - 1):
+        yield [*items[:i], i + 1, i, *items[i + 2 :]]
+    if n_items > 2:
+        yield items[::-1]
 
 
 def _relabelled(law: Law, order: Sequence[int]) -> Law:

@@ -19,6 +19,7 @@ __all__ = ["Laws", "Range", "Sides", "hockey_stick", "largest_log_ratio", "log_p
 
 Law = Mapping[Any, arb]
 _PAD = 2.0**-38  # relative
+_LEAST = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 
 
 class Range(NamedTuple):
@@ -96,15 +97,22 @@ class Laws:
         middles, radii = np.zeros((2, len(laws), max(len(outcomes), 1)))
         for row, law in enumerate(laws):
             for outcome, ball in law.items():
-                middles[row, outcomes[outcome]] = float(ball.mid())
+                middles[row, outcomes[outcome]] = _or_least(ball)
                 radii[row, outcomes[outcome]] = float(ball.rad())
         radii = radii * (1 + 2.0**-20) + middles * 2.0**-51
+        # What can come out is above 0, also where floats run out: then balls have to tell.
+        radii[middles > 0] += _LEAST
         self._low, self._high = np.maximum(middles - radii, 0), middles + radii
 
     def sides(self, first: Sequence[int], second: Sequence[int]) -> Sides:
         """The laws of pairs, by the numbers of their data sets."""
         p = Range(self._low[first], self._high[first])
         return Sides(p, Range(self._low[second], self._high[second]))
+
+
+def _or_least(ball: arb) -> float:
+    """The middle of the ball; something above 0, unless it is 0."""
+    return 0.0 if ball.is_zero() else max(float(ball.mid()), _LEAST)
 
 
 def hockey_stick(p: Law, q: Law, epsilon: float) -> arb:
