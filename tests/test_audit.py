@@ -33,6 +33,7 @@ from shortlist.mechanisms import (
     SpectralRanking,
 )
 from shortlist.noise import Exponential, Laplace, Normal
+from shortlist.sources.kinds import every_mechanism
 
 
 def broken(findings):
@@ -52,7 +53,7 @@ def test_every_claim_of_every_mechanism_holds(audit):
     assert all(finding.verdict is Verdict.HOLDS for finding in audit.findings)
     assert all(0 <= finding.used <= 1 + 1e-12 for finding in audit.findings)
     named = {finding.mechanism for finding in audit.findings}
-    kinds = {kind.__name__ for kind in sl.audit.settings.every_mechanism()}
+    kinds = {kind.__name__ for kind in every_mechanism()}
     assert named == kinds
 
 

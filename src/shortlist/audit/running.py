@@ -8,8 +8,9 @@ from functools import partial
 from multiprocessing import get_context
 
 from shortlist.audit.report import Audit
-from shortlist.audit.settings import every_mechanism, kind_named, settings_of
+from shortlist.audit.settings import settings_of
 from shortlist.mechanisms.base import Mechanism
+from shortlist.sources.kinds import every_mechanism, mechanism_named
 
 __all__ = ["Kind", "run"]
 
@@ -66,6 +67,6 @@ def _instances(
     if isinstance(mechanism, Mechanism):
         yield mechanism
         return
-    named = kind_named(mechanism) if isinstance(mechanism, str) else mechanism
+    named = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
     for kind in every_mechanism() if named is None else [named]:
         yield from settings_of(kind, quick=quick or statistical)

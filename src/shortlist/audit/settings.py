@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from shortlist import mechanisms
-from shortlist.errors import InputError, nearest
 from shortlist.mechanisms import (
     AddedNoise,
     Adjacency,
@@ -18,7 +16,7 @@ from shortlist.mechanisms import (
     Mechanism,
 )
 
-__all__ = ["every_mechanism", "kind_named", "settings_of"]
+__all__ = ["settings_of"]
 
 _GRID: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 3),
@@ -92,30 +90,3 @@ def _numbers(
             name: _GRID[name][(i, j, (i + j) % 3, (i + 2 * j) % 3)[n]]
             for n, name in enumerate(names)
         }
-
-
-def every_mechanism() -> list[type[Mechanism]]:
-    """Those that a question takes."""
-    listed = (getattr(mechanisms, name) for name in mechanisms.__all__)
-    return [
-        x for x in listed if isinstance(x, type) and issubclass(x, Mechanism) and x is not Mechanism
-    ]
-
-
-def kind_named(name: str) -> type[Mechanism]:
-    """The mechanism of that name, in kebab case as the command takes it.
-
-    Raises:
-        InputError: There is none.
-    """
-    names = {_kebab(kind.__name__): kind for kind in every_mechanism()}
-    if name not in names:
-        raise InputError(
-            f'mechanism "{name}" is not known; there are {", ".join(names)}.'
-            f"{nearest(name, list(names))}"
-        )
-    return names[name]
-
-
-def _kebab(name: str) -> str:
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).removeprefix("-")

@@ -11,7 +11,7 @@ from shortlist.errors import InputError, nearest, shown, written
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 
-__all__ = ["kind_and_options", "mechanism_named", "mechanism_names", "own_bound"]
+__all__ = ["every_mechanism", "kind_and_options", "mechanism_named", "mechanism_names", "own_bound"]
 
 
 def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]]:
@@ -37,7 +37,7 @@ def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]
             f"mechanism={name}(...): give the class {name}, or functools.partial({name}, ...) of "
             "it with its own options; the question supplies k, epsilon, delta and bounds."
         )
-    names = ", ".join(kind.__name__ for kind in _kinds())
+    names = ", ".join(kind.__name__ for kind in every_mechanism())
     raise InputError(
         f"mechanism={written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
         "functools.partial of one with its options by keyword."
@@ -52,12 +52,12 @@ def own_bound(mechanism: object) -> int | None:
 
 def mechanism_names() -> list[str]:
     """The names of the mechanisms in kebab case, as the command takes them."""
-    return [_kebab(kind.__name__) for kind in _kinds()]
+    return [_kebab(kind.__name__) for kind in every_mechanism()]
 
 
 def mechanism_named(name: str) -> type[Mechanism]:
     """The mechanism of that kebab-case name."""
-    for kind in _kinds():
+    for kind in every_mechanism():
         if _kebab(kind.__name__) == name:
             return kind
     names = mechanism_names()
@@ -67,7 +67,8 @@ def mechanism_named(name: str) -> type[Mechanism]:
     )
 
 
-def _kinds() -> list[type[Mechanism]]:
+def every_mechanism() -> list[type[Mechanism]]:
+    """The mechanisms that a question takes."""
     listed = (getattr(mechanisms, name) for name in mechanisms.__all__)
     return [
         x for x in listed if isinstance(x, type) and issubclass(x, Mechanism) and x != Mechanism
