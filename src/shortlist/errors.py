@@ -1,6 +1,7 @@
 """The one error that a caller can mend, and what its checks and messages need."""
 
 import difflib
+import math
 import numbers
 from collections.abc import Iterable
 
@@ -47,3 +48,13 @@ def written(value: object) -> str:
 def is_whole(value: object) -> bool:
     """Whether `value` is a whole number of any library; True and False are none."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def as_float(value: object) -> float:
+    """The value as a float; NaN, which no condition holds for, if it is no number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

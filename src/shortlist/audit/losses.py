@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb
 
-from shortlist.reals import Floats
+from shortlist.reals import TINY, Floats
 
 __all__ = ["Laws", "Range", "Sides", "hockey_stick", "largest_log_ratio", "log_power_sum"]
 
 Law = Mapping[Any, arb]
 _PAD = 2.0**-38  # relative
-_LEAST = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 
 
 class Range(NamedTuple):
@@ -101,7 +100,7 @@ class Laws:
                 radii[row, outcomes[outcome]] = float(ball.rad())
         radii = radii * (1 + 2.0**-20) + middles * 2.0**-51
         # What can come out is above 0, also where floats run out: then balls have to tell.
-        radii[middles > 0] += _LEAST
+        radii[middles > 0] += TINY
         self._low, self._high = np.maximum(middles - radii, 0), middles + radii
 
     def sides(self, first: Sequence[int], second: Sequence[int]) -> Sides:
@@ -112,7 +111,7 @@ class Laws:
 
 def _or_least(ball: arb) -> float:
     """The middle of the ball; something above 0, unless it is 0."""
-    return 0.0 if ball.is_zero() else max(float(ball.mid()), _LEAST)
+    return 0.0 if ball.is_zero() else max(float(ball.mid()), TINY)
 
 
 def hockey_stick(p: Law, q: Law, epsilon: float) -> arb:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import numbers
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.errors import InputError, is_whole, written
+from shortlist.errors import InputError, as_float, is_whole, written
 from shortlist.reals import Ints
 
 __all__ = [
@@ -31,13 +30,13 @@ def require_whole(**values: int) -> None:
         if not (is_whole(value) and value >= 1):
             raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
         if value > MOST:
-            raise InputError(f"{name}={_number(value):g}: must be at most 2^53, as tables are.")
+            raise InputError(f"{name}={as_float(value):g}: must be at most 2^53, as tables are.")
 
 
 def require_between(low: float, high: float = _LARGEST, **values: float) -> None:
     """Refuse what is not a number above `low` and below `high`."""
     for name, value in values.items():
-        if not low < _number(value) < high:
+        if not low < as_float(value) < high:
             rule = f"must be a number above {low:g} and below {high:g}."
             raise InputError(f"{name}={_shown(value)}: {rule}")
 
@@ -45,7 +44,7 @@ def require_between(low: float, high: float = _LARGEST, **values: float) -> None
 def require_at_least(low: float, **values: float) -> None:
     """Refuse what is not a number of at least `low`, and below 1e100."""
     for name, value in values.items():
-        if not low <= _number(value) < _LARGEST:
+        if not low <= as_float(value) < _LARGEST:
             rule = f"must be a number, at least {low:g} and below {_LARGEST:g}."
             raise InputError(f"{name}={_shown(value)}: {rule}")
 
@@ -66,14 +65,4 @@ def require_counts(counts: ArrayLike) -> Ints:
 
 
 def _shown(value: object) -> str:
-    return "inf" if _number(value) == math.inf else written(value)
-
-
-def _number(value: object) -> float:
-    """The value as a float; NaN, which no condition holds for, if it is no number."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+    return "inf" if as_float(value) == math.inf else written(value)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import numbers
 from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.errors import InputError, is_whole, written
+from shortlist.errors import InputError, as_float, is_whole, written
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.privacy import Cost
@@ -196,7 +195,7 @@ class Mechanism(ABC):
 
 def require_epsilon(epsilon: float) -> None:
     """Refuse an epsilon that no guarantee can have."""
-    if not 0 < _number(epsilon) < math.inf:
+    if not 0 < as_float(epsilon) < math.inf:
         raise InputError(
             f"epsilon={written(epsilon)}: must be a number above 0, and finite; 1 is usual, and "
             "less is more private."
@@ -205,7 +204,7 @@ def require_epsilon(epsilon: float) -> None:
 
 def require_delta(delta: float, *, zero_because: str | None = None) -> None:
     """Refuse a delta outside [0, 1), and 0 too where `zero_because` says why it cannot be 0."""
-    if not 0 <= _number(delta) < 1:
+    if not 0 <= as_float(delta) < 1:
         raise InputError(
             f"delta={written(delta)}: must be a number from 0 to less than 1, far below one over "
             "the number of users; 1e-6 is usual."
@@ -224,13 +223,13 @@ def require_count(name: str, value: int) -> None:
 
 def require_share(name: str, value: float) -> None:
     """Refuse what is no proper share of a whole."""
-    if not 1e-6 <= _number(value) <= 1 - 1e-6:
+    if not 1e-6 <= as_float(value) <= 1 - 1e-6:
         raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
 
 
 def require_contraction(contraction: float) -> None:
     """Refuse what cannot bound the ergodicity coefficient of a walk that forgets where it began."""
-    if not 0 <= _number(contraction) <= 1 - 1e-6:
+    if not 0 <= as_float(contraction) <= 1 - 1e-6:
         raise InputError(
             f"contraction={written(contraction)}: must be a number from 0 to 1 - 1e-6, chosen "
             "without looking at who won; nearer to 1 protects more outcomes."
@@ -303,13 +302,3 @@ def score_digits(sd: float) -> int:
     (2, 4, -1)
     """
     return 2 - math.floor(math.log10(sd))
-
-
-def _number(value: object) -> float:
-    """The value as a float; NaN, which no condition holds for, if it is no number."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
