@@ -160,7 +160,7 @@ def hit_oracle(mechanism, data, kept):
         if len(found) >= k:
             add(found, mechanism.local_epsilon, p)
             continue
-        gaussians = mechanism.gaussians(len(found))
+        gaussians = mechanism.gaussians_after(len(found))
         picks = bounded_range_epsilon(k, mechanism.picks_rho(len(found)))
         others = [x for x in held if x not in found]
         missed = {
@@ -251,7 +251,7 @@ def test_the_stages_of_discover_then_hit_fit_into_its_cost(k):
     first = gaussian(mechanism.first_sigma)
     assert whole * Fraction(9, 10) < first + picks(mechanism.local_epsilon) <= whole
     for named in range(k):
-        second = gaussian(mechanism.gaussians(named).second_sigma)
+        second = gaussian(mechanism.gaussians_after(named).second_sigma)
         local_epsilon = bounded_range_epsilon(k, mechanism.picks_rho(named))
         assert whole * Fraction(9, 10) < first + second + picks(local_epsilon) <= whole
 

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import bounded_range_epsilon, subtract_down, zcdp_rho
+from shortlist.calibration import bounded_range_epsilon, subtract_down
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Mechanism, Question, Selection, picked_in_turn
+from shortlist.mechanisms.base import Question, Selection, picked_in_turn
 from shortlist.mechanisms.peeling import odds
-from shortlist.mechanisms.two_gaussians import TwoGaussians
+from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
 from shortlist.privacy import ZCDP, Cost, Gaussian
@@ -24,7 +24,7 @@ _LEAST = 0.1  # of k items named, as many as which picks are paid for at least
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverThenHit(Mechanism):
+class DiscoverThenHit(Discovering):
     """Hitting set of private items, the default: discovery takes what picks have no use for.
 
     First the weighted Gaussian mechanism names items with `discovery_share` of the budget. If it
@@ -81,63 +81,19 @@ class DiscoverThenHit(Mechanism):
     )
     score_unit: ClassVar[str | None] = "noisy weight"
 
-    @cached_property
-    def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
-        return self.delta * self.threshold_share
-
-    @cached_property
-    def rho(self) -> float:
-        """The zCDP of all stages together."""
-        return zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
-
-    @cached_property
-    def first_rho(self) -> float:
-        """The zCDP of the first Gaussian."""
-        return self.rho * self.discovery_share
-
-    @cached_property
-    def rest(self) -> float:
-        """The zCDP of all that follows it."""
-        return subtract_down(self.rho, self.first_rho)
-
     def picks_rho(self, named: int) -> float:
         """The zCDP of the picks, where the first Gaussian named so many items, less than k."""
         return self.rest * self.picks_share * max(named / self.k, _LEAST)
 
-    def gaussians(self, named: int) -> TwoGaussians:
+    def gaussians_after(self, named: int) -> TwoGaussians:
         """Both Gaussians, where the first named so many items, less than k."""
         second = subtract_down(self.rest, self.picks_rho(named))
         return TwoGaussians(self.first_rho, second, self.threshold_delta, self.max_items_per_user)
 
     @cached_property
-    def _none_named(self) -> TwoGaussians:
-        return self.gaussians(0)
-
-    @cached_property
-    def local_epsilon(self) -> float:
-        """The parameter of each pick, where the first Gaussian named enough."""
-        return bounded_range_epsilon(self.k, self.rest)
-
-    @property
-    def first_sigma(self) -> float:
-        """The standard deviation of the first noise."""
-        return self._none_named.first_sigma
-
-    @property
-    def first_threshold(self) -> float:
-        """The least noisy weight to be named by the first Gaussian."""
-        return self._none_named.first_threshold
-
-    @property
-    def mean_sigma(self) -> float:
-        """The standard deviation of the noise in the mean, where none was named at first."""
-        return self._none_named.mean_sigma
-
-    @property
-    def mean_threshold(self) -> float:
-        """The least mean of noisy weights to be named, where none was named at first."""
-        return self._none_named.mean_threshold
+    def gaussians(self) -> TwoGaussians:
+        """Both Gaussians, where the first named none; it is the same whatever it names."""
+        return self.gaussians_after(0)
 
     @property
     def cost(self) -> Cost:
@@ -157,19 +113,19 @@ class DiscoverThenHit(Mechanism):
         then = "Up to as many are picked from all of these, with less of the budget."
         needs = people_needed(self.mean_threshold)
         or_more = f"To be named at first, it needs {self.first_threshold:.0f}."
-        return [*self._none_named.explain(), enough, more, then, f"{needs} {or_more}"]
+        return [*self.gaussians.explain(), enough, more, then, f"{needs} {or_more}"]
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """At most k items from whole sets, in the order picked, each with its noisy weight."""
         weights = evidence.bounded(self.max_items_per_user, draws).weigh().weights
-        items, named = self._none_named.discover(weights, draws)
+        items, named = self.gaussians.discover(weights, draws)
         n = int(np.count_nonzero(named))
         if n >= self.k:
             found = items[named]
             picked = found[peel_users(evidence, found, self.k, self.local_epsilon, draws)]
-            scores = self._none_named.first_scores(weights[picked], draws)
+            scores = self.gaussians.first_scores(weights[picked], draws)
             return Selection(picked, scores, noise_sd=self.first_sigma)
-        gaussians = self.gaussians(n)
+        gaussians = self.gaussians_after(n)
         ranked = gaussians.mean(weights[items], named, draws)
         local_epsilon = bounded_range_epsilon(self.k, self.picks_rho(n))
         found = items[ranked.positions]

@@ -9,20 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist import privacy
-from shortlist.calibration import (
-    bounded_range_epsilon,
-    subtract_down,
-    zcdp_rho,
-)
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.mechanisms.base import (
-    Mechanism,
     Selection,
     require_bounded,
 )
 from shortlist.mechanisms.peeling import odds, peel
-from shortlist.mechanisms.two_gaussians import TwoGaussians
+from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.weighted_gaussian import (
     WHY_DELTA,
     people_needed,
@@ -33,7 +27,7 @@ __all__ = ["DiscoverThenRank"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverThenRank(Mechanism):
+class DiscoverThenRank(Discovering):
     """Top-k of private items, the default: every bit of budget goes where the data needs it.
 
     First the weighted Gaussian mechanism names items with `discovery_share` of the budget. If it
@@ -90,26 +84,11 @@ class DiscoverThenRank(Mechanism):
     score_unit: ClassVar[str | None] = "noisy weight"
 
     @cached_property
-    def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
-        return self.delta * self.threshold_share
-
-    @cached_property
-    def rho(self) -> float:
-        """The zCDP of both stages together."""
-        return zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
-
-    @cached_property
     def gaussians(self) -> TwoGaussians:
         """The first stage, and the second Gaussian that may follow it."""
-        first = self.rho * self.discovery_share
-        second = subtract_down(self.rho, first)
-        return TwoGaussians(first, second, self.threshold_delta, self.max_items_per_user)
-
-    @property
-    def first_sigma(self) -> float:
-        """The standard deviation of the first stage's noise."""
-        return self.gaussians.first_sigma
+        return TwoGaussians(
+            self.first_rho, self.rest, self.threshold_delta, self.max_items_per_user
+        )
 
     @property
     def second_sigma(self) -> float:
@@ -117,31 +96,11 @@ class DiscoverThenRank(Mechanism):
         return self.gaussians.second_sigma
 
     @property
-    def mean_sigma(self) -> float:
-        """The standard deviation of the noise in the mean of both Gaussians."""
-        return self.gaussians.mean_sigma
-
-    @property
-    def first_threshold(self) -> float:
-        """The least noisy weight to be named by the first stage."""
-        return self.gaussians.first_threshold
-
-    @property
-    def mean_threshold(self) -> float:
-        """The least mean of noisy weights to be named with a second Gaussian."""
-        return self.gaussians.mean_threshold
-
-    @cached_property
-    def local_epsilon(self) -> float:
-        """The parameter of each pick, where items are peeled."""
-        return bounded_range_epsilon(self.k, self.gaussians.second_rho)
-
-    @property
     def cost(self) -> Cost:
         """The first stage, and the larger of what may follow it."""
         peeling = Pure.bounded_range(self.local_epsilon) * self.k
-        first = Gaussian(self.gaussians.first_rho, self.threshold_delta)
-        return first + privacy.max(peeling, Gaussian(self.gaussians.second_rho))
+        first = Gaussian(self.first_rho, self.threshold_delta)
+        return first + privacy.max(peeling, Gaussian(self.rest))
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""

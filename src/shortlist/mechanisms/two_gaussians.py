@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,16 +11,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.calibration import gaussian_sigma, threshold
+from shortlist.calibration import (
+    bounded_range_epsilon,
+    gaussian_sigma,
+    subtract_down,
+    threshold,
+    zcdp_rho,
+)
 from shortlist.exact import Draws, Ordered
-from shortlist.mechanisms.base import score_digits
+from shortlist.mechanisms.base import Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.noise import Normal
 from shortlist.noisy_values import ANY
 from shortlist.privacy import round_up
 from shortlist.reals import Floats, Ints
 
-__all__ = ["TwoGaussians"]
+__all__ = ["Discovering", "TwoGaussians"]
 
 _GRID = 2**20  # shares are multiples of 1/_GRID, so that a share and its complement are exact
 
@@ -127,3 +134,65 @@ class TwoGaussians:
         """The first noise, given which items it named."""
         bounds = to_units(self.first_threshold) - weights
         return Normal(self.first_sigma, weight, bounds=bounds, above=named)
+
+
+class Discovering(Mechanism):
+    """A first Gaussian names items, and how many it names decides what the rest is spent on.
+
+    A mechanism of this kind has the fields `k`, `delta`, `discovery_share` and `threshold_share`.
+    """
+
+    k: int
+    delta: float
+    discovery_share: float
+    threshold_share: float
+
+    @cached_property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        return self.delta * self.threshold_share
+
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP of all stages together."""
+        return zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+
+    @cached_property
+    def first_rho(self) -> float:
+        """The zCDP of the first Gaussian."""
+        return self.rho * self.discovery_share
+
+    @cached_property
+    def rest(self) -> float:
+        """The zCDP of all that follows it."""
+        return subtract_down(self.rho, self.first_rho)
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick, where the first Gaussian named enough to pick from."""
+        return bounded_range_epsilon(self.k, self.rest)
+
+    @property
+    @abstractmethod
+    def gaussians(self) -> TwoGaussians:
+        """The first Gaussian, and the second that may follow it."""
+
+    @property
+    def first_sigma(self) -> float:
+        """The standard deviation of the first noise."""
+        return self.gaussians.first_sigma
+
+    @property
+    def mean_sigma(self) -> float:
+        """The standard deviation of the noise in the mean of both Gaussians."""
+        return self.gaussians.mean_sigma
+
+    @property
+    def first_threshold(self) -> float:
+        """The least noisy weight to be named by the first Gaussian."""
+        return self.gaussians.first_threshold
+
+    @property
+    def mean_threshold(self) -> float:
+        """The least mean of noisy weights to be named with a second Gaussian."""
+        return self.gaussians.mean_threshold
