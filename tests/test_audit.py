@@ -16,7 +16,8 @@ from shortlist import cli
 from shortlist.audit import Audit, Verdict
 from shortlist.audit.claims import Curve, PureLoss, Renyi
 from shortlist.audit.enumerator import law_in_balls
-from shortlist.audit.exact import audit_exactly, law_of
+from shortlist.audit.exact import audit_exactly
+from shortlist.audit.laws import law_of
 from shortlist.audit.losses import Laws
 from shortlist.audit.orders import order_law
 from shortlist.audit.questions import QUESTIONS, Question, audit_question

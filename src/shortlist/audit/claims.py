@@ -1,8 +1,9 @@
 """What a cost claims, as inequalities that two output laws satisfy or not.
 
 Each claim says of every pair of neighbours that a loss is at most a limit. A loss is known by
-bounds; where limit and bounds overlap, the claim is undecided, unless they agree to within `GRAIN`:
-some mechanisms spend exactly what they claim, which balls cannot tell from a little more.
+bounds; where limit and bounds overlap, the claim is undecided, unless they agree to within a share
+of `GRAIN`: some mechanisms spend exactly what they claim, which balls cannot tell from a little
+more.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from shortlist.audit.findings import Verdict, share_of
 from shortlist.audit.losses import Range, Sides, hockey_stick, largest_log_ratio, log_power_sum
 from shortlist.mechanisms.base import Mechanism
 from shortlist.privacy import ZCDP, Approximate, Cost, Either, Pure
@@ -53,6 +55,17 @@ class Claim(ABC):
     @abstractmethod
     def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
         """Lower and upper bound of the loss of one pair, as balls."""
+
+    def verdict(self, low: arb, high: arb) -> Verdict:
+        """What bounds of a loss say of the claim."""
+        limit = arb(self.limit) * (1 + arb(GRAIN))
+        if high <= limit:
+            return Verdict.HOLDS
+        return Verdict.BROKEN if low > limit else Verdict.UNDECIDED
+
+    def share(self, loss: float) -> float:
+        """The loss as a share of the limit."""
+        return share_of(self.limit, loss)
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,10 @@ class OfOutcomes(Universe):
         return (1 + math.isqrt(1 + 8 * len(data))) // 2
 
     def edges(self, n_items: int) -> tuple[float, ...]:
-        """Shares of the walk's time, and beyond."""
-        return (-0.2, 0.3, 0.5, 0.9) if n_items < 3 else ()
+        """Shares of the walk's time, and beyond; of three items, in small universes."""
+        if n_items == 2:
+            return (-0.2, 0.3, 0.5, 0.9)
+        return (0.3,) if self._quick else ()
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """All pairs compared twice, with one win each, or the first item winning one more."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 Run = Callable[[Draws], Outcome]
+Options = list[tuple[Any, arb]]
 
 
 def law_in_balls(
@@ -42,7 +44,7 @@ def law_in_balls(
         negligible: Branches that are certainly less likely are left out.
     """
     outcomes: dict[Outcome, arb] = {}
-    draws: Enumerator | None = Enumerator(edges=edges, negligible=negligible)
+    draws: Enumerator | None = Enumerator(edges, negligible)
     with ctx.workprec(PRECISION):
         while draws is not None:
             outcome = run(draws)
@@ -68,81 +70,83 @@ class Enumerator:
 
     Attributes:
         probability: Of the branches taken so far.
+        digits: To which values were told so far.
     """
 
-    def __init__(
-        self, script: Iterable[int] = (), edges: Sequence[float] = (), negligible: float = 0.0
-    ) -> None:
+    def __init__(self, edges: Sequence[float] = (), negligible: float = 0.0) -> None:
         """Begin with the first branch of every draw.
 
         Args:
-            script: For each draw so far, which of its branches to take; then the first ones.
             edges: As for `law_in_balls`.
             negligible: As for `law_in_balls`.
         """
         self._edges, self._negligible = tuple(edges), negligible
-        self._script = list(script)
-        self._open: list[int] = []  # for each draw so far, how many branches it has
+        self._script: list[int] = []  # which branch of each draw to take; then the first ones
+        self._options: list[Options] = []  # the branches of these draws, and of those made since
+        self._depth = 0
         self.probability = arb(1)
+        self.digits: list[int] = []
 
     def next(self) -> Enumerator | None:
-        """The enumerator of the next branch, or None after the last."""
-        script = [*self._script, *[0] * (len(self._open) - len(self._script))]
-        while script:
-            script[-1] += 1
-            if script[-1] < self._open[len(script) - 1]:
-                return Enumerator(script, self._edges, self._negligible)
-            script.pop()
-        return None
+        """The enumerator of the next branch, or None after the last.
 
-    def _branch(self, options: Iterable[tuple[Any, arb]]) -> Any:  # noqa: ANN401 - an option's
+        Up to where it differs the code draws the same, so that these branches are known.
+        """
+        taken = [*self._script, *[0] * (len(self._options) - len(self._script))]
+        while taken and taken[-1] + 1 == len(self._options[len(taken) - 1]):
+            taken.pop()
+        if not taken:
+            return None
+        other = Enumerator(self._edges, self._negligible)
+        other._script = [*taken[:-1], taken[-1] + 1]
+        other._options = self._options[: len(taken)]
+        return other
+
+    def _branch(self, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
         """One of (value, probability); those that cannot be are no branch."""
-        left = [(value, p) for value, p in options if not (p.is_zero() or p < self._negligible)]
-        depth = len(self._open)
-        self._open.append(len(left))
-        value, probability = left[self._script[depth] if depth < len(self._script) else 0]
+        if self._depth == len(self._options):
+            self._options.append([o for o in options() if not self._is_left_out(o[1])])
+        left = self._options[self._depth]
+        value, p = left[self._script[self._depth] if self._depth < len(self._script) else 0]
+        self._depth += 1
         if len(left) > 1 or not self._negligible:
-            self.probability *= probability
+            self.probability *= p
         return value
+
+    def _is_left_out(self, p: arb) -> bool:
+        return bool(p.is_zero() or p < self._negligible)
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
         """As `Draws.coin`."""
-        heads = [chances.ball(i) for i in range(len(chances))]
-        tosses = [self._branch([(True, p), (False, 1 - p)]) for p in heads]
+
+        def sides(i: int) -> Options:
+            p = chances.ball(i)
+            return [(True, p), (False, 1 - p)]
+
+        tosses = [self._branch(partial(sides, i)) for i in range(len(chances))]
         return np.array(tosses, np.bool_)
 
     def choice(self, weights: Reals) -> int:
         """As `Draws.choice`."""
-        masses = [weights.ball(i) for i in range(len(weights))]
-        total = sum(masses, arb(0))
-        return int(self._branch([(i, mass / total) for i, mass in enumerate(masses)]))
+
+        def places() -> Options:
+            masses = [weights.ball(i) for i in range(len(weights))]
+            total = sum(masses, arb(0))
+            return [(i, mass / total) for i, mass in enumerate(masses)]
+
+        return int(self._branch(places))
 
     def permute_and_flip(self, candidates: Candidates) -> int:
-        """By the integral over the arrival time of the first that is accepted, a polynomial.
-
-        An item that is accepted with chance p has not come by the time 1 - z with probability
-        1 - p + p z.
-        """
-        if isinstance(candidates, ExponentialWeights):
-            candidates = dataclasses.replace(candidates, at_most=np.inf)
-        if isinstance(candidates, SlackClasses):
-            candidates = candidates.every()
-        shift = arb(candidates.shift).exp()
-        chances = [candidates.chance(i).ball(0) for i in range(len(candidates))]
-        sizes = [int((candidates.ball(i) * shift / p).unique_fmpz()) for i, p in enumerate(chances)]
-        masses = []
-        for i, p in enumerate(chances):
-            waiting = arb_poly([1])
-            for j, q in enumerate(chances):
-                waiting *= arb_poly([1 - q, q]) ** (sizes[j] - (i == j) if sizes[j] else 0)
-            masses.append(sizes[i] * p * waiting.integral()(arb(1)) if sizes[i] else arb(0))
-        return int(self._branch(list(enumerate(masses))))
+        """By the arrival time of the first that is accepted."""
+        return int(self._branch(lambda: _first_accepted(candidates)))
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         """As `Draws.integer`."""
-        draws = [
-            self._branch([(i, arb(1) / bound) for i in range(bound)]) for bound in bounds.tolist()
-        ]
+
+        def numbers(bound: int) -> Options:
+            return [(i, arb(1) / bound) for i in range(bound)]
+
+        draws = [self._branch(partial(numbers, bound)) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
     def order(
@@ -157,10 +161,35 @@ class Enumerator:
         k: int | None = None,
     ) -> Ordered:
         """As `Draws.order`, but that its values are numbers of edges."""
+        if digits is not None:
+            self.digits.append(digits)
         edges = () if digits is None else self._edges
-        options = _orders(scores, noises, at_least, k, edges, unit, radius)
-        positions, cells = self._branch(options.items())
+        positions, cells = self._branch(
+            lambda: _orders(scores, noises, at_least, k, edges, unit, radius).items()
+        )
         return Ordered(np.array(positions, np.int64), np.array(cells, np.float64))
+
+
+def _first_accepted(candidates: Candidates) -> Options:
+    """The law of permute-and-flip, by an integral over the time of the first accepted arrival.
+
+    An item that is accepted with chance p has not come by the time 1 - z with probability
+    1 - p + p z, so that the integrand is a polynomial.
+    """
+    if isinstance(candidates, ExponentialWeights):
+        candidates = dataclasses.replace(candidates, at_most=np.inf)
+    if isinstance(candidates, SlackClasses):
+        candidates = candidates.every()
+    shift = arb(candidates.shift).exp()
+    chances = [candidates.chance(i).ball(0) for i in range(len(candidates))]
+    sizes = [int((candidates.ball(i) * shift / p).unique_fmpz()) for i, p in enumerate(chances)]
+    masses = []
+    for i, p in enumerate(chances):
+        waiting = arb_poly([1])
+        for j, q in enumerate(chances):
+            waiting *= arb_poly([1 - q, q]) ** (sizes[j] - (i == j) if sizes[j] else 0)
+        masses.append(sizes[i] * p * waiting.integral()(arb(1)) if sizes[i] else arb(0))
+    return list(enumerate(masses))
 
 
 _KNOWN: dict[Hashable, OrderLaw] = {}

@@ -6,7 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from enum import Enum
 
-__all__ = ["Finding", "Verdict"]
+__all__ = ["Finding", "Verdict", "share_of"]
+
+
+_NOTHING = 1e-20  # less than that is how balls see 0
 
 
 class Verdict(Enum):
@@ -46,9 +49,7 @@ class Finding:
     @property
     def used(self) -> float:
         """The loss as a share of the limit."""
-        if self.limit > 0:
-            return self.loss / self.limit
-        return 0.0 if self.loss < 1e-20 else math.inf
+        return share_of(self.limit, self.loss)
 
     def worse(self, other: Finding) -> Finding:
         """The worse of two of the same pairs."""
@@ -58,3 +59,10 @@ class Finding:
     def merged(self, other: Finding) -> Finding:
         """The worse of two, with all pairs that were looked at for either."""
         return replace(self.worse(other), pairs=self.pairs + other.pairs)
+
+
+def share_of(limit: float, loss: float) -> float:
+    """The loss as a share of the limit, infinite where nothing was to be lost."""
+    if limit > 0:
+        return loss / limit
+    return 0.0 if loss < _NOTHING else math.inf

@@ -52,6 +52,10 @@ class OfViews(Universe):
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 20, 3: 2}
     quick_sizes: ClassVar[dict[int, int]] = {1: 3, 2: 6}
 
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With one score larger or smaller, unless there are many ways to draw it."""
+        return super().moved(data, item, step) if len(data) < 3 else None
+
     def enumerable(self) -> Mechanism:
         """With one leading bit of each number instead of 62: more would be too many branches."""
         kind = type(self.mechanism)
@@ -118,9 +122,11 @@ class OfWeights(Universe):
         return (*data[:item], (weight, count), *data[item + 1 :])
 
     def edges(self, n_items: int) -> tuple[float, ...]:
-        """Beyond the threshold."""
+        """Beyond the threshold; of more items than one, in small universes."""
         at = self._threshold()
-        return (at + 0.5, at + 2.0) if n_items < 2 else ()
+        if n_items == 1:
+            return (at + 0.5, at + 2.0)
+        return (at + 0.5,) if self._quick else ()
 
     def sampled(self, alone: list[Data]) -> list[Any]:
         """The largest entry, and that of an item which nobody holds."""

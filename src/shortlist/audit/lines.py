@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import reduce
+from functools import cmp_to_key, reduce
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -114,9 +114,13 @@ def breaks_of(points: Sequence[arb]) -> list[arb]:
         ArithmeticError: Two are too near to be told apart at this precision.
     """
     rising: list[arb] = []
-    for point in sorted(points, key=float):
+    for point in sorted(points, key=cmp_to_key(_compare)):
         if not rising or point > rising[-1]:
             rising.append(point)
         elif point is not rising[-1] and not (point - rising[-1]).is_zero():
             raise ArithmeticError("two breaks of a density cannot be told apart")
     return rising
+
+
+def _compare(one: arb, other: arb) -> int:
+    return int(one > other) - int(one < other)

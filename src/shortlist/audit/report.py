@@ -38,8 +38,13 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """Whether no claim is broken."""
-        return all(finding.verdict is not Verdict.BROKEN for finding in self.findings)
+        """Whether every claim certainly holds, on all that was looked at; samples cannot say so."""
+        return all(finding.verdict is Verdict.HOLDS for finding in self.findings)
+
+    @property
+    def broken(self) -> bool:
+        """Whether a claim certainly does not hold."""
+        return any(finding.verdict is Verdict.BROKEN for finding in self.findings)
 
     def to_json(self) -> str:
         """All of it, the settings included."""
@@ -52,7 +57,8 @@ class Audit:
             }
             for f in self.findings
         ]
-        return json.dumps({"holds": self.holds, "findings": rows}, indent=2, allow_nan=False) + "\n"
+        told = {"holds": self.holds, "broken": self.broken, "findings": rows}
+        return json.dumps(told, indent=2, allow_nan=False) + "\n"
 
     def to_markdown(self) -> str:
         """The table in Markdown."""

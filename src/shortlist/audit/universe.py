@@ -44,6 +44,7 @@ class Universe(ABC):
             quick: With fewer and smaller data sets.
         """
         self.mechanism = mechanism
+        self._quick = quick
         self._sizes = self.quick_sizes if quick else self.sizes
 
     def families(self) -> Iterator[list[Data]]:
@@ -94,7 +95,7 @@ class Universe(ABC):
 
     def edges(self, n_items: int) -> tuple[float, ...]:
         """Where scores are cut into cells, for data sets of as many items."""
-        return (-0.5, 0.5, 1.5, 3.5) if n_items < 3 else ()
+        return (-0.5, 0.5, 1.5, 3.5) if n_items < 3 else (1.5,)
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """Neighbours of equal entries that samples are drawn of, and a kind for each item.

@@ -47,7 +47,6 @@ class OfContributions(Universe):
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         """As any universe; with fewer users where laws take long."""
         super().__init__(mechanism, quick=quick)
-        self._quick = quick
         for kind, sizes in self.slow_sizes.items():
             if isinstance(mechanism, kind):
                 self._sizes = sizes[quick]
@@ -123,8 +122,10 @@ class OfContributions(Universe):
         return max(_orders(self.n_items(data)), key=lambda order: self.permuted(data, order))
 
     def edges(self, n_items: int) -> tuple[float, ...]:
-        """Noisy weights are cut where there is one item."""
-        return (0.5, 1.5, 3.5) if n_items == 1 else ()
+        """Noisy weights are cut where there is one item, and in small universes of more once."""
+        if n_items == 1:
+            return (0.5, 1.5, 3.5)
+        return (1.5,) if self._quick else ()
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """One user more, who holds half of the items; others hold nothing, or one item each."""

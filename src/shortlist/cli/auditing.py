@@ -24,6 +24,6 @@ def audited(mechanism: str | None, *, quick: bool, statistical: bool, as_json: b
         sys.stdout.write(found.to_json())
     else:
         Console(highlight=False).print(found)
-    if not found.holds:
+    if found.broken:
         typer.echo("A claim is broken: do not rely on it.", err=True)
-    return 0 if found.holds else 1
+    return 1 if found.broken else 0

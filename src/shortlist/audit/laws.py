@@ -1,0 +1,122 @@
+"""The output laws of a mechanism's code on the data sets of a universe."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from flint import arb
+
+from shortlist.audit.enumerator import law_in_balls
+from shortlist.audit.universes import Data, Universe
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["Law", "Memory", "Pair", "Told", "law_of"]
+
+_SAMPLED = 5  # data sets of each size on which items are exchanged
+
+
+class Told(NamedTuple):
+    """All that a selection tells.
+
+    Attributes:
+        positions: The items in their order, or as a set.
+        scores: Their scores as cells; none, if they are not told.
+        digits: To which the scores were rounded.
+        noise_sd: Of the scores.
+    """
+
+    positions: tuple[int, ...] | frozenset[int]
+    scores: tuple[float, ...] = ()
+    digits: tuple[int, ...] = ()
+    noise_sd: float | None = None
+
+    def relabelled(self, order: Sequence[int]) -> Told:
+        """The same where item i is called order[i]."""
+        positions = type(self.positions)(order[i] for i in self.positions)
+        return self._replace(positions=positions)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an item is named twice."""
+        return len(set(self.positions)) < len(self.positions)
+
+
+Law = dict[Told, arb]
+Pair = tuple[Data, Data]
+
+
+def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> Law:  # noqa: ANN401
+    """The law of what a selection tells; scores are cut into cells at the edges."""
+
+    def run(draws: Any) -> Told:  # noqa: ANN401 - they do as `Draws`
+        selection = mechanism.select(evidence, draws)
+        named, sd = tuple(selection.positions.tolist()), selection.noise_sd
+        if selection.scores is not None:
+            return Told(named, tuple(selection.scores.tolist()), tuple(draws.digits), sd)
+        is_set = not selection.ordered and len(set(named)) == len(named)
+        return Told(frozenset(named) if is_set else named, noise_sd=sd)
+
+    return law_in_balls(run, edges)
+
+
+class Memory:
+    """Laws by data set. Where the order of items changes nothing, one is known for all orders.
+
+    Attributes:
+        symmetric: Whether the order of items is taken to change nothing.
+    """
+
+    def __init__(self, universe: Universe, *, symmetric: bool) -> None:
+        """Nothing is known yet."""
+        self._universe, self._mechanism = universe, universe.enumerable()
+        self._known: dict[Data, Law] = {}
+        self.symmetric = symmetric
+
+    def law(self, data: Data) -> Law:
+        """The law on a data set."""
+        if not self.symmetric:
+            return self._computed(data)
+        order = self._universe.falling(data)
+        return _relabelled(self._computed(self._universe.permuted(data, order)), order)
+
+    def _computed(self, data: Data) -> Law:
+        if data not in self._known:
+            edges = self._universe.edges(self._universe.n_items(data))
+            evidence = self._universe.evidence_of(data)
+            self._known[data] = law_of(self._mechanism, evidence, edges)
+        return self._known[data]
+
+    def differing(self, family: Sequence[Data]) -> Pair | None:
+        """Data sets that differ by the order of their items, with laws that differ otherwise.
+
+        A few are looked at in a few orders, if order is taken to change nothing; else all in all.
+        """
+        step = max(1, len(family) // _SAMPLED) if self.symmetric else 1
+        for data in family[::step]:
+            for order in self._orders(self._universe.n_items(data)):
+                other = self._universe.permuted(data, order)
+                one, two = self._computed(data), _relabelled(self._computed(other), order)
+                if not all(one.get(o, arb(0)).overlaps(two.get(o, arb(0))) for o in one | two):
+                    return data, other
+        return None
+
+    def _orders(self, n_items: int) -> Iterable[Sequence[int]]:
+        if self.symmetric:
+            return _a_few_orders(n_items)
+        return itertools.permutations(range(n_items))
+
+
+def _a_few_orders(n_items: int) -> Iterator[Sequence[int]]:
+    """Each exchange of two items side by side, and all items backwards."""
+    items = list(range(n_items))
+    for i in range(n_items - 1):
+        yield [*items[:i], i + 1, i, *items[i + 2 :]]
+    if n_items > 2:
+        yield items[::-1]
+
+
+def _relabelled(law: Law, order: Sequence[int]) -> Law:
+    """The law on items in another order: item i of the law is item order[i]."""
+    return {told.relabelled(order): p for told, p in law.items()}
