@@ -22,20 +22,29 @@ __all__ = ["audit_exactly"]
 _STEPS = 3  # of the directed search
 
 
-def audit_exactly(mechanism: Mechanism, *, quick: bool = False) -> list[Finding]:
+def audit_exactly(
+    mechanism: Mechanism,
+    *,
+    quick: bool = False,
+    families: Iterable[list[Data]] | None = None,
+) -> list[Finding]:
     """What was found of each claim of a mechanism with these parameters.
 
     Args:
         mechanism: With its parameters.
-        quick: With fewer and smaller data sets, in all orders of their items. Else one order of
+        quick: On fewer and smaller data sets, in all orders of their items. Else one order of
             items stands for all, where an exchange of them exchanges them in the law.
+        families: Only on these data sets, with all of their neighbours; each family of as many
+            items. What a data set is, its universe says.
     """
     universe = universe_of(mechanism, quick=quick)
     search = _Search(universe, claims_of(mechanism), every_order=quick)
     findings: dict[str, Finding] = {}
     with ctx.workprec(PRECISION):
-        found = itertools.chain.from_iterable(map(search.family, universe.families()))
-        for finding in itertools.chain(found, () if quick else search.climb()):
+        looked_at = universe.families() if families is None else families
+        found = itertools.chain.from_iterable(map(search.family, looked_at))
+        climbs = not quick and families is None
+        for finding in itertools.chain(found, search.climb() if climbs else ()):
             known = findings.get(finding.claim)
             findings[finding.claim] = finding if known is None else known.merged(finding)
     return list(findings.values())
