@@ -26,7 +26,6 @@ from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.histogram import Counts
 from shortlist.mechanisms import (
-    Gamma,
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
@@ -105,46 +104,7 @@ def test_a_broken_claim_is_the_exit_status(monkeypatch, capsys):
     assert "broken" in printed.err
 
 
-# --- what is caught
-
-CAUGHT = [
-    (wrong.FlipOfBoundedRange(k=1, epsilon=2.0), "rho"),
-    (wrong.OneRound(k=2, epsilon=1.0), "epsilon"),
-    (wrong.BothWays(k=1, epsilon=1.0), "epsilon"),
-    (wrong.Retold(k=1, epsilon=2.0), "epsilon"),
-    (wrong.Quiet(k=1, epsilon=2.0, max_items_per_user=1), "epsilon"),
-    (wrong.Quieter(k=1, epsilon=2.0), "epsilon"),
-    (
-        wrong.ThresholdForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
-        "delta",
-    ),
-    (wrong.RowOrder(k=1, epsilon=2.0, delta=0.2, k_bar=1), "order of items"),
-    (
-        wrong.FullDeltaTwice(
-            k=2, epsilon=2.0, delta=0.02, max_items_per_user=2, threshold_share=0.9
-        ),
-        "delta",
-    ),
-    (wrong.Repeating(k=2, epsilon=1.0), "items once"),
-    (wrong.Seeded(k=1, epsilon=1.0), "epsilon"),
-    (wrong.FewBits(k=1, epsilon=2.0), "epsilon"),
-    (wrong.CountsAsHeld(epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
-    (wrong.OneRoundOfUsers(k=2, epsilon=1.0), "epsilon"),
-    (wrong.StopsWhenReached(k=2, epsilon=1.0), "epsilon"),
-    (
-        wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
-        "delta",
-    ),
-    (wrong.OneComparison(k=1, epsilon=2.0, max_comparisons_per_user=2), "epsilon"),
-    (SpectralRanking(k=2, epsilon=2.0, contraction=0.0), "epsilon"),  # a promise that is broken
-]
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "claim"), CAUGHT, ids=[type(mechanism).__name__ for mechanism, _ in CAUGHT]
-)
-def test_the_exact_instrument_catches(mechanism, claim):
-    assert claim in broken(audit_exactly(mechanism, quick=True))
+# --- what is caught by samples
 
 
 @pytest.mark.parametrize(
@@ -300,10 +260,3 @@ def test_outcomes_are_those_of_every_pair():
     assert universe.changed(((1, 0), (2, 2), (3, 1)), (0, 1, 0)) is None
     assert {sum(map(abs, change)) for change in universe.changes(3)} == {1, 2}
     assert len(universe.changes(3)) == 12
-
-
-def test_general_neighbours_are_looked_at():
-    half = Gamma(k=1, epsilon=2.0)
-    two_sided = type("TwoSided", (Gamma,), {"adjacency": "add, remove or change one user"})
-    assert not broken(audit_exactly(half, quick=True))
-    assert "epsilon" in broken(audit_exactly(two_sided(k=1, epsilon=2.0), quick=True))

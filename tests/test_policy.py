@@ -19,6 +19,7 @@ from shortlist.exact import Draws
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
 from shortlist.policy import MOST_ITEMS, Grid, count_units, descend, shuffled, users_shuffled
 from shortlist.reals import LaplaceCDF, NormalCDF
+from wrong_policies import even_fill, fill_then_spread, fractional_fill
 
 fixed = settings(derandomize=True, deadline=None, max_examples=100)
 FINE, COARSE = Grid(54), Grid(20)
@@ -142,33 +143,6 @@ def test_items_of_one_user_alone_get_at_most_an_even_share(new, old, cutoff):
 
 
 # --- what one user more changes: the descent
-
-
-def even_fill(data, users, cutoff, n_items):
-    """Wrong: what is left of a user's 1 is spread evenly, and items of small gaps are filled."""
-    weights = np.zeros(n_items)
-    for user in users:
-        items = sorted(data[user], key=lambda item: cutoff - weights[item])
-        left = 1.0
-        for place, item in enumerate(items):
-            step = min(cutoff - weights[item], math.sqrt(left / (len(items) - place)))
-            weights[item] += step
-            left = max(left - step**2, 0.0)
-    return weights
-
-
-def fill_then_spread(data, users, cutoff, n_items):
-    """Wrong: items are filled one by one while 1 lasts; what is left of it is spread evenly."""
-    weights = np.zeros(n_items)
-    for user in users:
-        items = sorted(data[user], key=lambda item: cutoff - weights[item])
-        left = 1.0
-        while items and (gap := cutoff - weights[items[0]]) ** 2 <= left:
-            weights[items.pop(0)] = cutoff
-            left -= gap**2
-        for item in items:
-            weights[item] = min(weights[item] + math.sqrt(left / len(items)), cutoff)
-    return weights
 
 
 def on_grid(data, users, cutoff, n_items):
@@ -328,18 +302,6 @@ def test_no_user_is_found_that_moves_more_than_one_unit(data, place, cutoff, ran
     users = list(range(1, len(data)))
     users.insert(min(place, len(users)), 0)
     assert moves_by_one_unit(data, users, cutoff, N_ITEMS, ranks)
-
-
-def fractional_fill(data, users, cutoff, n_items):
-    """Published, and wrong: a user spends 1 in all on the items in turn, each up to the cutoff."""
-    weights = [Fraction(0)] * n_items
-    for user in users:
-        left = Fraction(1)
-        for item in sorted(data[user]):
-            step = min(left, cutoff - weights[item])
-            weights[item] += step
-            left -= step
-    return weights
 
 
 def pushed_along(n, whole):

@@ -1,7 +1,10 @@
 """Mechanisms with one mistake each, of the kinds that were made: an audit must catch each."""
 
+import math
+from bisect import bisect
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -118,13 +121,17 @@ class Seeded(Peeling):
         return super().select(evidence, Draws(SeededBits(1)))
 
 
+_UP_TO = np.array([2**16])
+
+
 class FewBits(Peeling):
-    """A pick by a uniform number of 6 bits: what is less likely than 1 in 64 may never happen."""
+    """A pick by a uniform number of 16 bits: what is less likely than 2^-16 may never happen."""
 
     def select(self, evidence, draws):
-        odds = np.exp(self.local_epsilon * (evidence.counts - evidence.counts.max()))
-        uniform = draws.integer(np.array([64]))[0] / 64
-        return Selection(np.searchsorted(np.cumsum(odds / odds.sum()), [uniform], side="right"))
+        counts = evidence.counts.tolist()  # lists: all 65,536 branches are taken
+        odds = [math.exp(self.local_epsilon * (count - max(counts))) for count in counts]
+        uniform = int(draws.integer(_UP_TO)[0]) / 2**16
+        return Selection(np.array([bisect(list(accumulate(odds)), uniform * sum(odds))]))
 
 
 class CountsAsHeld(WeightedGaussian):

@@ -1,7 +1,11 @@
 """Races with the mistakes that a race invites: tests must catch each."""
 
+from unittest import mock
+
 import numpy as np
 
+from shortlist.binomial import BinomialWeights
+from shortlist.mechanisms import ThresholdTopK, threshold_top_k
 from shortlist.race import Race
 
 
@@ -23,8 +27,10 @@ class Stale(Race):
             self.kept = self._count(-(-self._unreached // 2))
 
     def _count(self, width):
-        falls = self._draws.integer(np.full(self._hidden.left, self._unreached)) < width
-        return int(np.count_nonzero(falls))
+        hidden = self._hidden.left
+        if hidden == 0 or width == self._unreached:
+            return hidden
+        return BinomialWeights(hidden, width, self._unreached).draw(self._draws)
 
 
 class Forgetful(Race):
@@ -57,3 +63,15 @@ class Everywhere(Race):
         answer = super().random_access(ids)
         self._unreached = before
         return answer
+
+
+class Coarse(ThresholdTopK):
+    """So few leading bits that laws can be enumerated, and pages enough to go wrong."""
+
+    _bits = 2
+
+
+class StaleTopK(Coarse):
+    def select(self, evidence, draws):
+        with mock.patch.object(threshold_top_k, "Race", Stale):
+            return super().select(evidence, draws)

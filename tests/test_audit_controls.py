@@ -1,0 +1,126 @@
+"""Mechanisms with one mistake each: the exact instrument of the audit names every one."""
+
+import numpy as np
+import pytest
+from flint import arb
+
+import wrong_mechanisms as wrong
+import wrong_policies as policies
+import wrong_races as races
+from shortlist.audit import Verdict
+from shortlist.audit.enumerator import Enumerator
+from shortlist.audit.exact import audit_exactly
+from shortlist.mechanisms import AddedNoise, Gamma, Peeling, PolicyGaussian, SpectralRanking
+
+
+def broken(findings):
+    return {f.claim for f in findings if f.verdict is Verdict.BROKEN}
+
+
+CAUGHT = [
+    (wrong.FlipOfBoundedRange(k=1, epsilon=2.0), "rho"),
+    (wrong.OneRound(k=2, epsilon=1.0), "epsilon"),
+    (wrong.BothWays(k=1, epsilon=1.0), "epsilon"),
+    (wrong.Retold(k=1, epsilon=2.0), "epsilon"),
+    (wrong.Quiet(k=1, epsilon=2.0, max_items_per_user=1), "epsilon"),
+    (wrong.Quieter(k=1, epsilon=2.0), "epsilon"),
+    (
+        wrong.ThresholdForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
+        "delta",
+    ),
+    (wrong.RowOrder(k=1, epsilon=2.0, delta=0.2, k_bar=1), "order of items"),
+    (
+        wrong.FullDeltaTwice(
+            k=2, epsilon=2.0, delta=0.02, max_items_per_user=2, threshold_share=0.9
+        ),
+        "delta",
+    ),
+    (wrong.Repeating(k=2, epsilon=1.0), "items once"),
+    (wrong.Seeded(k=1, epsilon=1.0), "epsilon"),
+    (wrong.CountsAsHeld(epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
+    (wrong.OneRoundOfUsers(k=2, epsilon=1.0), "epsilon"),
+    (wrong.StopsWhenReached(k=2, epsilon=1.0), "epsilon"),
+    (
+        wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
+        "delta",
+    ),
+    (wrong.OneComparison(k=1, epsilon=2.0, max_comparisons_per_user=2), "epsilon"),
+    (SpectralRanking(k=2, epsilon=2.0, contraction=0.0), "epsilon"),  # a promise that is broken
+]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim"), CAUGHT, ids=[type(mechanism).__name__ for mechanism, _ in CAUGHT]
+)
+def test_the_exact_instrument_catches(mechanism, claim):
+    assert claim in broken(audit_exactly(mechanism, quick=True))
+
+
+# --- mistakes that show on few data sets: there the wrong one is caught, and the right one holds
+
+DESCENT = {
+    "epsilon": 8.0,
+    "delta": 0.01,
+    "max_items_per_user": 2,
+    "threshold_share": 0.1,
+    "alpha": 1,
+}
+GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1}
+RACE = {"k": 1, "epsilon": 1.0, "noise": AddedNoise.EXPONENTIAL}
+
+
+def users(n_items, *sets):
+    """How many hold each set, as the universe counts them."""
+    masks = [sum(1 << item for item in held) for held in sets]
+    return tuple(masks.count(mask) for mask in range(1, 2**n_items))
+
+
+NAMED = [
+    (wrong.FewBits(k=1, epsilon=2.0), Peeling(k=1, epsilon=2.0), "epsilon", (5, 0)),
+    (
+        policies.FillThenSpread(**DESCENT),
+        PolicyGaussian(**DESCENT),
+        "curve",
+        users(2, {1}, {0, 1}, {0, 1}),
+    ),
+    (
+        policies.FractionalInTurn(**GREEDY),
+        policies.GreedyInTurn(**GREEDY),
+        "delta",
+        users(4, {0, 1, 3}, {0, 2, 3}, {0, 2, 3}),
+    ),
+    (races.StaleTopK(**RACE), races.Coarse(**RACE), "epsilon", (2, 1, 0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "right", "claim", "data"), NAMED, ids=[type(row[0]).__name__ for row in NAMED]
+)
+def test_it_catches_on_a_data_set_that_is_named(mechanism, right, claim, data):
+    assert claim in broken(audit_exactly(mechanism, families=[[data]]))
+    found = audit_exactly(right, families=[[data]])
+    assert claim in {finding.claim for finding in found if finding.verdict is Verdict.HOLDS}
+
+
+def test_only_what_is_named_is_looked_at():
+    findings = audit_exactly(Peeling(k=1, epsilon=1.0), families=[[(3, 1)], [(2,)]])
+    assert {finding.pairs for finding in findings} == {3 + 1}
+    told = {"(3, 1)", "(4, 1)", "(3, 2)", "(4, 2)", "(2)", "(3)"}
+    assert all(set(finding.pair) <= told for finding in findings)
+
+
+def test_of_a_whole_number_no_branch_is_listed():
+    draws = Enumerator([2**61 + 5])
+    assert draws.integer(np.array([2**62, 3])).tolist() == [2**61 + 5, 0]
+    assert draws.probability.overlaps(arb(1) / (3 * 2**62))
+    assert draws.next().integer(np.array([2**62, 3])).tolist() == [2**61 + 5, 1]
+
+
+# --- what a user may change
+
+
+def test_general_neighbours_are_looked_at():
+    half = Gamma(k=1, epsilon=2.0)
+    two_sided = type("TwoSided", (Gamma,), {"adjacency": "add, remove or change one user"})
+    assert not broken(audit_exactly(half, quick=True))
+    assert "epsilon" in broken(audit_exactly(two_sided(k=1, epsilon=2.0), quick=True))
