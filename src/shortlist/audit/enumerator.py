@@ -30,7 +30,7 @@ NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 Run = Callable[[Draws], Outcome]
-Options = list[tuple[Any, arb]]
+Options = Sequence[tuple[Any, arb]]
 
 
 def law_in_balls(
@@ -63,6 +63,19 @@ def law(run: Callable[[Any], Outcome], edges: Sequence[float] = ()) -> dict[Outc
 def in_floats(law: dict[Outcome, arb]) -> dict[Outcome, float]:
     """The middles of the balls."""
     return {outcome: float(p) for outcome, p in law.items()}
+
+
+class _AllAlike(Sequence[tuple[int, arb]]):
+    """So many branches of the same probability, which are not listed."""
+
+    def __init__(self, n: int) -> None:
+        self._n, self._p = n, arb(1) / n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> Any:  # noqa: ANN401 - as a sequence's
+        return i, self._p
 
 
 class Enumerator:
@@ -104,8 +117,11 @@ class Enumerator:
 
     def _branch(self, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
         """One of (value, probability); those that cannot be are no branch."""
+        return self._taken(lambda: [o for o in options() if not self._is_left_out(o[1])])
+
+    def _taken(self, options: Callable[[], Options]) -> Any:  # noqa: ANN401 - an option's value
         if self._depth == len(self._options):
-            self._options.append([o for o in options() if not self._is_left_out(o[1])])
+            self._options.append(options())
         left = self._options[self._depth]
         value, p = left[self._script[self._depth] if self._depth < len(self._script) else 0]
         self._depth += 1
@@ -142,11 +158,7 @@ class Enumerator:
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         """As `Draws.integer`."""
-
-        def numbers(bound: int) -> Options:
-            return [(i, arb(1) / bound) for i in range(bound)]
-
-        draws = [self._branch(partial(numbers, bound)) for bound in bounds.tolist()]
+        draws = [self._taken(partial(_AllAlike, bound)) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
     def order(
