@@ -24,18 +24,20 @@ CAUGHT = [
     (wrong.Retold(k=1, epsilon=2.0), "epsilon"),
     (wrong.Quiet(k=1, epsilon=2.0, max_items_per_user=1), "epsilon"),
     (wrong.Quieter(k=1, epsilon=2.0), "epsilon"),
+    (wrong.QuietlyTold(k=3, epsilon=1.0, max_items_per_user=1), "epsilon"),
+    (wrong.FinelyTold(k=1, epsilon=1.0, max_items_per_user=1), "epsilon"),
     (
         wrong.ThresholdForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
         "delta",
     ),
-    (wrong.RowOrder(k=1, epsilon=2.0, delta=0.2, k_bar=1), "order of items"),
+    (wrong.RowOrder(k=1, epsilon=2.0, delta=0.2, k_bar=1), "effect of item order"),
     (
         wrong.FullDeltaTwice(
             k=2, epsilon=2.0, delta=0.02, max_items_per_user=2, threshold_share=0.9
         ),
         "delta",
     ),
-    (wrong.Repeating(k=2, epsilon=1.0), "items once"),
+    (wrong.Repeating(k=2, epsilon=1.0), "repeated items"),
     (wrong.Seeded(k=1, epsilon=1.0), "epsilon"),
     (wrong.CountsAsHeld(epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
     (wrong.OneRoundOfUsers(k=2, epsilon=1.0), "epsilon"),

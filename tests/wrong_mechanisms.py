@@ -26,6 +26,7 @@ from shortlist.mechanisms import (
     WeightedGaussian,
     WinCount,
 )
+from shortlist.noise import Laplace
 from shortlist.privacy import Pure
 from shortlist.unreached import Unreached
 
@@ -75,6 +76,26 @@ class Quiet(OneShotLaplace):
 
 class Quieter(Quiet):
     factor = 2
+
+
+class QuietlyTold(OneShotLaplace):
+    """Noise that ranks right; of three items and more, values with a quarter of it are told."""
+
+    def select(self, evidence, draws):
+        right = super().select(evidence, draws)
+        if len(evidence.counts) < 3:
+            return right
+        again = draws.order(evidence.counts, [Laplace(self._pure_scale / 4)], digits=0, unit=1.0)
+        return Selection(right.positions, again.by_position()[right.positions])
+
+
+class FinelyTold(OneShotLaplace):
+    """Values are rounded more finely where the first count is small."""
+
+    def select(self, evidence, draws):
+        noise, digits = Laplace(self._pure_scale), -int(evidence.counts[0] > 1)
+        told = draws.order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k)
+        return Selection(told.positions, told.values)
 
 
 class ThresholdForOne(WeightedGaussian):

@@ -78,7 +78,7 @@ class _Search:
         if self._universe.exchangeable:
             if differing := self._memory.differing(family):
                 self._memory.symmetric = False
-                yield self._wrong("order of items", differing)
+                yield self._wrong("effect of item order", differing)
             if not self._memory.symmetric:
                 family = self._in_every_order(family)
         if not (pairs := list(_pairs(self._universe, family))):
@@ -87,7 +87,7 @@ class _Search:
         laws = [self._memory.law(data) for data in number]
         for data, law in zip(number, laws, strict=True):
             if any(told.repeats for told in law):
-                yield self._wrong("items once", (data, data))
+                yield self._wrong("repeated items", (data, data))
                 break
         first, second = ([number[pair[side]] for pair in pairs] for side in (0, 1))
         both = [*pairs, *((b, a) for a, b in pairs)]

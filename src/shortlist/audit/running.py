@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
+from shortlist.audit.findings import Finding
 from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
 from shortlist.mechanisms.base import Mechanism
@@ -30,7 +31,7 @@ def run(
     Args:
         mechanism: A class, a `functools.partial` of one with its options, an instance, or a name as
             the command takes it; None for all.
-        quick: Few parameters and small universes, or few samples.
+        quick: Few parameters and small universes, or few samples. Without it, these and more.
         statistical: By samples instead of exact laws.
         processes: How many. More than one are started afresh, so a script that asks for them does
             so under `if __name__ == "__main__"`.
@@ -46,14 +47,19 @@ def run(
     from shortlist.audit.exact import audit_exactly
     from shortlist.audit.sampled import audit_by_samples
 
-    instances = list(_instances(mechanism, quick=quick, statistical=statistical))
-    instrument = partial(audit_by_samples if statistical else audit_exactly, quick=quick)
-    workers = min(processes, len(instances) // _WORTH_IT)
+    few = list(_instances(mechanism, few=True))
+    if statistical:
+        jobs = [partial(audit_by_samples, instance, quick=quick) for instance in few]
+    else:
+        more = [] if quick else _instances(mechanism, few=False)
+        jobs = [partial(audit_exactly, instance) for instance in more]
+        jobs += [partial(audit_exactly, instance, quick=True) for instance in few]
+    workers = min(processes, len(jobs) // _WORTH_IT)
     if workers <= 1:
-        found = [instrument(instance) for instance in instances]
+        found = list(map(_done, jobs))
     else:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            found = list(pool.map(instrument, instances))
+            found = list(pool.map(_done, jobs))
     if statistical and mechanism is None:
         from shortlist.audit.questions import QUESTIONS, audit_question
 
@@ -61,12 +67,14 @@ def run(
     return Audit.of(finding for findings in found for finding in findings)
 
 
-def _instances(
-    mechanism: Kind | Mechanism | str | None, *, quick: bool, statistical: bool
-) -> Iterator[Mechanism]:
+def _done(job: Callable[[], list[Finding]]) -> list[Finding]:
+    return job()
+
+
+def _instances(mechanism: Kind | Mechanism | str | None, *, few: bool) -> Iterator[Mechanism]:
     if isinstance(mechanism, Mechanism):
         yield mechanism
         return
     named = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
     for kind in every_mechanism() if named is None else [named]:
-        yield from settings_of(kind, quick=quick or statistical)
+        yield from settings_of(kind, quick=few)

@@ -18,6 +18,8 @@ from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
 
 __all__ = ["Data", "Universe", "kinds_of"]
 
+_MANY = 4  # items: all of their data sets are more than enough
+
 Data = tuple[Any, ...]
 
 
@@ -50,7 +52,8 @@ class Universe(ABC):
     def families(self) -> Iterator[list[Data]]:
         """Data sets of as many items each, in one order of their items."""
         for n_items, most in self._sizes.items():
-            entries = [*range(most + 1), *(x for x in self._near() if x > most)]
+            near = self._near() if n_items < _MANY else []
+            entries = [*range(most + 1), *(x for x in near if x > most)]
             yield list(itertools.combinations_with_replacement(entries[::-1], n_items))
 
     def _near(self) -> list[int]:
