@@ -95,7 +95,7 @@ def test_known_bits_confine_the_noise(kind, bits):
     leading = np.append(rng.integers(0, 2**bits, 40), [0, 2**bits - 1])
     words = SeededBits(2).words(len(leading))
     noise = Given(kind(2.5), leading, bits)
-    (low, high), (least, most) = noise.interval(words), noise.ends()
+    (low, high), least, most = noise.interval(words), noise.least(), noise.most()
     assert (least <= low).all()
     assert (high <= most).all()
     for i, (cell, word) in enumerate(zip(leading.tolist(), words.tolist(), strict=True)):

@@ -256,10 +256,13 @@ class Given:
         known = self.leading.astype(np.uint64) << np.uint64(64 - self.bits)
         return self.noise.interval(known | words >> np.uint64(self.bits))
 
-    def ends(self) -> tuple[Floats, Floats]:
-        """Ends of each noise, given nothing but the known bits."""
-        least = np.zeros(len(self.leading), np.uint64)
-        return self.interval(least)[0], self.interval(~least)[1]
+    def least(self) -> Floats:
+        """The lower end of each noise, given nothing but the known bits."""
+        return self.interval(np.zeros(len(self.leading), np.uint64))[0]
+
+    def most(self) -> Floats:
+        """The upper end of each noise, given nothing but the known bits."""
+        return self.interval(~np.zeros(len(self.leading), np.uint64))[1]
 
     def ball(self, i: int, uniform: arb) -> arb:
         """Noise i, given a ball of what the known bits leave open of its uniform."""

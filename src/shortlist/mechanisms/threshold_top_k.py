@@ -139,7 +139,7 @@ class ThresholdTopK(Mechanism):
         """
         scores, leading = values
         last_score, last_leading = last
-        least, most = self._known(leading).ends()[0], self._known(last_leading).ends()[1]
+        least, most = self._known(leading).least(), self._known(last_leading).most()
         gaps = (scores - last_score).astype(np.float64)
         floors = gaps + least
         floors -= (np.abs(gaps) + np.abs(least)) * ROUNDING
