@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 import sys
 
 import numpy as np
@@ -20,10 +19,7 @@ from shortlist.audit.exact import audit_exactly
 from shortlist.audit.laws import law_of
 from shortlist.audit.losses import Laws
 from shortlist.audit.orders import order_law
-from shortlist.audit.questions import QUESTIONS, Question, audit_question
-from shortlist.audit.sampled import CONFIDENCE, audit_by_samples, lower_bound
 from shortlist.audit.universes import universe_of
-from shortlist.bits import SeededBits
 from shortlist.histogram import Counts
 from shortlist.mechanisms import (
     OneShotLaplace,
@@ -105,55 +101,6 @@ def test_a_broken_claim_is_the_exit_status(monkeypatch, capsys):
 
 
 # --- what is caught by samples
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        wrong.OneRound(k=4, epsilon=1.0),
-        wrong.Quieter(k=1, epsilon=2.0),
-        wrong.BothWays(k=1, epsilon=1.0),
-    ],
-    ids=lambda mechanism: type(mechanism).__name__,
-)
-def test_samples_catch(mechanism):
-    found = audit_by_samples(mechanism, bits=SeededBits(4), samples=6000)
-    assert broken(found) == {"epsilon"}
-
-
-def test_samples_do_not_accuse_the_right_ones():
-    bits = SeededBits(3)
-    for mechanism in (
-        Peeling(k=1, epsilon=1.0),
-        OneShotLaplace(k=1, epsilon=1.0),
-        PermuteAndFlip(k=1, epsilon=1.0),
-    ):
-        (finding,) = audit_by_samples(mechanism, bits=bits, samples=2500)
-        assert finding.verdict is Verdict.UNDECIDED
-        assert 0.2 < finding.loss <= 1.0
-
-
-@pytest.mark.parametrize("question", QUESTIONS[1:3], ids=lambda question: question.name)
-def test_samples_of_whole_questions(question):
-    # One more user stands for four hundred: as if each had so many rows that all count.
-    loud = Question(
-        question.name, question.delta, lambda a, b, bits: question.ask(a + 400 * (a > b), b, bits)
-    )
-    assert audit_question(loud, bits=SeededBits(6), samples=240).verdict is Verdict.BROKEN
-    finding = audit_question(question, bits=SeededBits(6), samples=20)
-    assert finding.verdict is Verdict.UNDECIDED
-
-
-def test_the_bound_of_samples_is_right_as_often_as_it_says():
-    rng = np.random.default_rng(5)
-    true = math.log(0.6 / 0.3)
-    bounds = [
-        lower_bound(*((rng.random(400) < p).tolist() for p in (0.6, 0.3)), 0.0, 0.9).loss
-        for _ in range(400)
-    ]
-    assert np.mean(np.array(bounds) > true) <= 0.1
-    assert np.mean(bounds) > 0.5 * true
-    assert CONFIDENCE > 0.999
 
 
 # --- the parts

@@ -89,19 +89,25 @@ class Draws:
 
     def choice(self, weights: Reals) -> int:
         """An exact draw of i with probability weights[i] / sum of weights."""
-        word = self.bits.words(1)
+        return int(self._choices(weights, 1)[0])
+
+    def _choices(self, weights: Reals, n: int) -> Ints:
+        """So many independent draws from the same weights, shape (n,)."""
+        words = self.bits.words(n)
         values, errors = weights.approximate()
         sums = np.cumsum(values)
-        point = float(word[0]) * 2.0**-64 * sums[-1]
+        total = float(sums[-1])
+        points = words * 2.0**-64 * total
         error = (
             float(errors.sum()) * 2
-            + (2.0**-63 + (len(values) + 8) * 2.0**-52) * sums[-1]
+            + (2.0**-63 + (len(values) + 8) * 2.0**-52) * total
             + self.margin
         )
-        first, last = np.searchsorted(sums, [point - error, point + error], side="right")
-        if first == last:
-            return int(first)
-        return self._slow_choice(Uniform(self.bits, int(word[0])), weights)
+        drawn: Ints = sums.searchsorted(points - error, side="right")
+        unknown = drawn != sums.searchsorted(points + error, side="right")
+        for i in unknown.nonzero()[0]:
+            drawn[i] = self._slow_choice(Uniform(self.bits, int(words[i])), weights)
+        return drawn
 
     @staticmethod
     def _slow_choice(uniform: Uniform, weights: Reals) -> int:

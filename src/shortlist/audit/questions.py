@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from shortlist.audit.findings import Finding, Verdict
-from shortlist.audit.sampled import lower_bound
+from shortlist.audit.frequencies import Seen, certain_loss, likelier_event
 from shortlist.bits import Bits
 from shortlist.release import Release
+from shortlist.sources.comparisons import comparisons
 from shortlist.sources.counts import counts
-from shortlist.sources.pairs import pairs
+from shortlist.sources.pairs import Pairs, pairs
 from shortlist.sources.store import store
 from shortlist.stores import MemoryStore
 
 __all__ = ["QUESTIONS", "Question", "audit_question"]
 
-_SAMPLES, _QUICK = 3_000, 200  # of each table
+_SAMPLES, _QUICK = 8_000, 200  # of each table
 _HELD = 20  # users of each item, but for the one more
 EPSILON, DELTA = 0.5, 0.1
+
+Ask = Callable[[Bits | None], Release]
 
 
 @dataclass(frozen=True)
@@ -28,55 +33,68 @@ class Question:
     Attributes:
         name: Source and question.
         delta: Of the guarantee.
-        ask: From the number of users who hold "a" and "b", and bits, to the release.
+        about: From the number of users who hold "a" and "b" to a source that is asked again and
+            again: from bits to a release.
     """
 
     name: str
     delta: float
-    ask: Callable[[int, int, Bits | None], Release]
+    about: Callable[[int, int], Ask]
 
 
-def _rows(a: int, b: int) -> dict[str, list[object]]:
-    return {"user": [*range(a), *range(100, 100 + b)], "item": ["a"] * a + ["b"] * b}
-
-
-def _histogram(a: int, b: int) -> dict[str, list[object]]:
-    return {"item": ["a", "b"], "n": [a, b]}
-
-
-def _pairs_top_k(a: int, b: int, bits: Bits | None) -> Release:
+def _pairs(a: int, b: int, **given: object) -> Pairs:
     import polars as pl
 
-    source = pairs(pl.DataFrame(_rows(a, b)), user="user", item="item", public_items=["a", "b"])
-    return source.top_k(1, epsilon=EPSILON, random=bits)
+    users = [*range(a), *range(100, 100 + b)]
+    table = pl.DataFrame({"user": users, "item": ["a"] * a + ["b"] * b})
+    return pairs(table, user="user", item="item", **given)  # type: ignore[arg-type]
 
 
-def _pairs_domain(a: int, b: int, bits: Bits | None) -> Release:
+def _pairs_top_k(a: int, b: int) -> Ask:
+    source = _pairs(a, b, public_items=["a", "b"])
+    return lambda bits: source.top_k(1, epsilon=EPSILON, random=bits)
+
+
+def _pairs_domain(a: int, b: int) -> Ask:
+    source = _pairs(a - _HELD, b, max_items_per_user=1)  # whoever holds "a" is alone
+    return lambda bits: source.domain(epsilon=EPSILON, delta=DELTA, random=bits)
+
+
+def _pairs_hitting_set(a: int, b: int) -> Ask:
+    source = _pairs(a, b, public_items=["a", "b"])
+    return lambda bits: source.hitting_set(1, epsilon=EPSILON, random=bits)
+
+
+def _counts_top_k(a: int, b: int) -> Ask:
     import polars as pl
 
-    few = _rows(a - _HELD, b)  # whoever holds "a" is alone
-    source = pairs(pl.DataFrame(few), user="user", item="item", max_items_per_user=1)
-    return source.domain(epsilon=EPSILON, delta=DELTA, random=bits)
+    table = pl.DataFrame({"item": ["a", "b"], "n": [a, b]})
+    source = counts(table, item="item", count="n", public_items=["a", "b"])
+    return lambda bits: source.top_k(1, epsilon=EPSILON, random=bits)
 
 
-def _counts_top_k(a: int, b: int, bits: Bits | None) -> Release:
-    import polars as pl
-
-    source = counts(pl.DataFrame(_histogram(a, b)), item="item", count="n", public_items=["a", "b"])
-    return source.top_k(1, epsilon=EPSILON, random=bits)
-
-
-def _store_top_k(a: int, b: int, bits: Bits | None) -> Release:
+def _store_top_k(a: int, b: int) -> Ask:
     held = MemoryStore(["a", "b"], [a, b])
     held.prepare()
-    return store(held).top_k(1, epsilon=EPSILON, random=bits)
+    source = store(held)
+    return lambda bits: source.top_k(1, epsilon=EPSILON, random=bits)
+
+
+def _comparisons_rank(a: int, b: int) -> Ask:
+    import polars as pl
+
+    table = pl.DataFrame({"won": ["a"] * a + ["b"] * b, "lost": ["b"] * a + ["a"] * b})
+    source = comparisons(table, winner="won", loser="lost", public_items=["a", "b"])
+    return lambda bits: source.rank(1, epsilon=EPSILON, random=bits)
 
 
 QUESTIONS = (
     Question("pairs.top_k", 0.0, _pairs_top_k),
     Question("pairs.domain", DELTA, _pairs_domain),
+    Question("pairs.hitting_set", 0.0, _pairs_hitting_set),
     Question("counts.top_k", 0.0, _counts_top_k),
     Question("store.top_k", 0.0, _store_top_k),
+    Question("comparisons.rank", 0.0, _comparisons_rank),
 )
 
 
@@ -86,17 +104,18 @@ def audit_question(
     quick: bool = False,
     bits: Bits | None = None,
     samples: int | None = None,
-) -> Finding:
+) -> list[Finding]:
     """What the releases of a question say of its guarantee; bits are the system's, if None."""
     n = samples or (_QUICK if quick else _SAMPLES)
-
-    def outcomes(a: int) -> list[Hashable]:
-        return [tuple(question.ask(a, _HELD, bits).items) for _ in range(n)]
-
-    sides = outcomes(_HELD), outcomes(_HELD + 1)
-    bounds = [lower_bound(*pair, question.delta) for pair in (sides, sides[::-1])]
-    loss = max(bound.loss for bound in bounds)
-    return Finding(
+    tables = [question.about(a, _HELD) for a in (_HELD, _HELD + 1)]
+    chosen_on = [_seen(ask, bits, n // 2) for ask in tables]
+    judged_on = [_seen(ask, bits, n - n // 2) for ask in tables]
+    loss = 0.0
+    for one, other in ((0, 1), (1, 0)):
+        event = likelier_event(chosen_on[one], chosen_on[other], question.delta)
+        sides = judged_on[one], judged_on[other]
+        loss = max(loss, certain_loss(event, *sides, question.delta))
+    finding = Finding(
         mechanism=question.name,
         setting=f"epsilon={EPSILON}, delta={question.delta}",
         claim="epsilon",
@@ -107,3 +126,15 @@ def audit_question(
         verdict=Verdict.BROKEN if loss > EPSILON else Verdict.UNDECIDED,
         at=f"delta {question.delta:.4g}, certain by samples",
     )
+    return [finding]
+
+
+def _seen(ask: Ask, bits: Bits | None, n: int) -> Seen:
+    return Counter(_told(ask(bits)) for _ in range(n))
+
+
+def _told(release: Release) -> Hashable:
+    """The items, and how the best score compares, in halves of its noise."""
+    scores = release.scores
+    best = [] if scores is None else [math.floor(x / scores.noise_sd * 2) for x in scores[:1]]
+    return (*release.items, *best)

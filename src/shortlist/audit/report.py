@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit"]
 
-_COLUMNS = ("mechanism", "claim", "largest loss", "share", "between", "pairs", "verdict")
+_COLUMNS = ("mechanism", "claim", "largest loss", "share", "between")
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,20 @@ class Audit:
 
     Attributes:
         findings: One for each claim of each mechanism, of the setting that comes nearest to it.
+        counted: What was looked at: pairs, or samples.
     """
 
     findings: tuple[Finding, ...]
+    counted: str = "pairs"
 
     @classmethod
-    def of(cls, findings: Iterable[Finding]) -> Audit:
+    def of(cls, findings: Iterable[Finding], counted: str = "pairs") -> Audit:
         """The worst of each claim of each mechanism, over all settings."""
         worst: dict[tuple[str, str], Finding] = {}
         for finding in findings:
             key = finding.mechanism, finding.claim
             worst[key] = worst[key].merged(finding) if key in worst else finding
-        return cls(tuple(worst.values()))
+        return cls(tuple(worst.values()), counted)
 
     @property
     def holds(self) -> bool:
@@ -50,7 +52,7 @@ class Audit:
         """All of it, the settings included."""
         rows = [
             {
-                **vars(f),
+                **{self.counted if name == "pairs" else name: x for name, x in vars(f).items()},
                 "verdict": f.verdict.value,
                 "used": _finite(f.used),
                 "loss": _finite(f.loss),
@@ -62,7 +64,7 @@ class Audit:
 
     def to_markdown(self) -> str:
         """The table in Markdown."""
-        lines = ["| " + " | ".join(row) + " |" for row in ([*_COLUMNS], *self._rows())]
+        lines = ["| " + " | ".join(row) + " |" for row in (self._columns, *self._rows())]
         aligned = "|---|---|--:|--:|---|--:|---|"
         return "\n".join([lines[0], aligned, *lines[1:], ""])
 
@@ -82,8 +84,9 @@ class Audit:
         from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        for name in _COLUMNS:
-            table.add_column(name, justify="right" if name in _NUMERIC else "left")
+        numeric = {"largest loss", "share", self.counted}
+        for name in self._columns:
+            table.add_column(name, justify="right" if name in numeric else "left")
         styles = {"broken": "bold red", "undecided": "yellow"}
         before = None
         for row in self._rows():
@@ -91,6 +94,10 @@ class Audit:
             table.add_row(*map(Text, shown[:-1]), Text(row[-1], styles.get(row[-1], "")))
             before = row[0]
         return table
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*_COLUMNS, self.counted, "verdict"]
 
     def _rows(self) -> list[list[str]]:
         return [
@@ -105,9 +112,6 @@ class Audit:
             ]
             for f in self.findings
         ]
-
-
-_NUMERIC = {"largest loss", "share", "pairs"}
 
 
 def _finite(x: float) -> float | str:

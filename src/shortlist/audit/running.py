@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -17,10 +18,12 @@ __all__ = ["Kind", "run"]
 
 _WORTH_IT = 4  # settings for each process
 Kind = type[Mechanism] | partial[Mechanism]
+Asked = Kind | Mechanism | str | None
+Job = Callable[[], list[Finding]]
 
 
 def run(
-    mechanism: Kind | Mechanism | str | None = None,
+    mechanism: Asked = None,
     *,
     quick: bool = False,
     statistical: bool = False,
@@ -44,34 +47,45 @@ def run(
     >>> audit.holds
     True
     """
-    from shortlist.audit.exact import audit_exactly
-    from shortlist.audit.sampled import audit_by_samples
-
-    few = list(_instances(mechanism, few=True))
-    if statistical:
-        jobs = [partial(audit_by_samples, instance, quick=quick) for instance in few]
-    else:
-        more = [] if quick else _instances(mechanism, few=False)
-        jobs = [partial(audit_exactly, instance) for instance in more]
-        jobs += [partial(audit_exactly, instance, quick=True) for instance in few]
+    jobs = (_by_samples if statistical else _exactly)(mechanism, quick=quick)
     workers = min(processes, len(jobs) // _WORTH_IT)
     if workers <= 1:
         found = list(map(_done, jobs))
     else:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             found = list(pool.map(_done, jobs))
-    if statistical and mechanism is None:
-        from shortlist.audit.questions import QUESTIONS, audit_question
-
-        found.append([audit_question(question, quick=quick) for question in QUESTIONS])
-    return Audit.of(finding for findings in found for finding in findings)
+    findings = [finding for those in found for finding in those]
+    return Audit.of(findings, "samples" if statistical else "pairs")
 
 
-def _done(job: Callable[[], list[Finding]]) -> list[Finding]:
+def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
+    from shortlist.audit.exact import audit_exactly
+
+    more = [] if quick else _instances(mechanism, few=False)
+    jobs: list[Job] = [partial(audit_exactly, instance) for instance in more]
+    return jobs + [partial(audit_exactly, i, quick=True) for i in _instances(mechanism, few=True)]
+
+
+def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
+    """Each mechanism's samples in equal parts of its settings; and questions, where all is asked."""
+    from shortlist.audit.questions import QUESTIONS, audit_question
+    from shortlist.audit.sampled import audit_by_samples
+
+    instances = list(_instances(mechanism, few=True))
+    settings = Counter(map(type, instances))
+    jobs: list[Job] = [
+        partial(audit_by_samples, instance, quick=quick, settings=settings[type(instance)])
+        for instance in instances
+    ]
+    questions = QUESTIONS if mechanism is None else ()
+    return jobs + [partial(audit_question, question, quick=quick) for question in questions]
+
+
+def _done(job: Job) -> list[Finding]:
     return job()
 
 
-def _instances(mechanism: Kind | Mechanism | str | None, *, few: bool) -> Iterator[Mechanism]:
+def _instances(mechanism: Asked, *, few: bool) -> Iterator[Mechanism]:
     if isinstance(mechanism, Mechanism):
         yield mechanism
         return

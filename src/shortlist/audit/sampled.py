@@ -1,38 +1,35 @@
-"""The statistical instrument: the code as it runs, on inputs of any size, many times.
+"""The statistical instrument: the code as it runs, on inputs of any size, a million times.
 
-What comes out on two neighbours is counted. An event is chosen on one half of the samples, and
-judged on the other: by Clopper & Pearson's bounds, its probability on one data set is certainly so
-high and on the other so low that the loss is at least what is told, but for a chance of 1e-6.
+What comes out on two neighbours is counted, and a loss is told that the frequencies certainly show
+(`frequencies`). Nearly all samples are drawn together (`together`); some are drawn one by one, as
+an answer is, and the event that was chosen is judged on these too.
 """
 
 from __future__ import annotations
 
-import itertools
+import math
 import os
-import time
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.frequencies import Seen, certain_loss, likelier_event
+from shortlist.audit.together import sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
 from shortlist.exact import Draws
 from shortlist.mechanisms.base import Mechanism, Selection
 
-__all__ = ["CONFIDENCE", "BlockBits", "audit_by_samples", "lower_bound"]
+__all__ = ["BlockBits", "audit_by_samples"]
 
-CONFIDENCE = 1 - 1e-6
 _BLOCK = 2**16  # words that are read at a time
-_SECONDS, _QUICK = 36.0, 1.0  # of a mechanism, for all its inputs
-_CHUNK = 500  # samples between two looks at the clock
-_MOST = 10**6  # samples of a mechanism
-
-Outcome = Hashable
+_SAMPLES, _QUICK = 10**6, 10**4  # of a mechanism
+_LENGTH = 60  # of a data set as it is told
+_ALONE = 50  # of so many samples one more is drawn by itself
 
 
 class BlockBits:
@@ -53,61 +50,9 @@ class BlockBits:
         return self._words[self._next - n : self._next]
 
 
-class _Bound(NamedTuple):
-    """What is certain of an event."""
-
-    loss: float
-    event: frozenset[Outcome]
-
-
-def lower_bound(
-    first: list[Outcome], second: list[Outcome], delta: float, confidence: float = CONFIDENCE
-) -> _Bound:
-    """An epsilon that the loss at this delta certainly exceeds, from samples of two outputs.
-
-    No event E has P(E) > exp(epsilon) Q(E) + delta where the output is (epsilon, delta)-private.
-
-    Args:
-        first: Outcomes on one data set, of which P is the law.
-        second: Outcomes on the other, of which Q is.
-        delta: That of the claim.
-        confidence: The chance that the bound is right, at least.
-    """
-    event = _best_event(Counter(first[::2]), Counter(second[::2]), delta)
-    judged = [sum(o in event for o in outcomes[1::2]) for outcomes in (first, second)]
-    sizes = len(first[1::2]), len(second[1::2])
-    doubt = (1 - confidence) / 2
-    p = _at_least(judged[0], sizes[0], doubt)
-    q = 1 - _at_least(sizes[1] - judged[1], sizes[1], doubt)
-    loss = float(np.log(max(p - delta, 1e-300) / q))
-    return _Bound(max(loss, 0.0), event)
-
-
-def _at_least(seen: int, n: int, doubt: float) -> float:
-    """A probability that is certainly not less, but for the doubt (Clopper & Pearson 1934)."""
-    from scipy.special import betaincinv
-
-    return float(betaincinv(seen, n - seen + 1, doubt)) if seen else 0.0
-
-
-def _best_event(p: Counter[Outcome], q: Counter[Outcome], delta: float) -> frozenset[Outcome]:
-    """The outcomes up to a ratio of frequencies, of the ratio whose bound is best."""
-    ranked = sorted(p | q, key=lambda o: (p[o] + 0.5) / (q[o] + 0.5), reverse=True)
-    n, m = p.total(), q.total()
-    best, event, inside = -np.inf, frozenset[Outcome](), [0, 0]
-    for i, outcome in enumerate(ranked, start=1):
-        inside[0] += p[outcome]
-        inside[1] += q[outcome]
-        lower = inside[0] - 4 * np.sqrt(inside[0]) - 4 - delta * n
-        upper = inside[1] + 4 * np.sqrt(inside[1]) + 16
-        if lower > 0 and lower / n * m / upper > best:
-            best, event = lower / n * m / upper, frozenset(ranked[:i])
-    return event or frozenset(ranked[:1])
-
-
 @dataclass(frozen=True)
 class _Sampler:
-    """A mechanism as it runs, on one data set.
+    """A mechanism on one data set.
 
     An outcome is cut down to what the change can tell: which places of the answer hold items of
     which kind, and how its best score compares. What is computed from an output loses no more.
@@ -118,19 +63,34 @@ class _Sampler:
     kinds: tuple[int, ...]
     bits: Bits
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """One after another, without end."""
-        evidence = self.universe.evidence_of(self.data)
-        select, draws = self.universe.mechanism.select, Draws(self.bits)
-        while True:
-            yield self._told(select(evidence, draws))
+    def together(self, n: int) -> Seen:
+        """The outcomes of so many samples."""
+        return sample(self._run(), n, self.bits)
 
-    def _told(self, selection: Selection) -> Outcome:
+    def alone(self, n: int) -> Seen:
+        """The same, one after another."""
+        run, draws = self._run(), Draws(self.bits)
+        return Counter(outcome for _ in range(n) for outcome in run(draws))
+
+    def _run(self) -> Callable[[Draws], list[Hashable]]:
+        evidence, select = self.universe.evidence_of(self.data), self.universe.mechanism.select
+        return lambda draws: self._told(select(evidence, draws))
+
+    def _told(self, selection: Selection) -> list[Hashable]:
+        """The outcome; or one for each column of scores."""
         kinds = tuple(self.kinds[i] for i in selection.positions.tolist())
         if selection.scores is None:
-            return kinds
-        unit = selection.noise_sd or 1.0
-        return kinds, tuple(np.floor(selection.scores[:1] / unit * 2).tolist())
+            return [kinds]
+        best = np.floor(selection.scores[:1] / (selection.noise_sd or 1.0) * 2)
+        columns = best if best.ndim > 1 else best[:, None]
+        return [(kinds, *column) for column in columns.T.tolist()]
+
+    def written(self) -> str:
+        """The data set, for a report."""
+        text = self.universe.written(self.data)
+        if len(text) < _LENGTH:
+            return text
+        return f"{text[: _LENGTH - 10]}… ({self.universe.n_items(self.data)} items)"
 
 
 def audit_by_samples(
@@ -139,62 +99,57 @@ def audit_by_samples(
     quick: bool = False,
     bits: Bits | None = None,
     samples: int | None = None,
+    settings: int = 1,
 ) -> list[Finding]:
     """What samples say of a mechanism's (epsilon, delta).
 
     Args:
         mechanism: With its parameters.
-        quick: For a second instead of half a minute.
-        bits: Where they come from; None for the operating system's, in blocks.
-        samples: How many of each data set, however long it takes; None for what time allows.
+        quick: With ten thousand samples of a mechanism in place of a million.
+        bits: What they are drawn from; None for the operating system's, in blocks.
+        samples: How many of each data set; None for as many as its share is.
+        settings: How many settings of the mechanism share its samples.
     """
     universe = universe_of(mechanism)
     source = BlockBits() if bits is None else bits
     inputs = list(_inputs(universe))
+    share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
     found: Finding | None = None
     for pair, kinds in inputs:
-        samplers = [_Sampler(universe, data, kinds, source).outcomes() for data in pair]
-        if samples is None:
-            seconds = (_QUICK if quick else _SECONDS) / len(inputs)
-            sides = _sampled(samplers, seconds, _MOST // len(inputs) // 2)
-        else:
-            sides = [list(itertools.islice(sampler, samples)) for sampler in samplers]
-        for first, second in ((0, 1), (1, 0)):
-            bound = lower_bound(sides[first], sides[second], mechanism.delta)
-            n = len(sides[first])  # of either direction, so that both add up to all samples
-            finding = _finding(universe, bound.loss, (pair[first], pair[second]), n)
+        samplers = [_Sampler(universe, data, kinds, source) for data in pair]
+        for finding in _judged(samplers, samples or share):
             found = finding if found is None else found.merged(finding)
     return [] if found is None else [found]
 
 
-def _sampled(samplers: list[Iterator[Outcome]], seconds: float, most: int) -> list[list[Outcome]]:
-    """As many outcomes of each as there is time for, and two chunks at least."""
-    sides: list[list[Outcome]] = [[] for _ in samplers]
-    end = time.monotonic() + seconds
-    while len(sides[0]) < most and (time.monotonic() < end or len(sides[0]) < 2 * _CHUNK):
-        for side, sampler in zip(sides, samplers, strict=True):
-            side.extend(itertools.islice(sampler, _CHUNK))
-    return sides
+def _judged(samplers: list[_Sampler], n: int) -> Iterator[Finding]:
+    """Both ways: an event chosen on half of the samples, judged on the rest, and on those alone."""
+    chosen_on = [sampler.together(n // 2) for sampler in samplers]
+    judged_on = [
+        [sampler.together(n - n // 2) for sampler in samplers],
+        [sampler.alone(n // _ALONE) for sampler in samplers],
+    ]
+    drawn = sum(seen.total() for sides in [chosen_on, *judged_on] for seen in sides)
+    delta = samplers[0].universe.mechanism.delta
+    for one, other in ((0, 1), (1, 0)):
+        event = likelier_event(chosen_on[one], chosen_on[other], delta)
+        loss = max(certain_loss(event, sides[one], sides[other], delta) for sides in judged_on)
+        yield _finding(samplers[one], samplers[other], loss, drawn if one else 0)
 
 
-def _finding(universe: Universe, loss: float, pair: tuple[Data, Data], n: int) -> Finding:
-    mechanism = universe.mechanism
+def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:
+    mechanism = one.universe.mechanism
     return Finding(
         mechanism=type(mechanism).__name__,
         setting=repr(mechanism),
         claim="epsilon",
         limit=mechanism.epsilon,
         loss=loss,
-        pair=(_short(universe, pair[0]), _short(universe, pair[1])),
+        pair=(one.written(), other.written()),
         pairs=n,
         verdict=Verdict.BROKEN if loss > mechanism.epsilon else Verdict.UNDECIDED,
         at=f"delta {mechanism.delta:.4g}, certain by samples",
     )
-
-
-def _short(universe: Universe, data: Data) -> str:
-    text = universe.written(data)
-    return text if len(text) < 60 else f"{text[:50]}… ({universe.n_items(data)} items)"
 
 
 def _inputs(universe: Universe) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:

@@ -1,0 +1,73 @@
+"""What the frequencies of outcomes on two neighbours certainly say of a loss.
+
+An event is chosen on some samples, and judged on others: by Clopper & Pearson's bounds, its
+probability on one data set is certainly so high and on the other so low that the loss is at least
+what is told, but for a chance of 1e-6.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+
+import numpy as np
+
+__all__ = ["CONFIDENCE", "Event", "Seen", "certain_loss", "likelier_event"]
+
+CONFIDENCE = 1 - 1e-6
+
+Seen = Counter[Hashable]  # how often each outcome came out
+Event = frozenset[Hashable]
+
+
+def likelier_event(first: Seen, second: Seen, delta: float) -> Event:
+    """The outcomes up to a ratio of frequencies, of the ratio at which the loss seems largest.
+
+    Args:
+        first: Outcomes on the data set where the event is likelier.
+        second: Outcomes on the other.
+        delta: That of the claim.
+    """
+    outcomes = first | second
+    ranked = sorted(outcomes, key=lambda o: (first[o] + 0.5) / (second[o] + 0.5), reverse=True)
+    n, m = first.total(), second.total()
+    best, event, inside = -np.inf, frozenset[Hashable](), [0, 0]
+    for i, outcome in enumerate(ranked, start=1):
+        inside[0] += first[outcome]
+        inside[1] += second[outcome]
+        lower = inside[0] - 4 * np.sqrt(inside[0]) - 4 - delta * n
+        upper = inside[1] + 4 * np.sqrt(inside[1]) + 16
+        if lower > 0 and lower / n * m / upper > best:
+            best, event = lower / n * m / upper, frozenset(ranked[:i])
+    return event or frozenset(ranked[:1])
+
+
+def certain_loss(
+    event: Event, first: Seen, second: Seen, delta: float, confidence: float = CONFIDENCE
+) -> float:
+    """An epsilon that the loss at this delta certainly exceeds.
+
+    No event E has P(E) > exp(epsilon) Q(E) + delta where the output is (epsilon, delta)-private.
+
+    Args:
+        event: Chosen without a look at these outcomes.
+        first: Outcomes on one data set, of which P is the law.
+        second: Outcomes on the other, of which Q is.
+        delta: That of the claim.
+        confidence: The chance that the bound is right, at least.
+    """
+    doubt = (1 - confidence) / 2
+    p = _at_least(_times(event, first), first.total(), doubt)
+    q = 1 - _at_least(second.total() - _times(event, second), second.total(), doubt)
+    return max(float(np.log(max(p - delta, 1e-300) / q)), 0.0)
+
+
+def _times(event: Event, seen: Seen) -> int:
+    return sum(times for outcome, times in seen.items() if outcome in event)
+
+
+def _at_least(times: int, n: int, doubt: float) -> float:
+    """A probability that is certainly not less, but for the doubt (Clopper & Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    return float(betaincinv(times, n - times + 1, doubt)) if times else 0.0
