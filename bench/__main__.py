@@ -35,7 +35,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 }
 APART: dict[str, Callable[[argparse.Namespace], None]] = {
     "tuning": lambda asked: accuracy.tune(asked.runs or 20),
-    "audit": lambda _: audit.write_table(),
+    "audit": lambda _: audit.write_tables(),
 }
 
 

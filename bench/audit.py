@@ -1,4 +1,4 @@
-"""`python -m bench audit`: the table of `docs/audit.md`, written anew."""
+"""`python -m bench audit`: the tables of `docs/audit.md`, written anew."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from pathlib import Path
 
 from shortlist import audit
 
-__all__ = ["write_table"]
+__all__ = ["write_tables"]
 
 _DOCUMENT = Path(__file__).parent.parent / "docs" / "audit.md"
-_TABLE = re.compile(r"(<!-- exact -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def write_table() -> None:
-    """Run the whole exact audit and put what it found into the document."""
+def write_tables() -> None:
+    """Run the whole audit by both instruments and put what they found into the document."""
+    _write("<!-- exact -->", "<!-- end -->", statistical=False)
+    _write("<!-- samples -->", "<!-- end samples -->", statistical=True)
+
+
+def _write(first: str, last: str, *, statistical: bool) -> None:
+    """The table of one instrument, between these two lines."""
     start = time.perf_counter()
-    found = audit.run(processes=os.cpu_count() or 1)
+    found = audit.run(statistical=statistical, processes=os.cpu_count() or 1)
     print(found)
     print(f"{time.perf_counter() - start:.0f} s")
-    text = _TABLE.sub(
-        lambda m: m[1] + "\n" + found.to_markdown() + "\n" + m[2], _DOCUMENT.read_text()
-    )
-    _DOCUMENT.write_text(text)
+    table = f"{first}\n\n{found.to_markdown()}\n{last}"
+    between = re.compile(re.escape(first) + ".*?" + re.escape(last), re.DOTALL)
+    _DOCUMENT.write_text(between.sub(lambda _: table, _DOCUMENT.read_text()))

@@ -39,11 +39,11 @@ N = 20_000
 
 
 def two_items(mechanism):
-    """A small data set of a mechanism's universe, and where its scores are cut."""
+    """A data set of a mechanism's universe, and where its scores are cut."""
     universe = universe_of(mechanism)
     families = [f for f in universe.families() if universe.n_items(f[0]) == 2]
     data = max(families[-1], key=lambda data: (len(set(data)), min(data)))
-    return universe.evidence_of(data), universe.edges(2)
+    return universe.evidence_of(data), universe_of(mechanism, quick=True).edges(2)
 
 
 def sampled(mechanism, n, *, margin=0.0, seed=1):
@@ -55,8 +55,8 @@ def sampled(mechanism, n, *, margin=0.0, seed=1):
         positions = tuple(selection.positions.tolist())
         if selection.scores is None or not edges:
             return [(positions, ())]
-        cells = np.searchsorted(edges, selection.scores, side="right").reshape(len(positions), -1)
-        return [(positions, tuple(column)) for column in cells.T.tolist()]
+        columns = np.atleast_2d(np.searchsorted(edges, selection.scores, side="right").T)
+        return [(positions, tuple(column)) for column in columns.tolist()]
 
     return sample(run, n, SeededBits(seed), margin)
 
@@ -145,6 +145,11 @@ def test_code_that_decides_by_a_told_value_is_an_error():
 
     with pytest.raises(ValueError, match="ambiguous"):
         sample(run, 100, SeededBits(1))
+
+
+def test_samples_that_are_lost_are_noticed():
+    with pytest.raises(ArithmeticError, match="do not add up"):
+        sample(lambda _: ["one", "two", "three"], 100, SeededBits(1))
 
 
 # --- rows in order are as one by one, from the same words

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from shortlist.audit.rows import NOBODY, Drawn, order_of_rows
 from shortlist.bits import Bits
 from shortlist.exact import Draws, Ordered
-from shortlist.noise import Noise
+from shortlist.noise import Noise, Radius
 from shortlist.reals import Floats, Ints, Reals
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def sample(
         else:
             for outcome in told:
                 outcomes[outcome] += group.size // len(told)
+    if outcomes.total() != n:
+        raise ArithmeticError("the samples do not add up")
     return outcomes
 
 
@@ -133,14 +135,21 @@ class _Together(Draws):
             return draw(bounds)
         return self._same(lambda: draw(np.tile(bounds, self._size)))
 
-    def order(self, scores: Ints, noises: Sequence[Noise], **how: Any) -> Ordered:  # noqa: ANN401
+    def order(
+        self,
+        scores: Ints,
+        noises: Sequence[Noise],
+        *,
+        radius: Radius | None = None,
+        **how: Any,  # noqa: ANN401 - what else `Draws.order` is told
+    ) -> Ordered:
         """As `Draws.order`, but that each value is a row of those of all samples.
 
         With a factor that all noise of a sample shares, samples go on alone.
         """
         if self._is_alone:
-            return super().order(scores, noises, **how)
-        if how.get("radius") is not None and not self._left:
+            return super().order(scores, noises, radius=radius, **how)
+        if radius is not None and not self._left:
             raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
         row, columns = self._next(lambda: order_of_rows(self, self._size, scores, noises, **how))
         positions = row[row != NOBODY]
