@@ -67,7 +67,7 @@ def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
 
 
 def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
-    """Each mechanism's samples in equal parts of its settings; and questions, where all is asked."""
+    """Each mechanism's samples in equal parts of its settings; questions too, if all is asked."""
     from shortlist.audit.questions import QUESTIONS, audit_question
     from shortlist.audit.sampled import audit_by_samples
 
