@@ -179,11 +179,14 @@ def test_a_bound_that_says_nothing_leaves_the_noise_as_it_is(z, above):
 @fixed
 @given(word=st.integers(0, TOP), z=st.floats(-8, 8), above=st.booleans())
 def test_noise_is_on_its_side_of_the_bound(word, z, above):
-    bound = round(z * ONE) / ONE
     noise = Normal(1.0, 1.0, ints(round(z * ONE)), np.array([above]))
     low, high = noise.interval(np.array([word], np.uint64))
-    slack = 1e-6
-    assert low >= bound - slack if above else high <= bound + slack
+    bound, end = round(z * ONE) / ONE, low if above else high
+
+    def beyond(x):
+        return math.erfc((x if above else -x) / math.sqrt(2))
+
+    assert beyond(end.item()) <= beyond(bound) * (1 + 2.0**-36)
 
 
 # --- Draws: forced down the slow path, the same outcome from the same bits

@@ -241,17 +241,14 @@ class Pruning(Enumerator):
             raise Pruned
         return value
 
-    def next(self):
-        following = super().next()
-        return None if following is None else Pruning(following._script)
-
     def coin(self, chances):
         heads = arb(float(chances.approximate()[0][0]))
-        return np.array([self._branch([(True, heads), (False, 1 - heads)])])
+        return np.array([self._branch(lambda: [(True, heads), (False, 1 - heads)])])
 
     def choice(self, weights):
         values = weights.approximate()[0]
-        return self._branch([(i, arb(p)) for i, p in enumerate((values / values.sum()).tolist())])
+        chances = (values / values.sum()).tolist()
+        return self._branch(lambda: [(i, arb(p)) for i, p in enumerate(chances)])
 
 
 def replayed(candidates):

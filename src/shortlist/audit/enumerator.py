@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from flint import arb, arb_poly, ctx
@@ -29,7 +29,6 @@ __all__ = ["Enumerator", "in_floats", "law", "law_in_balls"]
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
-Run = Callable[[Draws], Outcome]
 Options = Sequence[tuple[Any, arb]]
 
 
@@ -100,7 +99,7 @@ class Enumerator:
         self.probability = arb(1)
         self.digits: list[int] = []
 
-    def next(self) -> Enumerator | None:
+    def next(self) -> Self | None:
         """The enumerator of the next branch, or None after the last.
 
         Up to where it differs the code draws the same, so that these branches are known.
@@ -110,7 +109,7 @@ class Enumerator:
             taken.pop()
         if not taken:
             return None
-        other = Enumerator(self._edges, self._negligible)
+        other = type(self)(self._edges, self._negligible)
         other._script = [*taken[:-1], taken[-1] + 1]
         other._options = self._options[: len(taken)]
         return other
