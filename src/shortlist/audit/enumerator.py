@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.orders import OrderLaw, order_and_cell_law
-from shortlist.exact import Draws, Ordered
+from shortlist.exact import Ordered
 from shortlist.noise import Noise, Radius
 from shortlist.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
 from shortlist.slack import SlackClasses
@@ -85,17 +85,23 @@ class Enumerator:
         digits: To which values were told so far.
     """
 
-    def __init__(self, edges: Sequence[float] = (), negligible: float = 0.0) -> None:
-        """Begin with the first branch of every draw.
+    def __init__(
+        self,
+        edges: Sequence[float] = (),
+        negligible: float = 0.0,
+        script: Sequence[int] = (),
+        options: Sequence[Options] = (),
+    ) -> None:
+        """Begin with the first branch of every draw, or as a script says.
 
         Args:
             edges: As for `law_in_balls`.
             negligible: As for `law_in_balls`.
+            script: Which branch of each draw to take; then the first ones.
+            options: The branches of these draws.
         """
         self._edges, self._negligible = tuple(edges), negligible
-        self._script: list[int] = []  # which branch of each draw to take; then the first ones
-        self._options: list[Options] = []  # the branches of these draws, and of those made since
-        self._depth = 0
+        self._script, self._options, self._depth = list(script), list(options), 0
         self.probability = arb(1)
         self.digits: list[int] = []
 
@@ -109,10 +115,8 @@ class Enumerator:
             taken.pop()
         if not taken:
             return None
-        other = type(self)(self._edges, self._negligible)
-        other._script = [*taken[:-1], taken[-1] + 1]
-        other._options = self._options[: len(taken)]
-        return other
+        script, options = [*taken[:-1], taken[-1] + 1], self._options[: len(taken)]
+        return type(self)(self._edges, self._negligible, script, options)
 
     def _branch(self, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
         """One of (value, probability); those that cannot be are no branch."""
