@@ -276,7 +276,7 @@ def test_kernels_work_where_no_cache_can_be_written():
         from numba.core import caching
         caching.CacheImpl._locator_classes = []  # as where no folder can be written to
         from shortlist import kernels
-        print(kernels.weigh.signatures)
+        print(kernels.weigh.compiled.signatures)
     """
     command = [sys.executable, "-W", "error", "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ours

@@ -140,6 +140,11 @@ def test_metrics_and_bounds_load_nothing_heavy():
     assert not loaded_by("from shortlist import metrics, bounds") & HEAVY
 
 
+def test_kernels_are_compiled_where_one_is_called():
+    assert "numba" not in loaded_by("import shortlist.sources.pairs, shortlist.mechanisms")
+    assert "numba" in loaded_by("from shortlist import kernels\nkernels.add_up.compiled")
+
+
 def test_databases_load_where_a_store_is_opened():
     assert not loaded_by("from shortlist import stores") & HEAVY
     assert "sqlite3" in loaded_by("""

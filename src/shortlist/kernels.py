@@ -1,17 +1,19 @@
 """Compiled loops over plain arrays.
 
 Those with `first` and `last` do one part of the work, so that threads share it: they release the
-interpreter's lock. One signature each, compiled once and cached on disk; where no cache
-can be written they are compiled again in each process.
+interpreter's lock. One signature each, compiled at the first call and cached on disk; where no
+cache can be written they are compiled again in each process. Numba is loaded with the first.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
+from threading import RLock
 from typing import Any
 
-import numba
+import numpy as np
 
 __all__ = [
     "add_up",
@@ -36,22 +38,45 @@ __all__ = [
     "weigh",
 ]
 
-Kernel = Callable[..., Any]
 _LIMB = 21  # bits: three make a number below 2^63, and products of two leave room for sums
 _LOW = 2**_LIMB - 1
 _SHIFT = 2.0**_LIMB
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
+_COMPILING = RLock()  # threads that share the work call a kernel at once; one may need another
 
 
-def _kernel(signature: str, **options: object) -> Callable[[Kernel], Kernel]:
-    def compile_(function: Kernel) -> Kernel:
-        try:
-            kernel: Kernel = numba.njit(signature, cache=True, nogil=True, **options)(function)
-        except RuntimeError:  # no folder can be written to
-            kernel = numba.njit(signature, nogil=True, **options)(function)
-        return kernel
+class _Kernel:
+    """A loop that is compiled when it is called for the first time, or loaded from the cache."""
 
-    return compile_
+    def __init__(self, loop: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
+        self._loop, self._signature, self._options = loop, signature, options
+
+    def __call__(self, *arrays: Any) -> Any:  # noqa: ANN401 - as the loop has them
+        return self.compiled(*arrays)
+
+    @property
+    def _numba_type_(self) -> Any:  # noqa: ANN401 - Numba's
+        """By which a kernel may call another."""
+        import numba
+
+        return numba.typeof(self.compiled)
+
+    @cached_property
+    def compiled(self) -> Any:  # noqa: ANN401 - Numba's
+        """The compiled loop."""
+        import numba
+
+        with _COMPILING:
+            try:
+                return numba.njit(self._signature, cache=True, nogil=True, **self._options)(
+                    self._loop
+                )
+            except RuntimeError:  # no folder can be written to
+                return numba.njit(self._signature, nogil=True, **self._options)(self._loop)
+
+
+def _kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], _Kernel]:
+    return lambda loop: _Kernel(loop, signature, options)
 
 
 @_kernel("void(uint32[::1], int64, int64, int64, int64[::1])")
@@ -69,7 +94,7 @@ def partition(users, items, shift, first, last, cursors, pairs):
     """
     for row in range(first, last):
         bucket = users[row] >> shift
-        pairs[cursors[bucket]] = numba.uint64(users[row]) << 32 | numba.uint64(items[row])
+        pairs[cursors[bucket]] = np.uint64(users[row]) << 32 | np.uint64(items[row])
         cursors[bucket] += 1
 
 
@@ -97,7 +122,7 @@ def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, co
             sizes[user] = 0
         for place in range(begin, end):
             user = pairs[place] >> 32
-            item = numba.uint32(pairs[place] & 0xFFFFFFFF)
+            item = np.uint32(pairs[place] & 0xFFFFFFFF)
             out[starts[user] + sizes[user]] = item
             sizes[user] += 1
         for user in range(first_user, last_user):
@@ -258,7 +283,7 @@ def descend(starts, sizes, items, order, cutoff, one, weights):
             share = short / norm
             for place in range(first, last):
                 gap = cutoff - weights[items[place]]
-                weights[items[place]] += numba.int64(gap * share)
+                weights[items[place]] += np.int64(gap * share)
 
 
 @_kernel("void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64, int64[::1])")
@@ -266,11 +291,11 @@ def count_units(starts, sizes, items, order, ranks, cutoff, counts):
     """Each user in turn adds 1 to the first in rank of the items held that are below the cutoff."""
     for turn in range(len(order)):
         first = starts[order[turn]]
-        chosen, least = numba.int64(-1), numba.int64(1) << 32
+        chosen, least = np.int64(-1), np.int64(1) << 32
         for place in range(first, first + sizes[order[turn]]):
-            item = numba.int64(items[place])
+            item = np.int64(items[place])
             if ranks[item] < least and counts[item] < cutoff:
-                chosen, least = item, numba.int64(ranks[item])
+                chosen, least = item, np.int64(ranks[item])
         if chosen >= 0:
             counts[chosen] += 1
 
