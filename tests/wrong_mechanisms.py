@@ -78,6 +78,14 @@ class Quieter(Quiet):
     factor = 2
 
 
+class QuietWhereMany(Peeling):
+    """Twice the parameter where an item is held by many."""
+
+    def select(self, evidence, draws):
+        honest = Peeling(k=self.k, epsilon=self.epsilon * (1 + (evidence.counts.max() > 10)))
+        return honest.select(evidence, draws)
+
+
 class QuietlyTold(OneShotLaplace):
     """Noise that ranks right; of three items and more, values with a quarter of it are told."""
 

@@ -56,14 +56,15 @@ class Sides:
 
     def log_power_sum(self, alpha: float) -> Range:
         """Ln of the sum of P^alpha Q^(1 - alpha)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             low = np.where(
                 self.p.low > 0, self.p.low * (self.p.low / self.q.high) ** (alpha - 1), 0
             )
             high = self.p.high * (self.p.high / self.q.low) ** (alpha - 1)
             high = np.where(self.p.high > 0, high, 0)
             pad = _PAD * (1 + alpha)
-            return Range(np.log(low.sum(axis=1)) - pad, np.log(high.sum(axis=1)) + pad)
+            least = np.minimum(low.sum(axis=1), np.finfo(float).max)
+            return Range(np.log(least) - pad, np.log(high.sum(axis=1)) + pad)
 
     def clipped(self, log_ratio: Floats) -> Sides:
         """With P at most exp(log_ratio) Q, pair by pair: what a sub-law may leave out of P."""
