@@ -124,7 +124,7 @@ def audit_question(
         pair=(f"a: {_HELD}, b: {_HELD}", f"a: {_HELD + 1}, b: {_HELD}"),
         pairs=2 * n,
         verdict=Verdict.BROKEN if loss > EPSILON else Verdict.UNDECIDED,
-        at=f"delta {question.delta:.4g}, certain by samples",
+        at=f"delta {question.delta:.4g}",
     )
     return [finding]
 

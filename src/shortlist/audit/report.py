@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit"]
 
-_COLUMNS = ("mechanism", "claim", "largest loss", "share", "between")
+_NUMERIC = {"largest loss", "certain loss", "share", "pairs", "samples"}
+_WRAPPED = {"claim", "largest loss", "certain loss", "between"}
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,9 @@ class Audit:
         from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        numeric = {"largest loss", "share", self.counted}
         for name in self._columns:
-            table.add_column(name, justify="right" if name in numeric else "left")
+            justify = "right" if name in _NUMERIC else "left"
+            table.add_column(name, justify=justify, no_wrap=name not in _WRAPPED)
         styles = {"broken": "bold red", "undecided": "yellow"}
         before = None
         for row in self._rows():
@@ -97,7 +98,8 @@ class Audit:
 
     @property
     def _columns(self) -> list[str]:
-        return [*_COLUMNS, self.counted, "verdict"]
+        loss = "largest loss" if self.counted == "pairs" else "certain loss"
+        return ["mechanism", "claim", loss, "share", "between", self.counted, "verdict"]
 
     def _rows(self) -> list[list[str]]:
         return [

@@ -148,7 +148,7 @@ def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:
         pair=(one.written(), other.written()),
         pairs=n,
         verdict=Verdict.BROKEN if loss > mechanism.epsilon else Verdict.UNDECIDED,
-        at=f"delta {mechanism.delta:.4g}, certain by samples",
+        at=f"delta {mechanism.delta:.4g}",
     )
 
 
