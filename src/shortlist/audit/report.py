@@ -86,8 +86,11 @@ class Audit:
 
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
         for name in self._columns:
-            justify = "right" if name in _NUMERIC else "left"
-            table.add_column(name, justify=justify, no_wrap=name not in _WRAPPED)
+            table.add_column(
+                name,
+                justify="right" if name in _NUMERIC else "left",
+                no_wrap=name not in _WRAPPED,
+            )
         styles = {"broken": "bold red", "undecided": "yellow"}
         before = None
         for row in self._rows():
