@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,13 +29,9 @@ from shortlist.mechanisms import (
     PolicyGreedy,
     SpectralRanking,
 )
+from shortlist.mechanisms.base import Mechanism
 from shortlist.noise import Exponential, Laplace, Normal
 from shortlist.sources.kinds import every_mechanism
-
-
-def broken(findings):
-    return {f.claim for f in findings if f.verdict is Verdict.BROKEN}
-
 
 # --- what holds
 
@@ -69,6 +66,17 @@ def test_one_mechanism_is_named_in_any_way(named):
     assert {finding.mechanism for finding in audit.findings} == {"Peeling"}
 
 
+@pytest.mark.parametrize("given", [len, Mechanism, 3, partial(sorted, key=len)])
+def test_what_is_no_mechanism_is_refused(given):
+    refusal(lambda: sl.audit.run(given, quick=True), "mechanism=", "an instance")
+
+
+def test_of_a_partial_each_setting_is_looked_at_once():
+    audit = sl.audit.run(partial(Peeling, k=1, epsilon=1.0, delta=0.0), quick=True)
+    whole = sl.audit.run(Peeling(k=1, epsilon=1.0), quick=True)
+    assert audit == whole
+
+
 def test_a_name_that_is_not_known_is_refused_with_those_that_are():
     refusal(lambda: sl.audit.run("peelin", quick=True), '"peelin"', "peeling")
 
@@ -98,9 +106,6 @@ def test_a_broken_claim_is_the_exit_status(monkeypatch, capsys):
     assert status == 1
     assert "broken" in printed.out
     assert "broken" in printed.err
-
-
-# --- what is caught by samples
 
 
 # --- the parts
@@ -170,12 +175,8 @@ def test_the_order_of_two_has_its_closed_form(noise):
 
 
 def test_too_few_branches_are_noticed():
-    class Forgetful:
-        def __init__(self, draws):
-            self.draws = draws
-
     def run(draws):
-        draws.probability *= 0.5 if Forgetful(draws) else 1
+        draws.probability *= 0.5
         return 0
 
     with pytest.raises(ArithmeticError, match="do not add up"):

@@ -1,5 +1,7 @@
 """Mechanisms with one mistake each: the exact instrument of the audit names every one."""
 
+import itertools
+
 import numpy as np
 import pytest
 from flint import arb
@@ -7,10 +9,23 @@ from flint import arb
 import wrong_mechanisms as wrong
 import wrong_policies as policies
 import wrong_races as races
+from refusals import refusal
 from shortlist.audit import Verdict
 from shortlist.audit.enumerator import Enumerator
-from shortlist.audit.exact import audit_exactly
-from shortlist.mechanisms import AddedNoise, Gamma, Peeling, PolicyGaussian, SpectralRanking
+from shortlist.audit.exact import audit_exactly, pairs_of
+from shortlist.audit.settings import settings_of
+from shortlist.audit.universes import universe_of
+from shortlist.mechanisms import (
+    AddedNoise,
+    Adjacency,
+    Gamma,
+    Peeling,
+    PolicyGaussian,
+    SpectralRanking,
+    UserPeeling,
+    WeightedGaussian,
+    WinCount,
+)
 
 
 def broken(findings):
@@ -24,6 +39,9 @@ CAUGHT = [
     (wrong.Retold(k=1, epsilon=2.0), "epsilon"),
     (wrong.Quiet(k=1, epsilon=2.0, max_items_per_user=1), "epsilon"),
     (wrong.Quieter(k=1, epsilon=2.0), "epsilon"),
+    (wrong.Understated(k=1, epsilon=2.0), "pure epsilon"),
+    (wrong.SilentIfOdd(epsilon=2.0, delta=0.02, max_items_per_user=1), "delta"),
+    (wrong.FlagTells(epsilon=2.0, delta=0.02, max_items_per_user=1), "delta"),
     (wrong.QuietlyTold(k=3, epsilon=1.0, max_items_per_user=1), "epsilon"),
     (wrong.FinelyTold(k=1, epsilon=1.0, max_items_per_user=1), "epsilon"),
     (
@@ -56,6 +74,43 @@ CAUGHT = [
 )
 def test_the_exact_instrument_catches(mechanism, claim):
     assert claim in broken(audit_exactly(mechanism, quick=True))
+
+
+def test_code_that_decides_by_what_it_tells_is_not_for_the_exact_instrument():
+    mechanism = wrong.Decides(k=1, epsilon=1.0, max_items_per_user=1)
+    refusal(lambda: audit_exactly(mechanism, quick=True), "a value that it tells", "by samples")
+
+
+@pytest.mark.parametrize("leader", range(4))
+def test_a_leader_who_changes_is_seen_in_any_order_of_items(leader):
+    mechanism = wrong.SoleLeader(k=1, epsilon=1.0)
+    data = tuple(int(i == leader) for i in range(4))
+    assert "epsilon" in broken(audit_exactly(mechanism, families=[[data]]))
+
+
+def test_pairs_of_one_order_stand_for_all():
+    # All neighbours of the counts 0 .. 2 of three items, as sets up to an exchange of items.
+    universe = universe_of(Gamma(k=1, epsilon=1.0, neighbours=Adjacency.GENERAL))
+    box = list(itertools.product(range(3), repeat=3))
+
+    def alike(pair):
+        orders = itertools.permutations(range(3))
+        exchanged = [tuple(tuple(data[i] for i in order) for data in pair) for order in orders]
+        return min(min(both, both[::-1]) for both in exchanged)
+
+    every = {alike((a, b)) for a in box for b in box if 0 < max(np.abs(np.subtract(a, b))) <= 1}
+    rising = [data for data in box if list(data) == sorted(data, reverse=True)]
+    found = {alike(pair) for pair in pairs_of(universe, rising)}
+    assert every == {pair for pair in found if max(map(max, pair)) < 3}
+
+
+@pytest.mark.parametrize(
+    "kind", [WeightedGaussian, UserPeeling, WinCount], ids=lambda kind: kind.__name__
+)
+def test_neighbours_that_no_universe_knows_are_refused(kind):
+    general = type("General", (kind,), {"adjacency": Adjacency.GENERAL.value})
+    mechanism = next(settings_of(general, quick=True))
+    refusal(lambda: audit_exactly(mechanism), "General", Adjacency.GENERAL.value)
 
 
 # --- mistakes that show on few data sets: there the wrong one is caught, and the right one holds

@@ -26,6 +26,7 @@ from shortlist.mechanisms import (
     WeightedGaussian,
     WinCount,
 )
+from shortlist.mechanisms.peeling import peel
 from shortlist.noise import Laplace
 from shortlist.privacy import Pure
 from shortlist.unreached import Unreached
@@ -78,6 +79,55 @@ class Quieter(Quiet):
     factor = 2
 
 
+class SoleLeader(Peeling):
+    """A pick among four by who leads alone, which may change at once where counts move both ways.
+
+    What it does at one or the other leader is too far apart, and nothing else is.
+    """
+
+    adjacency = Adjacency.GENERAL.value
+    cost = property(lambda self: Pure(self.epsilon))
+
+    def select(self, evidence, draws):
+        leads = evidence.counts == evidence.counts.max()
+        alone = leads.sum() == 1
+        odds = 1.3 if alone and len(leads) == 4 else 0.5
+        return Selection(peel((leads & alone).astype(np.int64), 1, self.epsilon * odds, draws))
+
+
+class Understated(Peeling):
+    """A cost of less than the parameter that the picks are made with."""
+
+    cost = property(lambda self: Pure(0.8 * self.epsilon, self.epsilon**2 / 2))
+
+
+class SilentIfOdd(WeightedGaussian):
+    """Names nothing where an odd number of items is held."""
+
+    def select(self, evidence, draws):
+        if len(evidence.counts) % 2:
+            return Selection(np.empty(0, int), np.empty(0), ordered=False, noise_sd=self.sigma)
+        return super().select(evidence, draws)
+
+
+class FlagTells(WeightedGaussian):
+    """Whether the order of the answer means anything depends on a count."""
+
+    def select(self, evidence, draws):
+        some = evidence.counts.max(initial=0) > 2
+        return super().select(evidence, draws)._replace(ordered=bool(some))
+
+
+class Decides(OneShotLaplace):
+    """Tells the counts as they are once the first noisy one is large."""
+
+    def select(self, evidence, draws):
+        told = super().select(evidence, draws)
+        if len(told.scores) and told.scores[0] > 4.5:
+            return told._replace(scores=evidence.counts[told.positions].astype(float))
+        return told
+
+
 class QuietWhereMany(Peeling):
     """Twice the parameter where an item is held by many."""
 
@@ -120,7 +170,7 @@ class RowOrder(LimitedDomain):
     def select(self, evidence, draws):
         picked = super().select(evidence, draws).positions
         counts = evidence.counts
-        last = np.sort(counts)[::-1][min(self.k_bar, len(counts)) - 1]
+        last = np.sort(counts)[::-1][: self.k_bar].min(initial=len(counts))
         rows = iter(np.flatnonzero(counts == last).tolist())
         return Selection(np.array([next(rows) if counts[i] == last else i for i in picked], int))
 

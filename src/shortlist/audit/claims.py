@@ -192,8 +192,9 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
     pure = mechanism.delta == 0 and isinstance(cost, Pure | Either)
     epsilon = mechanism.epsilon
     claims: list[Claim] = [PureLoss(epsilon) if pure else Curve(epsilon, mechanism.delta)]
-    if isinstance(cost, Pure) and not pure:
-        claims.append(PureLoss(cost.pure, "pure epsilon"))
+    largest = cost.largest if isinstance(cost, Either) else cost
+    if isinstance(largest, Pure) and not (pure and largest.pure == epsilon):
+        claims.append(PureLoss(largest.pure, "pure epsilon"))
     claims += [Curve(epsilon, cost.delta(epsilon), "curve") for epsilon in _grid(mechanism)]
     if not isinstance(cost, Approximate):
         lost = cost.lost if isinstance(cost, ZCDP) else 0.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from shortlist.audit.universe import Data, Universe, kinds_of
 from shortlist.histogram import Outcomes, Wins
+from shortlist.mechanisms.base import ADD_OR_REMOVE
 
 __all__ = ["OfOutcomes", "OfWins"]
 
@@ -19,6 +20,7 @@ class OfWins(Universe):
     """How many comparisons each item won."""
 
     evidence = Wins
+    adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
     sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
 
@@ -43,6 +45,10 @@ class OfOutcomes(Universe):
     """
 
     evidence = Outcomes
+    adjacencies = (
+        "change the outcome of one comparison",
+        "change the outcomes of one user's comparisons",
+    )
     exchangeable: ClassVar[bool] = False  # shares are found to a precision, in the order of items
     sizes: ClassVar[dict[int, int]] = {2: 8, 3: 4}
     quick_sizes: ClassVar[dict[int, int]] = {2: 3, 3: 1}

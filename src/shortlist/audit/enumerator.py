@@ -33,7 +33,11 @@ Options = Sequence[tuple[Any, arb]]
 
 
 def law_in_balls(
-    run: Callable[[Any], Outcome], edges: Sequence[float] = (), *, negligible: float = 0.0
+    run: Callable[[Any], Outcome],
+    edges: Sequence[float] = (),
+    *,
+    negligible: float = 0.0,
+    draws: type[Enumerator] | None = None,
 ) -> dict[Outcome, arb]:
     """The probability of each outcome of `run`, which must return something hashable.
 
@@ -41,14 +45,15 @@ def law_in_balls(
         run: What is enumerated, given its draws.
         edges: The values that `order` returns are the number of edges that the value has passed.
         negligible: Branches that are certainly less likely are left out.
+        draws: The kind of enumerator; None for `Enumerator`.
     """
     outcomes: dict[Outcome, arb] = {}
-    draws: Enumerator | None = Enumerator(edges, negligible)
+    branch: Enumerator | None = (draws or Enumerator)(edges, negligible)
     with ctx.workprec(PRECISION):
-        while draws is not None:
-            outcome = run(draws)
-            outcomes[outcome] = outcomes.get(outcome, arb(0)) + draws.probability
-            draws = draws.next()
+        while branch is not None:
+            outcome = run(branch)
+            outcomes[outcome] = outcomes.get(outcome, arb(0)) + branch.probability
+            branch = branch.next()
         if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-50) < 0:
             raise ArithmeticError("the branches do not add up to 1")
     return outcomes
@@ -182,7 +187,11 @@ class Enumerator:
         positions, cells = self._branch(
             lambda: _orders(scores, noises, at_least, k, edges, unit, radius).items()
         )
-        return Ordered(np.array(positions, np.int64), np.array(cells, np.float64))
+        return Ordered(np.array(positions, np.int64), self.values(cells))
+
+    def values(self, passed: Sequence[int]) -> NDArray[Any]:
+        """Of which so many edges are passed: told as these numbers."""
+        return np.array(passed, np.float64)
 
 
 def _first_accepted(candidates: Candidates) -> Options:

@@ -17,7 +17,7 @@ from shortlist.audit.losses import Laws, Range
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.mechanisms.base import Mechanism
 
-__all__ = ["audit_exactly"]
+__all__ = ["audit_exactly", "pairs_of"]
 
 _STEPS = 3  # of the directed search
 
@@ -34,8 +34,8 @@ def audit_exactly(
         mechanism: With its parameters.
         quick: On fewer and smaller data sets, in all orders of their items. Else one order of
             items stands for all, where an exchange of them exchanges them in the law.
-        families: Only on these data sets, with all of their neighbours; each family of as many
-            items. What a data set is, its universe says.
+        families: Only on these data sets, with all that their universe's changes lead to, such as
+            one user more; each family of as many items. What a data set is, its universe says.
     """
     universe = universe_of(mechanism, quick=quick)
     search = _Search(universe, claims_of(mechanism), every_order=quick)
@@ -81,7 +81,7 @@ class _Search:
                 yield self._wrong("effect of item order", differing)
             if not self._memory.symmetric:
                 family = self._in_every_order(family)
-        if not (pairs := list(_pairs(self._universe, family))):
+        if not (pairs := list(pairs_of(self._universe, family))):
             return
         number = {data: i for i, data in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
         laws = [self._memory.law(data) for data in number]
@@ -173,9 +173,12 @@ class _Search:
                 yield moved[0], moved[1]
 
 
-def _pairs(universe: Universe, family: Sequence[Data]) -> Iterator[Pair]:
+def pairs_of(universe: Universe, family: Sequence[Data]) -> Iterator[Pair]:
+    """Each data set with each neighbour that a change leads to; no pair twice, nor reversed."""
     changes = universe.changes(universe.n_items(family[0]))
+    known: set[Pair] = set()
     for data, change in itertools.product(family, changes):
         other = universe.changed(data, change)
-        if other is not None:
+        if other is not None and (other, data) not in known:
+            known.add((data, other))
             yield data, other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from shortlist.audit.universe import Data, Universe
 from shortlist.audit.views import Listed
 from shortlist.contributions import unit_weight
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.base import Adjacency, Mechanism
 from shortlist.reals import UNIT
 from shortlist.stores.contract import View
 
@@ -26,6 +26,7 @@ class OfCounts(Universe):
     """How many users hold each item, which everybody knows."""
 
     evidence = Counts
+    adjacencies = tuple(kind.value for kind in Adjacency)
 
     def evidence_of(self, data: Data) -> Counts:
         """The counts."""
@@ -34,7 +35,7 @@ class OfCounts(Universe):
 
 
 class OfPrivateCounts(Universe):
-    """How many users hold each item, which only the table knows; 0 is as good as no item."""
+    """How many users hold each item; of what nobody holds, the table knows nothing."""
 
     evidence = PrivateCounts
 
@@ -42,10 +43,14 @@ class OfPrivateCounts(Universe):
         """The largest entry, and that of an item which nobody holds."""
         return [max(alone)[0], min(alone)[0]]
 
+    def held(self, data: Data) -> Sequence[int]:
+        """What somebody holds."""
+        return [i for i, count in enumerate(data) if count]
+
     def evidence_of(self, data: Data) -> PrivateCounts:
         """The counts with their bound."""
         bound = getattr(self.mechanism, "max_items_per_user", None)
-        return PrivateCounts(np.array(data, np.int64), bound)
+        return PrivateCounts(np.array([count for count in data if count], np.int64), bound)
 
 
 class OfViews(Universe):
@@ -140,9 +145,14 @@ class OfWeights(Universe):
         """The largest entry, and that of an item which nobody holds."""
         return [max(alone)[0], min(alone)[0]]
 
+    def held(self, data: Data) -> Sequence[int]:
+        """What somebody holds."""
+        return [i for i, (_, count) in enumerate(data) if count]
+
     def evidence_of(self, data: Data) -> WeightedHistogram:
         """The histogram, with the bound that the mechanism accounts for."""
-        weights, counts = (np.array(column, np.int64) for column in zip(*data, strict=True))
+        held = [data[i] for i in self.held(data)]
+        weights, counts = np.array(held, np.int64).reshape(-1, 2).T.copy()
         bound = int(getattr(self.mechanism, "max_items_per_user", len(data)))
         return WeightedHistogram(weights, counts, bound)
 

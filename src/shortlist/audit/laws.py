@@ -6,9 +6,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
-from shortlist.audit.enumerator import law_in_balls
+from shortlist.audit.cells import Cell
+from shortlist.audit.enumerator import Enumerator, law_in_balls
 from shortlist.audit.universes import Data, Universe
 from shortlist.mechanisms.base import Mechanism
 
@@ -22,13 +25,15 @@ class Told(NamedTuple):
 
     Attributes:
         positions: The items in their order, or as a set.
-        scores: Their scores as cells; none, if they are not told.
+        ordered: Whether their order means anything.
+        scores: Their scores as cells, or digit by digit if no draw told them; None, if untold.
         digits: To which the scores were rounded.
         noise_sd: Of the scores.
     """
 
     positions: tuple[int, ...] | frozenset[int]
-    scores: tuple[float, ...] = ()
+    ordered: bool
+    scores: tuple[Cell | str, ...] | None = None
     digits: tuple[int, ...] = ()
     noise_sd: float | None = None
 
@@ -52,13 +57,25 @@ def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> 
 
     def run(draws: Any) -> Told:  # noqa: ANN401 - they do as `Draws`
         selection = mechanism.select(evidence, draws)
-        named, sd = tuple(selection.positions.tolist()), selection.noise_sd
-        if selection.scores is not None:
-            return Told(named, tuple(selection.scores.tolist()), tuple(draws.digits), sd)
-        is_set = not selection.ordered and len(set(named)) == len(named)
-        return Told(frozenset(named) if is_set else named, noise_sd=sd)
+        named, ordered = tuple(selection.positions.tolist()), selection.ordered
+        if selection.scores is None:
+            is_set = not ordered and len(set(named)) == len(named)
+            told = frozenset(named) if is_set else named
+            return Told(told, ordered, noise_sd=selection.noise_sd)
+        scores = tuple(x if isinstance(x, Cell) else float(x).hex() for x in selection.scores)
+        return Told(named, ordered, scores, tuple(draws.digits), selection.noise_sd)
 
-    return law_in_balls(run, edges)
+    return law_in_balls(run, edges, draws=_OfCells)
+
+
+class _OfCells(Enumerator):
+    """Its values are cells, which code can pass on but not decide by."""
+
+    def values(self, passed: Sequence[int]) -> NDArray[Any]:
+        """As cells."""
+        told = np.empty(len(passed), object)
+        told[:] = [Cell(n) for n in passed]
+        return told
 
 
 class Memory:
@@ -84,8 +101,8 @@ class Memory:
     def _computed(self, data: Data) -> Law:
         if data not in self._known:
             edges = self._universe.edges(self._universe.n_items(data))
-            evidence = self._universe.evidence_of(data)
-            self._known[data] = law_of(self._mechanism, evidence, edges)
+            law = law_of(self._mechanism, self._universe.evidence_of(data), edges)
+            self._known[data] = _relabelled(law, self._universe.held(data))
         return self._known[data]
 
     def differing(self, family: Sequence[Data]) -> Pair | None:

@@ -42,7 +42,7 @@ class Audit:
     @property
     def holds(self) -> bool:
         """Whether every claim certainly holds, on all that was looked at; samples cannot say so."""
-        return all(finding.verdict is Verdict.HOLDS for finding in self.findings)
+        return {finding.verdict for finding in self.findings} == {Verdict.HOLDS}
 
     @property
     def broken(self) -> bool:

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from inspect import isabstract
 from multiprocessing import get_context
+from typing import cast
 
 from shortlist.audit.findings import Finding
 from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
+from shortlist.errors import InputError, written
 from shortlist.mechanisms.base import Mechanism
 from shortlist.sources.kinds import every_mechanism, mechanism_named
 
@@ -40,7 +43,8 @@ def run(
             so under `if __name__ == "__main__"`.
 
     Raises:
-        InputError: The mechanism is not known.
+        InputError: The mechanism is not known, or decides by values that it tells: the exact
+            instrument knows only in which cell each lies.
 
     >>> import shortlist as sl
     >>> audit = sl.audit.run(sl.mechanisms.Peeling, quick=True)
@@ -90,5 +94,16 @@ def _instances(mechanism: Asked, *, few: bool) -> Iterator[Mechanism]:
         yield mechanism
         return
     named = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
-    for kind in every_mechanism() if named is None else [named]:
+    for kind in every_mechanism() if named is None else [_required(named)]:
         yield from settings_of(kind, quick=few)
+
+
+def _required(kind: object) -> Kind:
+    """Refuse what is no mechanism that can be built from the numbers of `settings`."""
+    made = kind.func if isinstance(kind, partial) else kind
+    if not (isinstance(made, type) and issubclass(made, Mechanism) and not isabstract(made)):
+        raise InputError(
+            f"mechanism={written(kind)}: must be a mechanism's name, its class, a "
+            "functools.partial of it, an instance, or None for all."
+        )
+    return cast("Kind", kind)

@@ -70,8 +70,7 @@ def settings_of(
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
         few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
-        for given in numbers[number % few :: few]:
-            yield cls(**given, **option)
+        yield from dict.fromkeys(cls(**given, **option) for given in numbers[number % few :: few])
 
 
 def _numbers(

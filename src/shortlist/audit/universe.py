@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shortlist.errors import InputError
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
 
 __all__ = ["Data", "Universe", "kinds_of"]
@@ -31,9 +32,11 @@ class Universe(ABC):
         mechanism: The one that looks at it.
         sizes: How many items there are, and up to which entry all data sets are looked at.
         exchangeable: Whether an exchange of items must exchange them in the law, digit by digit.
+        adjacencies: Which neighbours its changes lead to.
     """
 
     evidence: ClassVar[type]
+    adjacencies: ClassVar[tuple[str, ...]] = (ADD_OR_REMOVE,)
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 5, 4: 4}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3}
     exchangeable: ClassVar[bool] = True
@@ -44,7 +47,15 @@ class Universe(ABC):
         Args:
             mechanism: It looks at evidence of this kind.
             quick: With fewer and smaller data sets.
+
+        Raises:
+            InputError: No universe knows these neighbours.
         """
+        if mechanism.adjacency not in self.adjacencies:
+            raise InputError(
+                f'{type(mechanism).__name__}: the audit knows no neighbours by "'
+                f'{mechanism.adjacency}" of {self.evidence.__name__}.'
+            )
         self.mechanism = mechanism
         self._quick = quick
         self._sizes = self.quick_sizes if quick else self.sizes
@@ -62,13 +73,13 @@ class Universe(ABC):
         return [] if at is None or at > 10_000 else [math.ceil(at) - 1, math.ceil(at) + 1]
 
     def changes(self, n_items: int) -> list[Data]:
-        """All that one user may change; of two opposite changes, one."""
+        """All that one user may change. Data sets come in one order of items, so both ways."""
         bound = getattr(self.mechanism, "max_items_per_user", None) or n_items
         if self.mechanism.adjacency == ADD_OR_REMOVE:
             ways = itertools.product((0, 1), repeat=n_items)
             return [way for way in ways if 0 < sum(way) <= bound]
         ways = itertools.product((-1, 0, 1), repeat=n_items)
-        return [w for w in ways if w > (0,) * n_items and max(w.count(1), w.count(-1)) <= bound]
+        return [way for way in ways if 0 < max(way.count(1), way.count(-1)) <= bound]
 
     def changed(self, data: Data, change: Data) -> Data | None:
         """The neighbour, or None where there is none."""
@@ -121,6 +132,10 @@ class Universe(ABC):
         changes = self.changes(n_items)
         wanted = (1,) * half + (back,) * (n_items - half)
         return wanted if wanted in changes else max(changes, key=lambda change: -_rest(change))
+
+    def held(self, data: Data) -> Sequence[int]:
+        """The items that the evidence knows of, in its order: all that everybody knows."""
+        return range(self.n_items(data))
 
     @abstractmethod
     def evidence_of(self, data: Data) -> Any:  # noqa: ANN401 - of the kind `evidence`

@@ -135,13 +135,26 @@ class OfContributions(Universe):
             more = [n + (mask == held) for mask, n in enumerate(alone, start=1)]
             yield (tuple(alone), tuple(more)), kinds_of([held >> i & 1 for i in range(n_items)])
 
+    def held(self, data: Data) -> Sequence[int]:
+        """What somebody holds; all, if everybody knows the items."""
+        items = range(self.n_items(data))
+        bound = getattr(self.mechanism, "max_items_per_user", None)
+        if self.mechanism.why_delta is None and bound is None:
+            return items
+        return [i for i in items if any(n and held >> i & 1 for held, n in enumerate(data, 1))]
+
     def evidence_of(self, data: Data) -> Contributions:
         """The users' sets."""
-        n_items = self.n_items(data)
+        known = self.held(data)
         sets = [held for held, n in enumerate(data, start=1) for _ in range(n)]
-        rows = [(u, i) for u, held in enumerate(sets) for i in range(n_items) if held >> i & 1]
+        rows = [
+            (u, place)
+            for u, held in enumerate(sets)
+            for place, i in enumerate(known)
+            if held >> i & 1
+        ]
         users, items = np.array(rows, np.uint32).reshape(-1, 2).T.copy()
-        return Contributions.of_rows(users, items, n_users=len(sets), n_items=n_items)
+        return Contributions.of_rows(users, items, n_users=len(sets), n_items=len(known))
 
     def written(self, data: Data) -> str:
         """How many hold which items, by their numbers."""

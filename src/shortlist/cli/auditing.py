@@ -26,4 +26,6 @@ def audited(mechanism: str | None, *, quick: bool, statistical: bool, as_json: b
         Console(highlight=False).print(found)
     if found.broken:
         typer.echo("A claim is broken: do not rely on it.", err=True)
+    elif not (found.holds or statistical):
+        typer.echo("Not every claim could be decided.", err=True)
     return 1 if found.broken else 0
