@@ -13,6 +13,7 @@ import shortlist as sl
 import wrong_mechanisms as wrong
 from exactness import Script
 from shortlist.audit import Verdict
+from shortlist.audit.columns import bare
 from shortlist.audit.enumerator import law
 from shortlist.audit.frequencies import CONFIDENCE, certain_loss, likelier_event
 from shortlist.audit.questions import QUESTIONS, audit_question
@@ -23,7 +24,14 @@ from shortlist.audit.together import sample
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
-from shortlist.mechanisms import OneShotLaplace, Peeling, PermuteAndFlip, Question, WinCount
+from shortlist.mechanisms import (
+    OneShotLaplace,
+    Peeling,
+    PermuteAndFlip,
+    Question,
+    Selection,
+    WinCount,
+)
 from shortlist.mechanisms.peeling import peel
 from shortlist.noise import Laplace, Normal
 from shortlist.sources.comparisons import Comparisons
@@ -55,7 +63,7 @@ def sampled(mechanism, n, *, margin=0.0, seed=1):
         positions = tuple(selection.positions.tolist())
         if selection.scores is None or not edges:
             return [(positions, ())]
-        columns = np.atleast_2d(np.searchsorted(edges, selection.scores, side="right").T)
+        columns = np.searchsorted(edges, bare(selection.scores), side="right").T
         return [(positions, tuple(column)) for column in columns.tolist()]
 
     return sample(run, n, SeededBits(seed), margin)
@@ -126,7 +134,7 @@ def test_what_was_drawn_later_belongs_to_what_was_told_before():
         values = draws.order(np.array([0]), [Laplace(1.0)], digits=3).values
         again = draws.order(np.array([0]), [heads], digits=3).values
         coin = bool(draws.coin(Half())[0])
-        return [(coin, *x) for x in np.vstack([values, again]).reshape(2, -1).T.tolist()]
+        return [(coin, *x) for x in np.vstack([bare(values), bare(again)]).T.tolist()]
 
     seen = sample(run, 2000, SeededBits(5))
     assert seen.total() == 2000
@@ -138,13 +146,102 @@ def test_what_was_drawn_later_belongs_to_what_was_told_before():
         assert abs(np.corrcoef(values.T)[0, 1]) < 0.15
 
 
-def test_code_that_decides_by_a_told_value_is_an_error():
-    def run(draws):
-        told = draws.order(np.array([3, 1]), [Laplace(1.0)], digits=1)
-        return ["large" if told.values[0] > 3 else "small"]
+def both(first, second):
+    """Two tellings, averaged, in the place of the first."""
+    mean = np.empty_like(first)
+    mean[[0, 1]] = (first + second[:]) / 2 - 3
+    mean[0] = 2 * mean[0]
+    return 0.0 - mean[::-1]
 
-    with pytest.raises(ValueError, match="ambiguous"):
-        sample(run, 100, SeededBits(1))
+
+def shifted(first, _):
+    """A value that was told, and is not its place in the array once that is changed."""
+    one, _ = first
+    first[0] = 7.5
+    return -one * len(first) + first[0]
+
+
+def caught(first, _):
+    """Code that goes on, whatever happens."""
+    try:
+        return float(first[0] > 3)
+    except Exception:  # noqa: BLE001
+        return 0.0
+
+
+ALIKE = [both, shifted, lambda first, second: second - first]
+APART = [
+    caught,
+    lambda first, _: "large" if first[0] > 3 else "small",
+    lambda first, _: np.where(first > 2, 100.0, first),
+    lambda first, second: (first - second).mean(),
+    lambda first, _: np.mean(first),
+    lambda first, _: max(first) - sum(first.tolist()),
+    lambda first, _: np.sort(first) - first.sum(),
+    lambda first, _: np.array([1, 2])[np.argsort(first)],
+    lambda first, _: np.asarray(first).max(),
+    lambda first, _: first * np.array([1, 2]),
+    lambda first, _: np.add(first, 1, where=np.array([True, False]), out=np.zeros(2)),
+    lambda first, _: np.concatenate([first, [first.shape[0]]]),
+    lambda first, _: round(first[1], -1),
+    lambda first, _: dict.fromkeys(first, 1).get(2.0, 0),
+    lambda first, _: f"{first}",
+    lambda first, _: first[None, 0],
+    lambda first, _: isinstance(first, np.ndarray) and isinstance(first[0], float),
+    lambda first, _: Selection(np.array([int(first[0])]), first[0] == 2).positions,
+]
+
+
+def told_twice(way, calls):
+    """A run: two values that are told, told again, and what is made of all four."""
+
+    def run(draws):
+        calls.append(draws)
+        orders = [draws.order(np.array([3, 1]), [Laplace(1.0)], digits=0) for _ in range(2)]
+        told = way(*(order.by_position() for order in orders))
+        return [str(column) for column in bare(told).T.tolist()]
+
+    return run
+
+
+def homogeneous(first, second):
+    """The chance that frequencies of one law are so far from each other (chi-square)."""
+    n, m = first.total(), second.total()
+    often = [o for o in first | second if first[o] + second[o] >= 20]
+    cells = [(first[o], second[o]) for o in often]
+    cells.append((n - sum(x for x, _ in cells), m - sum(y for _, y in cells)))
+    far = sum((x * m - y * n) ** 2 / (n * m * (x + y)) for x, y in cells if x + y)
+    return gammaincc(len(often) / 2, far / 2)
+
+
+@pytest.mark.parametrize("way", ALIKE + APART)
+def test_whatever_is_made_of_told_values_has_the_law_of_the_code(way):
+    together = sample(told_twice(way, []), 500, SeededBits(5))
+    run, draws = told_twice(way, []), Draws(SeededBits(6))
+    alone = Counter(outcome for _ in range(1500) for outcome in run(draws))
+    assert together.total() == 500
+    assert homogeneous(together, alone) > 1e-4
+
+
+@pytest.mark.parametrize("way", ALIKE)
+def test_code_that_passes_told_values_on_runs_once_for_each_order(way):
+    calls = []
+    sample(told_twice(way, calls), 2000, SeededBits(5))
+    assert len(calls) <= 1 + 2 + 4
+
+
+def test_samples_that_part_are_told_plain_arrays():
+    calls = []
+    sample(told_twice(APART[1], calls), 50, SeededBits(5))
+    assert len(calls) >= 50
+
+    def run(draws):
+        first = draws.order(np.array([3, 1]), [Laplace(1.0)], digits=0).values
+        second = draws.order(np.array([3, 1]), [Laplace(1.0)], digits=0).values
+        return [(type(first), type(second), first.shape, second.shape)]
+
+    seen = sample(run, 3, SeededBits(5))
+    assert seen == {(np.ndarray, np.ndarray, (2,), (2,)): 3}
 
 
 def test_samples_that_are_lost_are_noticed():
@@ -207,9 +304,7 @@ class WrongAlone(Peeling):
 
     def select(self, evidence, draws):
         loud = 20.0 if type(draws) is Draws else 1.0
-        return sl.mechanisms.Selection(
-            peel(evidence.counts, self.k, self.local_epsilon * loud, draws)
-        )
+        return Selection(peel(evidence.counts, self.k, self.local_epsilon * loud, draws))
 
 
 def test_samples_that_are_drawn_alone_are_judged_by_themselves():
@@ -247,6 +342,21 @@ def test_the_table_says_samples():
     assert "pairs" not in row
     assert "| samples | verdict |" in audit.to_markdown()
     assert "samples" in str(audit)
+
+
+class SetInTrueOrder(Peeling):
+    """A set, in the order of the true counts, which is no part of the answer."""
+
+    def select(self, evidence, draws):
+        found = super().select(evidence, draws).positions
+        return Selection(found[np.lexsort((found, -evidence.counts[found]))], ordered=False)
+
+
+def test_the_order_of_a_set_is_not_judged():
+    (finding,) = audit_by_samples(
+        SetInTrueOrder(k=2, epsilon=1.0), bits=SeededBits(4), samples=20_000
+    )
+    assert finding.verdict is Verdict.UNDECIDED
 
 
 # --- whole questions

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.audit.columns import bare
 from shortlist.audit.findings import Finding, Verdict
 from shortlist.audit.frequencies import Seen, certain_loss, likelier_event
 from shortlist.audit.together import sample
@@ -80,10 +81,9 @@ class _Sampler:
         """The outcome; or one for each column of scores."""
         kinds = tuple(self.kinds[i] for i in selection.positions.tolist())
         if selection.scores is None:
-            return [kinds]
-        best = np.floor(selection.scores[:1] / (selection.noise_sd or 1.0) * 2)
-        columns = best if best.ndim > 1 else best[:, None]
-        return [(kinds, *column) for column in columns.T.tolist()]
+            return [kinds if selection.ordered else tuple(sorted(kinds))]
+        best = np.floor(bare(selection.scores)[:1] / (selection.noise_sd or 1.0) * 2)
+        return [(kinds, *column) for column in best.T.tolist()]
 
     def written(self) -> str:
         """The data set, for a report."""

@@ -5,9 +5,9 @@ group in one call, by the code of `Draws` on repeated input. Where they drew dif
 group parts, and `run` is begun anew for each part, by a script of what was drawn so far. A group of
 one goes on with `Draws` as it is. So samples are independent, with the law of `Draws`.
 
-Noisy values that are told are different for nearly all samples. They are told as columns, one for
-each sample, so that code that does the same to each value does it for all samples at once. Code
-that decided by a value would end in an error here.
+Noisy values that are told are different for nearly all samples. They are told as `Columns`, so that
+code that passes values on, or shifts and scales them, does it for all samples at once. Code that
+does anything else with a value parts its group into single samples, which are told plain arrays.
 
 What groups do not run is the end of `Draws.order`: its quick look at thousands of items, and how
 values whose intervals are disjoint are put in order (`rows`).
@@ -18,11 +18,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.audit.columns import Columns
 from shortlist.audit.rows import NOBODY, Drawn, order_of_rows
 from shortlist.bits import Bits
 from shortlist.exact import Draws, Ordered
@@ -63,7 +64,7 @@ class _Group(NamedTuple):
     script: tuple[_Answer, ...] = ()
 
 
-class _Parted(Exception):  # noqa: N818 - it ends a run, and is no error
+class _Parted(BaseException):  # it ends a run, is no error, and no code that is run may catch it
     """The samples of a group drew different things.
 
     Attributes:
@@ -81,7 +82,7 @@ def sample(
     """How often each outcome comes out of `n` independent runs.
 
     Args:
-        run: From draws to the outcome; or to one for each column, where values are told in columns.
+        run: From draws to the outcome, in a list; or to one for each column of told values.
         n: How many samples.
         bits: What they are drawn from.
         margin: As for `Draws`.
@@ -91,12 +92,12 @@ def sample(
     while groups:
         group = groups.pop()
         try:
-            told = run(_Together(group, bits, margin))
+            told = Counter(run(_Together(group, bits, margin)))
         except _Parted as parted:
             groups += parted.groups
         else:
-            for outcome in told:
-                outcomes[outcome] += group.size // len(told)
+            for outcome, times in told.items():
+                outcomes[outcome] += times * group.size // told.total()
     if outcomes.total() != n:
         raise ArithmeticError("the samples do not add up")
     return outcomes
@@ -143,17 +144,24 @@ class _Together(Draws):
         radius: Radius | None = None,
         **how: Any,  # noqa: ANN401 - what else `Draws.order` is told
     ) -> Ordered:
-        """As `Draws.order`, but that each value is a row of those of all samples.
+        """As `Draws.order`, but that values are told in columns, unless a sample is alone.
 
         With a factor that all noise of a sample shares, samples go on alone.
         """
         if self._is_alone:
             return super().order(scores, noises, radius=radius, **how)
         if radius is not None and not self._left:
-            raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
+            self._part_all()
         row, columns = self._next(lambda: order_of_rows(self, self._size, scores, noises, **how))
         positions = row[row != NOBODY]
-        return Ordered(positions, columns[: len(positions)])
+        told = columns[: len(positions)].copy()
+        if self._size == 1:
+            return Ordered(positions, told[:, 0])
+        return Ordered(positions, cast("Floats", Columns(told, self._part_all)))
+
+    def _part_all(self) -> NoReturn:
+        """Let each sample go on alone."""
+        raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
 
     def _same(self, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """What is drawn, if it is the same for all samples; it comes one sample after another."""
