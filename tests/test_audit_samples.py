@@ -15,7 +15,7 @@ from exactness import Script
 from shortlist.audit import Verdict
 from shortlist.audit.columns import bare
 from shortlist.audit.enumerator import law
-from shortlist.audit.frequencies import CONFIDENCE, certain_loss, likelier_event
+from shortlist.audit.frequencies import DOUBT, certain_loss, likelier_event
 from shortlist.audit.questions import QUESTIONS, audit_question
 from shortlist.audit.rows import NOBODY, order_of_rows
 from shortlist.audit.sampled import audit_by_samples
@@ -397,9 +397,9 @@ def test_the_bound_of_samples_is_right_as_often_as_it_says():
         chosen_on, judged_on = (
             [Counter((rng.random(200) < p).tolist()) for p in (0.6, 0.3)] for _ in range(2)
         )
-        return certain_loss(likelier_event(*chosen_on, 0.0), *judged_on, 0.0, 0.9)
+        return certain_loss(likelier_event(*chosen_on, 0.0), *judged_on, 0.0, 0.1)
 
     bounds = [bound() for _ in range(400)]
     assert np.mean(np.array(bounds) > true) <= 0.1
     assert np.mean(bounds) > 0.5 * true
-    assert CONFIDENCE > 0.999
+    assert DOUBT < 0.001

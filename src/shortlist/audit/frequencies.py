@@ -2,7 +2,7 @@
 
 An event is chosen on some samples, and judged on others: by Clopper & Pearson's bounds, its
 probability on one data set is certainly so high and on the other so low that the loss is at least
-what is told, but for a chance of 1e-6.
+what is told, but for a chance that is given: of all bounds of a row of the report, 1e-6 together.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-__all__ = ["CONFIDENCE", "Event", "Seen", "certain_loss", "likelier_event"]
+__all__ = ["DOUBT", "Event", "Seen", "certain_loss", "likelier_event"]
 
-CONFIDENCE = 1 - 1e-6
+DOUBT = 1e-6  # the chance that any of the bounds behind one row of a report is wrong
 
 Seen = Counter[Hashable]  # how often each outcome came out
 Event = frozenset[Hashable]
@@ -43,7 +43,7 @@ def likelier_event(first: Seen, second: Seen, delta: float) -> Event:
 
 
 def certain_loss(
-    event: Event, first: Seen, second: Seen, delta: float, confidence: float = CONFIDENCE
+    event: Event, first: Seen, second: Seen, delta: float, doubt: float = DOUBT
 ) -> float:
     """An epsilon that the loss at this delta certainly exceeds.
 
@@ -54,11 +54,10 @@ def certain_loss(
         first: Outcomes on one data set, of which P is the law.
         second: Outcomes on the other, of which Q is.
         delta: That of the claim.
-        confidence: The chance that the bound is right, at least.
+        doubt: The chance that the bound is wrong, at most.
     """
-    doubt = (1 - confidence) / 2
-    p = _at_least(_times(event, first), first.total(), doubt)
-    q = 1 - _at_least(second.total() - _times(event, second), second.total(), doubt)
+    p = _at_least(_times(event, first), first.total(), doubt / 2)
+    q = 1 - _at_least(second.total() - _times(event, second), second.total(), doubt / 2)
     return max(float(np.log(max(p - delta, 1e-300) / q)), 0.0)
 
 

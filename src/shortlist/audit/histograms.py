@@ -142,8 +142,10 @@ class OfWeights(Universe):
         return (at + 0.5,) if self._quick else ()
 
     def sampled(self, alone: list[Data]) -> list[Any]:
-        """The largest entry, and that of an item which nobody holds."""
-        return [max(alone)[0], min(alone)[0]]
+        """Those of items which about as many users hold as the threshold, one user, and nobody."""
+        del alone
+        held = (max(1, round(self._threshold())), 1, 0)
+        return [(n * unit_weight(1), n) for n in held]
 
     def held(self, data: Data) -> Sequence[int]:
         """What somebody holds."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from shortlist.audit.findings import Finding, Verdict
-from shortlist.audit.frequencies import Seen, certain_loss, likelier_event
+from shortlist.audit.frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.bits import Bits
 from shortlist.release import Release
 from shortlist.sources.comparisons import comparisons
@@ -19,7 +19,7 @@ from shortlist.stores import MemoryStore
 
 __all__ = ["QUESTIONS", "Question", "audit_question"]
 
-_SAMPLES, _QUICK = 8_000, 200  # of each table
+_SAMPLES, _QUICK = 12_000, 200  # of each table
 _HELD = 20  # users of each item, but for the one more
 EPSILON, DELTA = 0.5, 0.1
 
@@ -108,13 +108,13 @@ def audit_question(
     """What the releases of a question say of its guarantee; bits are the system's, if None."""
     n = samples or (_QUICK if quick else _SAMPLES)
     tables = [question.about(a, _HELD) for a in (_HELD, _HELD + 1)]
-    chosen_on = [_seen(ask, bits, n // 2) for ask in tables]
-    judged_on = [_seen(ask, bits, n - n // 2) for ask in tables]
+    chosen_on = [_seen(ask, bits, n // 4) for ask in tables]
+    judged_on = [_seen(ask, bits, n - n // 4) for ask in tables]
     loss = 0.0
     for one, other in ((0, 1), (1, 0)):
         event = likelier_event(chosen_on[one], chosen_on[other], question.delta)
         sides = judged_on[one], judged_on[other]
-        loss = max(loss, certain_loss(event, *sides, question.delta))
+        loss = max(loss, certain_loss(event, *sides, question.delta, DOUBT / 2))
     finding = Finding(
         mechanism=question.name,
         setting=f"epsilon={EPSILON}, delta={question.delta}",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from inspect import isabstract
 from multiprocessing import get_context
-from typing import cast
+from typing import Any, cast
 
 from shortlist.audit.findings import Finding
 from shortlist.audit.report import Audit
@@ -20,6 +21,7 @@ from shortlist.sources.kinds import every_mechanism, mechanism_named
 __all__ = ["Kind", "run"]
 
 _WORTH_IT = 4  # settings for each process
+_DELTA = 0.02  # what a larger one allows hides a loss, and what a smaller one allows is rarely seen
 Kind = type[Mechanism] | partial[Mechanism]
 Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
@@ -75,7 +77,7 @@ def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
     from shortlist.audit.questions import QUESTIONS, audit_question
     from shortlist.audit.sampled import audit_by_samples
 
-    instances = list(_instances(mechanism, few=True))
+    instances = [_telling(instance, mechanism) for instance in _instances(mechanism, few=True)]
     settings = Counter(map(type, instances))
     jobs: list[Job] = [
         partial(audit_by_samples, instance, quick=quick, settings=settings[type(instance)])
@@ -83,6 +85,16 @@ def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
     ]
     questions = QUESTIONS if mechanism is None else ()
     return jobs + [partial(audit_question, question, quick=quick) for question in questions]
+
+
+def _telling(instance: Mechanism, asked: Asked) -> Mechanism:
+    """With a delta that samples show more at, unless none was left open."""
+    own = asked.keywords if isinstance(asked, partial) else {}
+    if isinstance(asked, Mechanism) or "delta" in own or instance.delta == 0:
+        return instance
+    known: Any = instance
+    telling: Mechanism = dataclasses.replace(known, delta=_DELTA)
+    return telling
 
 
 def _done(job: Job) -> list[Finding]:

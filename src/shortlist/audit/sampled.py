@@ -1,5 +1,6 @@
-"""The statistical instrument: the code as it runs, on inputs of any size, a million times.
+"""The statistical instrument: the code as it runs, on a few neighbours, a million times.
 
+These have twice as many items as are named, with counts too many to enumerate all that is drawn.
 What comes out on two neighbours is counted, and a loss is told that the frequencies certainly show
 (`frequencies`). Nearly all samples are drawn together (`together`); some are drawn one by one, as
 an answer is, and the event that was chosen is judged on these too.
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from shortlist.audit.columns import bare
 from shortlist.audit.findings import Finding, Verdict
-from shortlist.audit.frequencies import Seen, certain_loss, likelier_event
+from shortlist.audit.frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.audit.together import sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
@@ -108,7 +109,7 @@ def audit_by_samples(
         quick: With ten thousand samples of a mechanism in place of a million.
         bits: What they are drawn from; None for the operating system's, in blocks.
         samples: How many of each data set; None for as many as its share is.
-        settings: How many settings of the mechanism share its samples.
+        settings: How many settings of the mechanism share its samples, and the doubt of its row.
     """
     universe = universe_of(mechanism)
     source = BlockBits() if bits is None else bits
@@ -117,13 +118,16 @@ def audit_by_samples(
     found: Finding | None = None
     for pair, kinds in inputs:
         samplers = [_Sampler(universe, data, kinds, source) for data in pair]
-        for finding in _judged(samplers, samples or share):
+        for finding in _judged(samplers, samples or share, DOUBT / (settings * len(inputs))):
             found = finding if found is None else found.merged(finding)
     return [] if found is None else [found]
 
 
-def _judged(samplers: list[_Sampler], n: int) -> Iterator[Finding]:
-    """Both ways: an event chosen on half of the samples, judged on the rest, and on those alone."""
+def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]:
+    """Both ways: an event chosen on half of the samples, judged on the rest, and on those alone.
+
+    These are four bounds, which share the doubt.
+    """
     chosen_on = [sampler.together(n // 2) for sampler in samplers]
     judged_on = [
         [sampler.together(n - n // 2) for sampler in samplers],
@@ -133,8 +137,8 @@ def _judged(samplers: list[_Sampler], n: int) -> Iterator[Finding]:
     delta = samplers[0].universe.mechanism.delta
     for one, other in ((0, 1), (1, 0)):
         event = likelier_event(chosen_on[one], chosen_on[other], delta)
-        loss = max(certain_loss(event, sides[one], sides[other], delta) for sides in judged_on)
-        yield _finding(samplers[one], samplers[other], loss, drawn if one else 0)
+        losses = [certain_loss(event, s[one], s[other], delta, doubt / 4) for s in judged_on]
+        yield _finding(samplers[one], samplers[other], max(losses), drawn if one else 0)
 
 
 def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:

@@ -24,6 +24,7 @@ __all__ = ["OfContributions"]
 _MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
 _MOST_ORDERS = 220  # of users, times such choices, where users come in random order
 _MOST_COPIES = 30  # of one set
+_SOME_USERS = 4
 
 
 class OfContributions(Universe):
@@ -128,12 +129,21 @@ class OfContributions(Universe):
         return (1.5,) if self._quick else ()
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
-        """One user more, who holds half of the items; others hold nothing, or one item each."""
+        """One user more, who holds half of the items; others hold one item each.
+
+        There are none of them, or one for each item, or so many that naming it is a toss-up.
+        """
         held = 2 ** max(n_items // 2, 1) - 1
-        for n_users in (0, 4):
+        for n_users in dict.fromkeys((0, 1, self._sampled_users())):
             alone = [n_users * (mask.bit_count() == 1) for mask in range(1, 2**n_items)]
             more = [n + (mask == held) for mask, n in enumerate(alone, start=1)]
             yield (tuple(alone), tuple(more)), kinds_of([held >> i & 1 for i in range(n_items)])
+
+    def _sampled_users(self) -> int:
+        """About the threshold, unless these are many; some, if there is none."""
+        at = getattr(self.mechanism, "threshold", None)
+        at = getattr(self.mechanism, "mean_threshold", None) if at is None else at
+        return _SOME_USERS if at is None else min(max(round(at), 1), _MOST_COPIES)
 
     def held(self, data: Data) -> Sequence[int]:
         """What somebody holds; all, if everybody knows the items."""
