@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,11 +76,12 @@ class _Sampler:
 
     def _run(self) -> Callable[[Draws], list[Hashable]]:
         evidence, select = self.universe.evidence_of(self.data), self.universe.mechanism.select
-        return lambda draws: self._told(select(evidence, draws))
+        kinds = [self.kinds[item] for item in self.universe.held(self.data)]
+        return lambda draws: self._told(select(evidence, draws), kinds)
 
-    def _told(self, selection: Selection) -> list[Hashable]:
-        """The outcome; or one for each column of scores."""
-        kinds = tuple(self.kinds[i] for i in selection.positions.tolist())
+    def _told(self, selection: Selection, kind_of: Sequence[int]) -> list[Hashable]:
+        """The outcome, by the kind of each position; or one for each column of scores."""
+        kinds = tuple(kind_of[i] for i in selection.positions.tolist())
         if selection.scores is None:
             return [kinds if selection.ordered else tuple(sorted(kinds))]
         best = np.floor(bare(selection.scores)[:1] / (selection.noise_sd or 1.0) * 2)
