@@ -20,6 +20,7 @@ from shortlist.audit.exact import audit_exactly
 from shortlist.audit.laws import law_of
 from shortlist.audit.losses import Laws
 from shortlist.audit.orders import order_law
+from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.histogram import Counts
 from shortlist.mechanisms import (
@@ -66,14 +67,23 @@ def test_one_mechanism_is_named_in_any_way(named):
     assert {finding.mechanism for finding in audit.findings} == {"Peeling"}
 
 
-@pytest.mark.parametrize("given", [len, Mechanism, 3, partial(sorted, key=len)])
+@pytest.mark.parametrize("kind", every_mechanism(), ids=lambda kind: kind.__name__)
+def test_a_partial_leaves_the_rest_open(kind):
+    settings = list(settings_of(partial(kind, epsilon=0.9)))
+    assert {mechanism.epsilon for mechanism in settings} == {0.9}
+    assert len(settings) == len(set(settings)) > 2
+
+
+@pytest.mark.parametrize(
+    "given", [len, Mechanism, 3, partial(sorted, key=len), partial(Peeling, nope=3)]
+)
 def test_what_is_no_mechanism_is_refused(given):
     refusal(lambda: sl.audit.run(given, quick=True), "mechanism=", "an instance")
 
 
 def test_of_a_partial_each_setting_is_looked_at_once():
-    audit = sl.audit.run(partial(Peeling, k=1, epsilon=1.0, delta=0.0), quick=True)
-    whole = sl.audit.run(Peeling(k=1, epsilon=1.0), quick=True)
+    audit = sl.audit.run(partial(PermuteAndFlip, k=1, epsilon=1.0), quick=True)
+    whole = sl.audit.run(PermuteAndFlip(k=1, epsilon=1.0), quick=True)
     assert audit == whole
 
 

@@ -13,8 +13,10 @@ from refusals import refusal
 from shortlist.audit import Verdict
 from shortlist.audit.enumerator import Enumerator
 from shortlist.audit.exact import audit_exactly, pairs_of
+from shortlist.audit.sampled import audit_by_samples
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
+from shortlist.bits import SeededBits
 from shortlist.mechanisms import (
     AddedNoise,
     Adjacency,
@@ -76,9 +78,39 @@ def test_the_exact_instrument_catches(mechanism, claim):
     assert claim in broken(audit_exactly(mechanism, quick=True))
 
 
-def test_code_that_decides_by_what_it_tells_is_not_for_the_exact_instrument():
-    mechanism = wrong.Decides(k=1, epsilon=1.0, max_items_per_user=1)
+@pytest.mark.parametrize(
+    "is_large",
+    [
+        lambda value: value > 4.5,
+        lambda value: value == 4,
+        lambda value: value == -value,
+        lambda value: str(value).startswith("4"),
+        lambda value: {value: True}.get(4.0),
+        lambda value: value**2,
+        np.round,
+        lambda value: 1 - value,
+    ],
+)
+def test_code_that_decides_by_what_it_tells_is_not_for_the_exact_instrument(is_large):
+    kind = type("Decides", (wrong.Decides,), {"is_large": staticmethod(is_large)})
+    mechanism = kind(k=1, epsilon=1.0, max_items_per_user=1)
     refusal(lambda: audit_exactly(mechanism, quick=True), "a value that it tells", "by samples")
+
+
+class ByWeight(WeightedGaussian):
+    """A set told in the order of the true weights, which says nothing: it is a set."""
+
+    def select(self, evidence, draws):
+        told = super().select(evidence, draws)
+        rank = np.argsort(-evidence.weights[told.positions], kind="stable")
+        return told._replace(positions=told.positions[rank], scores=told.scores[rank])
+
+
+def test_the_order_of_a_set_with_scores_says_nothing():
+    mechanism = ByWeight(epsilon=2.0, delta=0.02, max_items_per_user=2)
+    assert not broken(audit_exactly(mechanism, quick=True))
+    (finding,) = audit_by_samples(mechanism, bits=SeededBits(3), samples=4000)
+    assert finding.verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize("leader", range(4))

@@ -121,9 +121,11 @@ class FlagTells(WeightedGaussian):
 class Decides(OneShotLaplace):
     """Tells the counts as they are once the first noisy one is large."""
 
+    is_large = staticmethod(lambda value: value > 4.5)
+
     def select(self, evidence, draws):
         told = super().select(evidence, draws)
-        if len(told.scores) and told.scores[0] > 4.5:
+        if len(told.scores) and self.is_large(told.scores[0]):
             return told._replace(scores=evidence.counts[told.positions].astype(float))
         return told
 

@@ -3,8 +3,8 @@
 `Columns` stand where an array of values stands in one run. They can be indexed, assigned to,
 negated, and added, subtracted, multiplied and divided, with plain numbers and with each other,
 elementwise. That says nothing of any sample's values, and does to each sample what it would do to
-it alone. All else might: a comparison, a sum, a sort, a conversion, a question for the type. It
-ends the run, and the samples go on one by one, with plain arrays.
+it alone. All else might: a comparison, a sum, a sort, a conversion, `isinstance`. It ends the run,
+and the samples go on one by one, with plain arrays. What asks for `type(values)` is not noticed.
 """
 
 from __future__ import annotations

@@ -175,9 +175,9 @@ class _Search:
 
 def pairs_of(universe: Universe, family: Sequence[Data]) -> Iterator[Pair]:
     """Each data set with each neighbour that a change leads to; no pair twice, nor reversed."""
-    changes = universe.changes(universe.n_items(family[0]))
     known: set[Pair] = set()
-    for data, change in itertools.product(family, changes):
+    changes = universe.changes(universe.n_items(family[0])) if family else []
+    for data, change in itertools.product(dict.fromkeys(family), changes):
         other = universe.changed(data, change)
         if other is not None and (other, data) not in known:
             known.add((data, other))

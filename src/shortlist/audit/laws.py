@@ -24,23 +24,29 @@ class Told(NamedTuple):
     """All that a selection tells.
 
     Attributes:
-        positions: The items in their order, or as a set.
+        positions: The items in their order; rising, if they are a set.
         ordered: Whether their order means anything.
-        scores: Their scores as cells, or digit by digit if no draw told them; None, if untold.
+        scores: Their scores as cells, which are edges passed and whether the negative was told; or
+            digit by digit if no draw told them; None, if untold.
         digits: To which the scores were rounded.
         noise_sd: Of the scores.
     """
 
-    positions: tuple[int, ...] | frozenset[int]
+    positions: tuple[int, ...]
     ordered: bool
-    scores: tuple[Cell | str, ...] | None = None
+    scores: tuple[tuple[int, bool] | str, ...] | None = None
     digits: tuple[int, ...] = ()
     noise_sd: float | None = None
 
     def relabelled(self, order: Sequence[int]) -> Told:
         """The same where item i is called order[i]."""
-        positions = type(self.positions)(order[i] for i in self.positions)
-        return self._replace(positions=positions)
+        named = [order[i] for i in self.positions]
+        if self.ordered or not named:
+            return self._replace(positions=tuple(named))
+        scores = self.scores
+        by_item = sorted(range(len(named)), key=named.__getitem__)
+        told = None if scores is None else tuple(scores[i] for i in by_item)
+        return self._replace(positions=tuple(named[i] for i in by_item), scores=told)
 
     @property
     def repeats(self) -> bool:
@@ -57,15 +63,21 @@ def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> 
 
     def run(draws: Any) -> Told:  # noqa: ANN401 - they do as `Draws`
         selection = mechanism.select(evidence, draws)
-        named, ordered = tuple(selection.positions.tolist()), selection.ordered
+        positions, ordered = selection.positions.tolist(), selection.ordered
         if selection.scores is None:
-            is_set = not ordered and len(set(named)) == len(named)
-            told = frozenset(named) if is_set else named
+            told = tuple(positions if ordered else sorted(positions))
             return Told(told, ordered, noise_sd=selection.noise_sd)
-        scores = tuple(x if isinstance(x, Cell) else float(x).hex() for x in selection.scores)
+        pairs = [*zip(positions, map(_known, selection.scores), strict=True)]
+        named, scores = (
+            zip(*(pairs if ordered else sorted(pairs)), strict=True) if pairs else ((), ())
+        )
         return Told(named, ordered, scores, tuple(draws.digits), selection.noise_sd)
 
     return law_in_balls(run, edges, draws=_OfCells)
+
+
+def _known(score: Any) -> tuple[int, bool] | str:  # noqa: ANN401 - a cell, or a number
+    return (score.passed, score.negated) if type(score) is Cell else float(score).hex()
 
 
 class _OfCells(Enumerator):

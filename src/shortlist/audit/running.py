@@ -112,10 +112,13 @@ def _instances(mechanism: Asked, *, few: bool) -> Iterator[Mechanism]:
 
 def _required(kind: object) -> Kind:
     """Refuse what is no mechanism that can be built from the numbers of `settings`."""
-    made = kind.func if isinstance(kind, partial) else kind
-    if not (isinstance(made, type) and issubclass(made, Mechanism) and not isabstract(made)):
+    made: Any = kind.func if isinstance(kind, partial) else kind
+    is_kind = isinstance(made, type) and issubclass(made, Mechanism) and not isabstract(made)
+    if is_kind and isinstance(kind, partial):
+        is_kind = not kind.args and kind.keywords.keys() <= set(made.fields())
+    if not is_kind:
         raise InputError(
             f"mechanism={written(kind)}: must be a mechanism's name, its class, a "
-            "functools.partial of it, an instance, or None for all."
+            "functools.partial of it with its parameters by name, an instance, or None for all."
         )
     return cast("Kind", kind)

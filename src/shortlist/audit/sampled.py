@@ -84,8 +84,14 @@ class _Sampler:
         kinds = tuple(kind_of[i] for i in selection.positions.tolist())
         if selection.scores is None:
             return [kinds if selection.ordered else tuple(sorted(kinds))]
-        best = np.floor(bare(selection.scores)[:1] / (selection.noise_sd or 1.0) * 2)
-        return [(kinds, *column) for column in best.T.tolist()]
+        scores = bare(selection.scores)
+        places = (
+            np.arange(len(kinds))[:, None] if selection.ordered else np.argsort(-scores, axis=0)
+        )
+        ranked = np.broadcast_to(np.array(kinds, int)[places], scores.shape)
+        best = np.take_along_axis(scores, places[:1], axis=0) / (selection.noise_sd or 1.0)
+        rows = zip(ranked.T.tolist(), np.floor(best * 2).T.tolist(), strict=True)
+        return [(tuple(row), *score) for row, score in rows]
 
     def written(self) -> str:
         """The data set, for a report."""

@@ -66,7 +66,8 @@ def settings_of(
     cls: type[Mechanism] = kind.func if isinstance(kind, partial) else kind  # type: ignore[assignment]
     own = kind.keywords if isinstance(kind, partial) else {}
     known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
-    options = [own] if own else _OPTIONS.get(known or "", [{}])
+    options = [{**option, **own} for option in _OPTIONS.get(known or "", [{}])]
+    options = [option for i, option in enumerate(options) if option not in options[:i]]
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
         few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest

@@ -3,7 +3,8 @@
 `sample(run, n, bits)` begins with one group of all samples. Every draw is made for all samples of a
 group in one call, by the code of `Draws` on repeated input. Where they drew different things, the
 group parts, and `run` is begun anew for each part, by a script of what was drawn so far. A group of
-one goes on with `Draws` as it is. So samples are independent, with the law of `Draws`.
+one goes on with `Draws` as it is. So samples are independent, with the law of `Draws`, of code that
+draws nothing but by these operations: not from `draws.bits`, and not from elsewhere.
 
 Noisy values that are told are different for nearly all samples. They are told as `Columns`, so that
 code that passes values on, or shifts and scales them, does it for all samples at once. Code that
