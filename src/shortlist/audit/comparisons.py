@@ -20,20 +20,20 @@ class OfWins(Universe):
     """How many comparisons each item won."""
 
     evidence = Wins
+    bound_name = "max_comparisons_per_user"
     adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
     sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
 
     def changes(self, n_items: int) -> list[Data]:
         """As many comparisons more as one user has made at most, or one."""
-        most = getattr(self.mechanism, "max_comparisons_per_user", None) or 1
+        most = self._bound or 1
         ways = itertools.product(range(most + 1), repeat=n_items)
         return [way for way in ways if 0 < sum(way) <= most]
 
     def evidence_of(self, data: Data) -> Wins:
         """The numbers with their bound."""
-        bound = getattr(self.mechanism, "max_comparisons_per_user", None)
-        return Wins(np.array(data, np.int64), bound)
+        return Wins(np.array(data, np.int64), self._bound)
 
 
 class OfOutcomes(Universe):
@@ -45,6 +45,7 @@ class OfOutcomes(Universe):
     """
 
     evidence = Outcomes
+    bound_name = "max_comparisons_per_user"
     adjacencies = (
         "change the outcome of one comparison",
         "change the outcomes of one user's comparisons",
@@ -65,7 +66,7 @@ class OfOutcomes(Universe):
 
     def changes(self, n_items: int) -> list[Data]:
         """Wins of the first more or less, of as many comparisons as are protected."""
-        most = getattr(self.mechanism, "max_comparisons_per_user", None) or 1
+        most = self._bound or 1
         n_pairs = math.comb(n_items, 2)
         ways = itertools.product(range(-most, most + 1), repeat=n_pairs)
         return [w for w in ways if w > (0,) * n_pairs and sum(map(abs, w)) <= most]
@@ -101,8 +102,7 @@ class OfOutcomes(Universe):
         n_items = self.n_items(data)
         first, second = np.array(list(itertools.combinations(range(n_items), 2)), np.int64).T
         times, wins = np.array(data, np.int64).T
-        bound = getattr(self.mechanism, "max_comparisons_per_user", None)
-        return Outcomes(first, second, times, wins, n_items, bound)
+        return Outcomes(first, second, times, wins, n_items, self._bound)
 
     def written(self, data: Data) -> str:
         """Wins of comparisons."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -30,8 +30,7 @@ class OfCounts(Universe):
 
     def evidence_of(self, data: Data) -> Counts:
         """The counts."""
-        bound = getattr(self.mechanism, "max_items_per_user", None)
-        return Counts(np.array(data, np.int64), bound)
+        return Counts(np.array(data, np.int64), self._bound)
 
 
 class OfPrivateCounts(Universe):
@@ -49,8 +48,7 @@ class OfPrivateCounts(Universe):
 
     def evidence_of(self, data: Data) -> PrivateCounts:
         """The counts with their bound."""
-        bound = getattr(self.mechanism, "max_items_per_user", None)
-        return PrivateCounts(np.array([count for count in data if count], np.int64), bound)
+        return PrivateCounts(np.array([count for count in data if count], np.int64), self._bound)
 
 
 class OfViews(Universe):
@@ -102,19 +100,19 @@ class OfWeights(Universe):
     def _entries(self, most: int) -> list[tuple[int, int]]:
         """As many of each kind: weights near 0, and near the threshold, with some counts."""
         one, two = unit_weight(1), unit_weight(2)
-        needed = max(1, round(self._threshold()))
+        needed = max(1, round(self._least))
         few = [(one, 1), (two, 1), (0, 0), (one, 2), (two, 2), (one, 4), (one + two, 2)]
         few += [(weight, count) for count in (3, 5) for weight in (one, two, one + two)]
         many = [(n * one, n + more) for more in (0, 1, 3, 6, 2, 4) for n in (needed, needed + 1)]
         return list(dict.fromkeys([*many[:most], *few[:most]]))
 
-    def _threshold(self) -> float:
-        names = ("mean_threshold", "threshold")
-        return float(next(getattr(self.mechanism, n) for n in names if hasattr(self.mechanism, n)))
+    @property
+    def _least(self) -> float:
+        return float(cast("float", self._threshold()))  # whoever names by weights has one
 
     def changes(self, n_items: int) -> list[Data]:
         """Each item: kept, of t that are kept; held and not kept, if t is the bound; not held."""
-        bound = int(getattr(self.mechanism, "max_items_per_user", n_items))
+        bound = self._bound or n_items
         found = []
         for states in itertools.product((0, 1, 2), repeat=n_items):
             kept, dropped = states.count(2), states.count(1)
@@ -136,7 +134,7 @@ class OfWeights(Universe):
 
     def edges(self, n_items: int) -> tuple[float, ...]:
         """Beyond the threshold; of more items than one, in small universes."""
-        at = self._threshold()
+        at = self._least
         if n_items == 1:
             return (at + 0.5, at + 2.0)
         return (at + 0.5,) if self._quick else ()
@@ -144,7 +142,7 @@ class OfWeights(Universe):
     def sampled(self, alone: list[Data]) -> list[Any]:
         """Those of items which about as many users hold as the threshold, one user, and nobody."""
         del alone
-        held = (max(1, round(self._threshold())), 1, 0)
+        held = (max(1, round(self._least)), 1, 0)
         return [(n * unit_weight(1), n) for n in held]
 
     def held(self, data: Data) -> Sequence[int]:
@@ -155,8 +153,7 @@ class OfWeights(Universe):
         """The histogram, with the bound that the mechanism accounts for."""
         held = [data[i] for i in self.held(data)]
         weights, counts = np.array(held, np.int64).reshape(-1, 2).T.copy()
-        bound = int(getattr(self.mechanism, "max_items_per_user", len(data)))
-        return WeightedHistogram(weights, counts, bound)
+        return WeightedHistogram(weights, counts, self._bound or len(data))
 
     def written(self, data: Data) -> str:
         """Weights as they are, and counts."""

@@ -25,7 +25,7 @@ Data = tuple[Any, ...]
 
 
 class Universe(ABC):
-    """Data sets of up to `most_items` items.
+    """Data sets of a few items.
 
     Attributes:
         evidence: The kind of evidence that they become.
@@ -33,10 +33,12 @@ class Universe(ABC):
         sizes: How many items there are, and up to which entry all data sets are looked at.
         exchangeable: Whether an exchange of items must exchange them in the law, digit by digit.
         adjacencies: Which neighbours its changes lead to.
+        bound_name: The mechanism's parameter that says how much of one user counts.
     """
 
     evidence: ClassVar[type]
     adjacencies: ClassVar[tuple[str, ...]] = (ADD_OR_REMOVE,)
+    bound_name: ClassVar[str] = "max_items_per_user"
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 5, 4: 4}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3}
     exchangeable: ClassVar[bool] = True
@@ -57,6 +59,7 @@ class Universe(ABC):
                 f'{mechanism.adjacency}" of {self.evidence.__name__}.'
             )
         self.mechanism = mechanism
+        self._bound: int | None = getattr(mechanism, self.bound_name, None)
         self._quick = quick
         self._sizes = self.quick_sizes if quick else self.sizes
 
@@ -72,9 +75,15 @@ class Universe(ABC):
         at = getattr(self.mechanism, "lead", None) or getattr(self.mechanism, "switch_at", None)
         return [] if at is None or at > 10_000 else [math.ceil(at) - 1, math.ceil(at) + 1]
 
+    def _threshold(self) -> float | None:
+        """The least noisy weight to be named, or the least mean of two; None if there is none."""
+        names = ("threshold", "mean_threshold")
+        known = (getattr(self.mechanism, name, None) for name in names)
+        return next((at for at in known if at is not None), None)
+
     def changes(self, n_items: int) -> list[Data]:
         """All that one user may change. Data sets come in one order of items, so both ways."""
-        bound = getattr(self.mechanism, "max_items_per_user", None) or n_items
+        bound = self._bound or n_items
         if self.mechanism.adjacency == ADD_OR_REMOVE:
             ways = itertools.product((0, 1), repeat=n_items)
             return [way for way in ways if 0 < sum(way) <= bound]

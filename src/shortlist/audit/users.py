@@ -80,8 +80,7 @@ class OfContributions(Universe):
 
     def _near(self) -> list[int]:
         """Numbers of users at a threshold, unless they come in all orders."""
-        at = getattr(self.mechanism, "threshold", None)
-        at = getattr(self.mechanism, "mean_threshold", None) if at is None else at
+        at = self._threshold()
         if self._quick or at is None or at > _MOST_COPIES or self._is_shuffled():
             return []
         return [math.ceil(at)]
@@ -92,12 +91,11 @@ class OfContributions(Universe):
 
     def _is_plain(self) -> bool:
         """Whether nothing is drawn but picks, so that there is time for one user more."""
-        bounded = getattr(self.mechanism, "max_items_per_user", None) is not None
-        return not (self._quick or bounded or self._is_shuffled())
+        return not (self._quick or self._bound or self._is_shuffled())
 
     def _is_small(self, data: Data) -> bool:
         """Whether there are few ways to bound the users' items, and to order the users."""
-        bound = getattr(self.mechanism, "max_items_per_user", None) or self.n_items(data)
+        bound = self._bound or self.n_items(data)
         sizes = (held.bit_count() for held in range(1, len(data) + 1))
         ways = [math.comb(size, min(size, bound)) ** n for size, n in zip(sizes, data, strict=True)]
         choices = int(math.prod(ways))
@@ -141,15 +139,13 @@ class OfContributions(Universe):
 
     def _sampled_users(self) -> int:
         """About the threshold, unless these are many; some, if there is none."""
-        at = getattr(self.mechanism, "threshold", None)
-        at = getattr(self.mechanism, "mean_threshold", None) if at is None else at
+        at = self._threshold()
         return _SOME_USERS if at is None else min(max(round(at), 1), _MOST_COPIES)
 
     def held(self, data: Data) -> Sequence[int]:
         """What somebody holds; all, if everybody knows the items."""
         items = range(self.n_items(data))
-        bound = getattr(self.mechanism, "max_items_per_user", None)
-        if self.mechanism.why_delta is None and bound is None:
+        if self.mechanism.why_delta is None and self._bound is None:
             return items
         return [i for i in items if any(n and held >> i & 1 for held, n in enumerate(data, 1))]
 
