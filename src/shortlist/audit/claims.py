@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from shortlist.audit.findings import Verdict, share_of
+from shortlist.audit.findings import Verdict
 from shortlist.audit.losses import Range, Sides, hockey_stick, largest_log_ratio, log_power_sum
 from shortlist.mechanisms.base import Mechanism
 from shortlist.privacy import ZCDP, Approximate, Cost, Either, Pure
@@ -62,10 +62,6 @@ class Claim(ABC):
         if high <= limit:
             return Verdict.HOLDS
         return Verdict.BROKEN if low > limit else Verdict.UNDECIDED
-
-    def share(self, loss: float) -> float:
-        """The loss as a share of the limit."""
-        return share_of(self.limit, loss)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from flint import ctx
 
 from shortlist.audit.claims import Claim, claims_of
-from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.findings import Finding, Verdict, share_of
 from shortlist.audit.laws import Memory, Pair
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.losses import Laws, Range
@@ -62,7 +62,7 @@ class _Judged(NamedTuple):
     @property
     def severity(self) -> tuple[int, float]:
         """A broken claim is worse than one that holds; else, what uses more of its limit."""
-        return list(Verdict).index(self.verdict), self.share
+        return self.verdict.rank, self.share
 
 
 class _Search:
@@ -100,8 +100,8 @@ class _Search:
         for judged in worst.values():
             yield self._finding(judged, len(pairs))
 
-    def _in_every_order(self, family: Iterable[Data]) -> list[Data]:
-        orders = [*itertools.permutations(range(self._universe.n_items(next(iter(family)))))]
+    def _in_every_order(self, family: list[Data]) -> list[Data]:
+        orders = [*itertools.permutations(range(self._universe.n_items(family[0])))]
         every = (self._universe.permuted(data, order) for data in family for order in orders)
         return list(dict.fromkeys(every))
 
@@ -122,7 +122,7 @@ class _Search:
     def _judged(self, claim: Claim, pair: Pair) -> _Judged:
         low, high = claim.loss(*map(self._memory.law, pair))
         loss = float(high.upper())
-        return _Judged(claim.verdict(low, high), claim.share(loss), loss, pair, claim)
+        return _Judged(claim.verdict(low, high), share_of(claim.limit, loss), loss, pair, claim)
 
     def _finding(self, judged: _Judged, n_pairs: int) -> Finding:
         """For the report; the worst one found so far is remembered."""

@@ -8,7 +8,6 @@ from enum import Enum
 
 __all__ = ["Finding", "Verdict", "share_of"]
 
-
 _NOTHING = 1e-20  # less than that is how balls see 0
 
 
@@ -18,6 +17,11 @@ class Verdict(Enum):
     HOLDS = "holds"
     UNDECIDED = "undecided"
     BROKEN = "broken"
+
+    @property
+    def rank(self) -> int:
+        """The larger, the worse."""
+        return list(Verdict).index(self)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,31 @@ class Finding:
     verdict: Verdict
     at: str = ""
 
+    @classmethod
+    def of_samples(
+        cls,
+        mechanism: str,
+        setting: str,
+        *,
+        epsilon: float,
+        delta: float,
+        loss: float,
+        pair: tuple[str, str],
+        samples: int,
+    ) -> Finding:
+        """That a loss at this delta is certainly exceeded."""
+        return cls(
+            mechanism=mechanism,
+            setting=setting,
+            claim="epsilon",
+            limit=epsilon,
+            loss=loss,
+            pair=pair,
+            pairs=samples,
+            verdict=Verdict.BROKEN if loss > epsilon else Verdict.UNDECIDED,
+            at=f"delta {delta:.4g}",
+        )
+
     @property
     def used(self) -> float:
         """The loss as a share of the limit."""
@@ -53,8 +82,7 @@ class Finding:
 
     def worse(self, other: Finding) -> Finding:
         """The worse of two of the same pairs."""
-        order = list(Verdict)
-        return max((self, other), key=lambda f: (order.index(f.verdict), f.used))
+        return max((self, other), key=lambda f: (f.verdict.rank, f.used))
 
     def merged(self, other: Finding) -> Finding:
         """The worse of two, with all pairs that were looked at for either."""

@@ -28,25 +28,30 @@ class Told(NamedTuple):
         ordered: Whether their order means anything.
         scores: Their scores as cells, which are edges passed and whether the negative was told; or
             digit by digit if no draw told them; None, if untold.
-        digits: To which the scores were rounded.
+        digits: To which the scores were rounded; None, if untold.
         noise_sd: Of the scores.
     """
 
     positions: tuple[int, ...]
     ordered: bool
     scores: tuple[tuple[int, bool] | str, ...] | None = None
-    digits: tuple[int, ...] = ()
+    digits: tuple[int, ...] | None = None
     noise_sd: float | None = None
 
     def relabelled(self, order: Sequence[int]) -> Told:
         """The same where item i is called order[i]."""
-        named = [order[i] for i in self.positions]
-        if self.ordered or not named:
-            return self._replace(positions=tuple(named))
-        scores = self.scores
-        by_item = sorted(range(len(named)), key=named.__getitem__)
-        told = None if scores is None else tuple(scores[i] for i in by_item)
-        return self._replace(positions=tuple(named[i] for i in by_item), scores=told)
+        return self._replace(positions=tuple(order[i] for i in self.positions)).without_order()
+
+    def without_order(self) -> Told:
+        """The same with rising positions, each with its score, if they are a set."""
+        if self.ordered:
+            return self
+        if self.scores is None:
+            return self._replace(positions=tuple(sorted(self.positions)))
+        rising = sorted(zip(self.positions, self.scores, strict=True))
+        return self._replace(
+            positions=tuple(item for item, _ in rising), scores=tuple(score for _, score in rising)
+        )
 
     @property
     def repeats(self) -> bool:
@@ -63,15 +68,11 @@ def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> 
 
     def run(draws: Any) -> Told:  # noqa: ANN401 - they do as `Draws`
         selection = mechanism.select(evidence, draws)
-        positions, ordered = selection.positions.tolist(), selection.ordered
-        if selection.scores is None:
-            told = tuple(positions if ordered else sorted(positions))
-            return Told(told, ordered, noise_sd=selection.noise_sd)
-        pairs = [*zip(positions, map(_known, selection.scores), strict=True)]
-        named, scores = (
-            zip(*(pairs if ordered else sorted(pairs)), strict=True) if pairs else ((), ())
-        )
-        return Told(named, ordered, scores, tuple(draws.digits), selection.noise_sd)
+        scores = digits = None
+        if selection.scores is not None:
+            scores, digits = tuple(map(_known, selection.scores)), tuple(draws.digits)
+        named = tuple(selection.positions.tolist())
+        return Told(named, selection.ordered, scores, digits, selection.noise_sd).without_order()
 
     return law_in_balls(run, edges, draws=_OfCells)
 

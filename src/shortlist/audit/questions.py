@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.findings import Finding
 from shortlist.audit.frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.bits import Bits
 from shortlist.release import Release
@@ -124,16 +124,14 @@ def _judged(question: Question, a: int, b: int, bits: Bits | None, n: int) -> Fi
         event = likelier_event(chosen_on[one], chosen_on[other], question.delta)
         sides = judged_on[one], judged_on[other]
         loss = max(loss, certain_loss(event, *sides, question.delta, doubt))
-    return Finding(
-        mechanism=question.name,
-        setting=f"epsilon={EPSILON}, delta={question.delta}",
-        claim="epsilon",
-        limit=EPSILON,
+    return Finding.of_samples(
+        question.name,
+        f"epsilon={EPSILON}, delta={question.delta}",
+        epsilon=EPSILON,
+        delta=question.delta,
         loss=loss,
         pair=(f"a: {a}, b: {b}", f"a: {a + 1}, b: {b}"),
-        pairs=2 * n,
-        verdict=Verdict.BROKEN if loss > EPSILON else Verdict.UNDECIDED,
-        at=f"delta {question.delta:.4g}",
+        samples=2 * n,
     )
 
 

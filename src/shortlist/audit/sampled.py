@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.audit.columns import bare
-from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.findings import Finding
 from shortlist.audit.frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.audit.together import sample
 from shortlist.audit.universes import Data, Universe, universe_of
@@ -150,16 +150,14 @@ def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]
 
 def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:
     mechanism = one.universe.mechanism
-    return Finding(
-        mechanism=type(mechanism).__name__,
-        setting=repr(mechanism),
-        claim="epsilon",
-        limit=mechanism.epsilon,
+    return Finding.of_samples(
+        type(mechanism).__name__,
+        repr(mechanism),
+        epsilon=mechanism.epsilon,
+        delta=mechanism.delta,
         loss=loss,
         pair=(one.written(), other.written()),
-        pairs=n,
-        verdict=Verdict.BROKEN if loss > mechanism.epsilon else Verdict.UNDECIDED,
-        at=f"delta {mechanism.delta:.4g}",
+        samples=n,
     )
 
 
