@@ -2,33 +2,41 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-GROUPS := --group test --group lint
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo test lint types check bench clean
 
-$(VENV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . $(GROUPS)
-	touch $@
+# The package alone: what a user has.
+$(VENV)/package: pyproject.toml
+	@echo "Installing shortlist and what it needs into $(VENV); this takes a minute the first time."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --editable .
+	@touch $@
 
-demo: $(VENV)/installed
+# And what tests and linters need.
+$(VENV)/tools: $(VENV)/package
+	@echo "Installing the tools for tests and linting."
+	@$(PIP) install --quiet --upgrade 'pip>=25.1'
+	@$(PIP) install --quiet --editable . --group test --group lint
+	@touch $@
+
+demo: $(VENV)/package
 	@$(BIN)/python demo/demo.py
 
-test: $(VENV)/installed
+test: $(VENV)/tools
 	$(BIN)/python -m pytest -n 2
 
-lint: $(VENV)/installed
+lint: $(VENV)/tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-types: $(VENV)/installed
+types: $(VENV)/tools
 	$(BIN)/mypy
 
 check: lint types test
 
-bench: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --group bench
+bench: $(VENV)/tools
+	$(PIP) install --quiet --group bench
 	$(BIN)/python -m bench
 
 clean:

@@ -97,6 +97,8 @@ def main() -> None:
         "watched. It stays there; try your own questions on it."
     )
     table = f"{_here(PLAYS)} --user user --item title"
+    for answered in (TOP, DOMAIN):  # by an earlier tour
+        answered.unlink(missing_ok=True)
     run(f"top-k {table} \\\n    -k 20 {BUDGET} --output {_here(TOP)}")
     run(f"domain {table} \\\n    {BUDGET} --output {_here(DOMAIN)}")
     compare(plays)
