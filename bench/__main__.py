@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
 
 from bench import (
     accesses,
@@ -15,15 +19,19 @@ from bench import (
     domain_speed,
     errors,
     ranking,
+    real,
+    report,
     reproduction,
     speed,
     store_speed,
+    unseen,
 )
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "accuracy": lambda asked: accuracy.compare(asked.runs or 100),
     "errors": lambda asked: errors.compare(asked.runs or 50),
     "reproduction": lambda asked: reproduction.compare(asked.runs or 50),
+    "unseen": lambda asked: unseen.compare(asked.runs or 50),
     "choice": lambda asked: choice.compare(asked.runs or 50),
     "speed": lambda asked: speed.measure(asked.scale),
     "counts-speed": lambda asked: counts_speed.measure(asked.scale),
@@ -35,12 +43,13 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 }
 APART: dict[str, Callable[[argparse.Namespace], None]] = {
     "tuning": lambda asked: accuracy.tune(asked.runs or 20),
-    "audit": lambda _: audit.write_tables(),
+    "audit": lambda asked: audit.write_tables(asked.out),
 }
+_INCOMPLETE = 3  # the exit status where tables were missing
 
 
-def main() -> None:
-    """Run the benchmarks that were asked for."""
+def main() -> int:
+    """Run the benchmarks that were asked for; 3 if tables that they need were missing."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
         "what",
@@ -53,11 +62,29 @@ def main() -> None:
     parser.add_argument(
         "--scale", type=float, default=1.0, help="size of generated data, to try things out"
     )
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="where the tables are, if not in ../shared/data"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="write there, and leave the results that are kept in bench/results alone",
+    )
     asked = parser.parse_args()
+    if asked.data is not None:
+        real.lie_in(asked.data)
+    if asked.out is not None:
+        report.into(asked.out)
     parts = PARTS if asked.what == "all" else {asked.what: (PARTS | APART)[asked.what]}
     for run in parts.values():
         run(asked)
+    if absent := real.missing():
+        rows = [{"file": f"{name}.parquet", "from": where} for name, where in absent.items()]
+        report.show("Not measured: these files are missing", pl.DataFrame(rows))
+        print("Files of users and items have the columns user and item, counts item and count.")
+    return _INCOMPLETE if absent else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -173,4 +173,4 @@ def _tell(figures: pl.DataFrame, alone: pl.DataFrame) -> None:
     notes = [settings, bound, one_sided, "![Accesses against the number of items](accesses.svg)"]
     tables = {"Figures": figures, "With one kind of access": alone}
     report.write("accesses", "Accesses of the sublinear top-k", tables, notes)
-    plot(figures, alone, report.RESULTS / "accesses")
+    plot(figures, alone, report.path_of("accesses"))

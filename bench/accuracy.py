@@ -19,7 +19,17 @@ from shortlist.mechanisms import DiscoverThenRank, Mechanism, WeightedGaussianPe
 from shortlist.metrics import top_k_l1, top_k_missing_mass
 from shortlist.table import open_table
 
-__all__ = ["compare", "tune"]
+__all__ = [
+    "MEASURES",
+    "MECHANISMS",
+    "beside",
+    "compare",
+    "means_of",
+    "ratios",
+    "trials_of",
+    "tune",
+    "verdict",
+]
 
 SIZES = (5, 10, 20, 50, 100, 200)
 EPSILONS = (1.0, 0.1)
@@ -52,24 +62,23 @@ _SETTINGS = (
 
 def compare(runs: int) -> None:
     """Both mechanisms, in every cell (table, epsilon, k); tables and a plot."""
-    trials = _trials(MECHANISMS, runs)
+    trials = trials_of(real.find(), MECHANISMS, runs)
     if trials.is_empty():
         return
-    means = _means(trials)
-    cells = pl.concat([_beside(means, measure) for measure in MEASURES])
-    verdict = _verdict(cells)
-    ratios = _ratios(means)
+    means = means_of(trials)
+    cells = pl.concat([beside(means, measure) for measure in MEASURES])
+    judged, shares = verdict(cells), ratios(means)
     report.show("Accuracy by cell", cells)
-    report.show("Ratios of missing masses, new / paper", ratios)
-    print(verdict)
+    report.show("Ratios of missing masses, new / paper", shares)
+    print(judged)
     notes = [
         "new: `DiscoverThenRank`; paper: `WeightedGaussianPeeling` (Dick et al. 2026, Alg. 2).",
         _SETTINGS.format(runs=runs),
         "Ratios are geometric means of (new + 1e-4) / (paper + 1e-4) of the missing mass.",
-        verdict,
+        judged,
         "![Missing mass against k](accuracy.svg)",
     ]
-    tables = {"Cells": cells, "Ratios": ratios}
+    tables = {"Cells": cells, "Ratios": shares}
     report.write("accuracy", "Accuracy of top-k on real tables", tables, notes)
     _plot(means)
 
@@ -81,15 +90,15 @@ def tune(runs: int) -> None:
         _label(*pair): partial(DiscoverThenRank, discovery_share=pair[0], threshold_share=pair[1])
         for pair in shares
     }
-    trials = _trials(kinds | PAPER, runs)
+    trials = trials_of(real.find(), kinds | PAPER, runs)
     if trials.is_empty():
         return
-    default, means = _label(*DEFAULT), _means(trials)
+    default, means = _label(*DEFAULT), means_of(trials)
     rows = []
     for pair in shares:
         row: dict[str, object] = {"discovery_share": pair[0], "threshold_share": pair[1]}
         for measure in MEASURES:
-            cells = _beside(means, measure, new=_label(*pair))
+            cells = beside(means, measure, new=_label(*pair))
             row[f"worse in {measure}"] = int(cells["new is worse"].sum())
         for name, part in _groups(trials):
             ratio, error = _against(part, _label(*pair), default)
@@ -123,7 +132,7 @@ def _plot(means: pl.DataFrame) -> None:
     )
     against_k(
         data,
-        report.RESULTS / "accuracy",
+        report.path_of("accuracy"),
         axis=AXIS,
         looks=LOOKS,
         title="Private top-k of private items: what is missing from the answer",
@@ -136,9 +145,13 @@ def _plot(means: pl.DataFrame) -> None:
 # Running
 
 
-def _trials(kinds: Mapping[str, partial[Mechanism] | type[Mechanism]], runs: int) -> pl.DataFrame:
+def trials_of(
+    paths: Mapping[str, Path],
+    kinds: Mapping[str, partial[Mechanism] | type[Mechanism]],
+    runs: int,
+) -> pl.DataFrame:
     """One row for each table, epsilon, k, mechanism and run."""
-    parts = [_of_table(name, path, kinds, runs) for name, path in real.find().items()]
+    parts = [_of_table(name, path, kinds, runs) for name, path in paths.items()]
     return pl.concat(parts) if parts else pl.DataFrame()
 
 
@@ -168,7 +181,7 @@ def _of_table(
 # Summing up
 
 
-def _means(trials: pl.DataFrame) -> pl.DataFrame:
+def means_of(trials: pl.DataFrame) -> pl.DataFrame:
     """Mean and standard error of both measures, for each cell and mechanism."""
     error = [pl.col(m).std() / pl.len().sqrt() for m in MEASURES]
     return trials.group_by([*CELL, "mechanism"], maintain_order=True).agg(
@@ -177,7 +190,7 @@ def _means(trials: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _beside(means: pl.DataFrame, measure: str, *, new: str = "new") -> pl.DataFrame:
+def beside(means: pl.DataFrame, measure: str, *, new: str = "new") -> pl.DataFrame:
     """New and paper side by side, and whether new is worse beyond twice the combined error."""
     sides = [
         means.filter(mechanism=name).select(
@@ -191,7 +204,8 @@ def _beside(means: pl.DataFrame, measure: str, *, new: str = "new") -> pl.DataFr
     return both.select(pl.lit(measure).alias("measure"), pl.all(), worse)
 
 
-def _verdict(cells: pl.DataFrame) -> str:
+def verdict(cells: pl.DataFrame) -> str:
+    """In how many cells new is worse, and in which, in words."""
     worse = cells.filter("new is worse")
     names = [
         f"{row['measure']} of {row['table']} at epsilon={row['epsilon']:g}, k={row['k']}"
@@ -204,7 +218,7 @@ def _verdict(cells: pl.DataFrame) -> str:
     )
 
 
-def _ratios(means: pl.DataFrame) -> pl.DataFrame:
+def ratios(means: pl.DataFrame) -> pl.DataFrame:
     """Geometric means of the ratio of missing masses, over all cells and over parts of them."""
     rows = []
     for name, part in _groups(means):

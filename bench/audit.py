@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+from bench import report
 from shortlist import audit
 
 __all__ = ["write_tables"]
@@ -14,18 +15,25 @@ __all__ = ["write_tables"]
 _DOCUMENT = Path(__file__).parent.parent / "docs" / "audit.md"
 
 
-def write_tables() -> None:
-    """Run the whole audit by both instruments and put what they found into the document."""
-    _write("<!-- exact -->", "<!-- end -->", statistical=False)
-    _write("<!-- samples -->", "<!-- end samples -->", statistical=True)
+def write_tables(folder: Path | None = None) -> None:
+    """Run the whole audit by both instruments and put what they found into the document.
+
+    Args:
+        folder: Where to write a copy of the document with these tables, and leave it alone itself.
+    """
+    target = _DOCUMENT if folder is None else report.path_of(_DOCUMENT.name)
+    text = _with_table(_DOCUMENT.read_text(), "<!-- exact -->", "<!-- end -->", statistical=False)
+    target.write_text(text)
+    first, last = "<!-- samples -->", "<!-- end samples -->"
+    target.write_text(_with_table(text, first, last, statistical=True))
 
 
-def _write(first: str, last: str, *, statistical: bool) -> None:
-    """The table of one instrument, between these two lines."""
+def _with_table(text: str, first: str, last: str, *, statistical: bool) -> str:
+    """The text with the table of one instrument between these two lines."""
     start = time.perf_counter()
     found = audit.run(statistical=statistical, processes=os.cpu_count() or 1)
     print(found)
     print(f"{time.perf_counter() - start:.0f} s")
     table = f"{first}\n\n{found.to_markdown()}\n{last}"
     between = re.compile(re.escape(first) + ".*?" + re.escape(last), re.DOTALL)
-    _DOCUMENT.write_text(between.sub(lambda _: table, _DOCUMENT.read_text()))
+    return between.sub(lambda _: table, text)

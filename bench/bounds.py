@@ -66,7 +66,7 @@ def measure(scale: float = 1.0, runs: int = 5) -> None:
     )
     notes = [table, columns, "![Missing mass against the number of pairs](bounds.svg)"]
     report.write("bounds", "Bounds of discovery", {"Figures": figures}, notes)
-    plot(figures, report.RESULTS / "bounds")
+    plot(figures, report.path_of("bounds"))
 
 
 def _cell(s: float, n: int, sets: Sets, runs: int) -> dict[str, object]:

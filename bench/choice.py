@@ -167,7 +167,7 @@ def _plot(cells: Sequence[Cell]) -> None:
     names = ["row", "column", "series", "k", "low", "middle", "high"]
     against_k(
         pl.DataFrame(rows, schema=names, orient="row"),
-        report.RESULTS / "choice",
+        report.path_of("choice"),
         axis=Axis("times the better", [1, 2, 5, 10, 20], labels="datum.value"),
         looks=LOOKS,
         title="JointOrPeel beside the better of its two ways",

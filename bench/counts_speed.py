@@ -214,7 +214,7 @@ def _plot(figures: pl.DataFrame, n: int) -> None:
     )
     against_k(
         data,
-        report.RESULTS / "counts-speed",
+        report.path_of("counts-speed"),
         axis=Axis(
             "milliseconds", [0.2, 0.5, 1, 2, 5, 10, 20, 50], labels="format(datum.value, '~g')"
         ),

@@ -146,7 +146,7 @@ def _plot(figures: pl.DataFrame) -> None:
     sizes = figures["pairs"].to_list()
     against(
         data,
-        report.RESULTS / "domain-speed",
+        report.path_of("domain-speed"),
         across=Across(
             "pairs",
             "(user, item) pairs",

@@ -26,7 +26,7 @@ from shortlist.mechanisms import (
 from shortlist.metrics import top_k_l1, top_k_linf, top_k_relative
 from shortlist.reals import Ints
 
-__all__ = ["compare"]
+__all__ = ["compare", "of_histogram", "quartiles", "summary"]
 
 SIZES = range(5, 196, 10)
 SHOWN = (5, 15, 35, 75, 125, 195)  # in the digest
@@ -61,12 +61,12 @@ CELL = ["histogram", "k", "measure"]
 
 def compare(runs: int) -> None:
     """All mechanisms on all histograms: tables and a plot."""
-    parts = [_of_histogram(name, counts, runs) for name, counts in real.histograms().items()]
+    parts = [of_histogram(name, counts, runs) for name, counts in real.histograms().items()]
     if not parts:
         return
-    errors = _quartiles(pl.concat(parts))
-    summary = _summary(errors)
-    report.show("Median error + 1, over the least", summary)
+    errors = quartiles(pl.concat(parts))
+    shares = summary(errors)
+    report.show("Median error + 1, over the least", shares)
     settings = (
         "The comparison of Gillenwater et al. (2022), Section 5, on histograms of real data: "
         "epsilon=1 and, where it is used, delta=1e-6; one user is added or removed, and may be in "
@@ -84,7 +84,7 @@ def compare(runs: int) -> None:
         "means over all histograms and k = 5, 15, …, 195, and, for l1, over each histogram's. The "
         "other tables show medians for some k; errors.csv has the quartiles for all."
     )
-    tables = {"Summary": summary} | {f"Median {name}": _digest(errors, name) for name in MEASURES}
+    tables = {"Summary": shares} | {f"Median {name}": _digest(errors, name) for name in MEASURES}
     notes = [settings, others, reading, "![Errors against k](errors.svg)"]
     report.write("errors", "Errors of top-k of counts", tables, notes, data=errors)
     _plot(errors, runs)
@@ -93,7 +93,7 @@ def compare(runs: int) -> None:
 # Running
 
 
-def _of_histogram(histogram: str, counts: Ints, runs: int) -> pl.DataFrame:
+def of_histogram(histogram: str, counts: Ints, runs: int) -> pl.DataFrame:
     """One row for each mechanism, k, run and measure."""
     largest = np.argpartition(counts, -SIZES[-1])[-SIZES[-1] :]
     rows = [
@@ -133,7 +133,8 @@ def _measured(counts: Ints, largest: Ints, positions: Ints, k: int) -> list[int]
 # Summing up
 
 
-def _quartiles(trials: pl.DataFrame) -> pl.DataFrame:
+def quartiles(trials: pl.DataFrame) -> pl.DataFrame:
+    """Of the errors in each cell."""
     error = pl.col("error")
     return trials.group_by([*CELL, "mechanism"], maintain_order=True).agg(
         error.quantile(0.25, "linear").alias("quartile 1"),
@@ -142,7 +143,7 @@ def _quartiles(trials: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _summary(errors: pl.DataFrame) -> pl.DataFrame:
+def summary(errors: pl.DataFrame) -> pl.DataFrame:
     """How far each mechanism is from the best, by measure, and for ℓ1 by histogram."""
     errors = errors.with_columns(pl.col("histogram").replace(real.HISTOGRAMS))
     logs = ((pl.col("median") + 1) / (pl.col("median").min() + 1).over(CELL)).log()
@@ -183,7 +184,7 @@ def _plot(errors: pl.DataFrame, runs: int) -> None:
     )
     against_k(
         data,
-        report.RESULTS / "errors",
+        report.path_of("errors"),
         axis=Axis("users", [0, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7], "symlog"),
         looks=LOOKS,
         title="Private top-k of counts: how far the answer is from the truth",

@@ -192,4 +192,4 @@ def _tell(figures: pl.DataFrame, limits: pl.DataFrame, times: pl.DataFrame, runs
     picture = "![Share of the true best against epsilon](ranking.svg)"
     title = "Ranking from pairwise comparisons"
     report.write("ranking", title, tables, [settings, kinds, speed, picture])
-    plot(figures, limits, report.RESULTS / "ranking")
+    plot(figures, limits, report.path_of("ranking"))

@@ -12,10 +12,23 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["RESULTS", "environment", "markdown", "show", "write"]
+__all__ = ["environment", "into", "markdown", "path_of", "show", "write"]
 
-RESULTS = Path(__file__).parent / "results"
+KEPT = Path(__file__).parent / "results"
+_folder = KEPT
 _LIBRARIES = ("shortlist", "numpy", "numba", "polars", "scipy")
+
+
+def into(folder: Path) -> None:
+    """Let everything be written there from now on, and the kept results alone."""
+    global _folder  # noqa: PLW0603 - one process measures into one folder
+    _folder = folder
+
+
+def path_of(name: str) -> Path:
+    """Where the file of that name is written; the folder is created."""
+    _folder.mkdir(parents=True, exist_ok=True)
+    return _folder / name
 
 
 def environment() -> str:
@@ -47,21 +60,20 @@ def write(
     """Write tables, by heading, as one Markdown file, and each as a CSV file of all digits.
 
     Args:
-        stem: The name of the files under `bench/results/`.
+        stem: The name of the files, without suffix.
         title: The first heading.
         tables: The first one becomes `stem.csv`, the others `stem-heading.csv`.
         notes: Lines below the title, one paragraph each.
         data: All figures, too many to read: `stem.csv` has them instead.
     """
-    RESULTS.mkdir(exist_ok=True)
     parts = [f"# {title}", *notes, environment()]
     files = {stem: data} if data is not None else {}
     for heading, frame in tables.items():
         parts += [f"## {heading}", markdown(frame)]
         files[f"{stem}-{heading.lower().replace(' ', '-')}" if files else stem] = frame
     for name, frame in files.items():
-        frame.write_csv(RESULTS / f"{name}.csv")
-    path = RESULTS / f"{stem}.md"
+        frame.write_csv(path_of(f"{name}.csv"))
+    path = path_of(f"{stem}.md")
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     Console(width=160).print(f"\nWritten: {path}", markup=False)
 

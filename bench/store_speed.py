@@ -169,4 +169,4 @@ def _tell(lines: list[Line], figures: pl.DataFrame, *, small: bool) -> None:
     notes.append("![Milliseconds in each store](store-speed.svg)")
     tables = {"Figures": aims, "Milliseconds": figures}
     report.write("store-speed", "Speed of the top-k of a store", tables, notes)
-    plot(figures, report.RESULTS / "store-speed")
+    plot(figures, report.path_of("store-speed"))

@@ -31,7 +31,7 @@ from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.metrics import greedy_hitting_set, missed_users
 from shortlist.reals import Ints
 
-__all__ = ["compare"]
+__all__ = ["COLUMNS", "compare", "trials_of"]
 
 SIZES = (5, 10, 20, 50, 100, 200)
 BOUND = 100
@@ -49,7 +49,7 @@ _SETTINGS = (
 def compare(tables: Sequence[Loaded], runs: int) -> None:
     """Measure, print, write and draw."""
     shown = small(tables)
-    rows = [row for table in shown for row in _trials(table, table.runs(runs))]
+    rows = [row for table in shown for row in trials_of(table, table.runs(runs))]
     figures = means(pl.DataFrame(rows, schema=COLUMNS, orient="row"), (MISSED,))
     report.show("Missed users", wide(figures, MISSED))
     users = {table.source.title: table.size.users for table in shown}
@@ -70,7 +70,8 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
     _plot(figures, shown)
 
 
-def _trials(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
+def trials_of(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
+    """One row for each cell, mechanism and run."""
     held, title = table.held, table.source.title
     greedy = {k: missed_users(held, greedy_hitting_set(held, k)) for k in SIZES}
     built = {(e, k): _mechanisms(e, k) for e in EPSILONS for k in SIZES}
@@ -107,7 +108,7 @@ def _mechanisms(epsilon: float, k: int) -> dict[str, Mechanism]:
 def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     against_k(
         curves(figures, MISSED, tables, HITTING_SET),
-        report.RESULTS / "reproduction-hitting-set",
+        report.path_of("reproduction-hitting-set"),
         axis=Axis("missed users", None, "linear"),
         looks=HITTING_SET,
         title="Hitting sets: users who hold none of the k items",

@@ -89,7 +89,7 @@ def _trials(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
 def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     against(
         curves(figures, MASS, tables, SET_UNION),
-        report.RESULTS / "reproduction-set-union",
+        report.path_of("reproduction-set-union"),
         across=ACROSS,
         axis=Axis(
             "missing mass", [0, 0.2, 0.4, 0.6, 0.8, 1], "linear", "format(datum.value, '~g')"
@@ -101,7 +101,7 @@ def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     )
     against(
         curves(figures, NAMED, tables, SET_UNION),
-        report.RESULTS / "reproduction-set-union-items",
+        report.path_of("reproduction-set-union-items"),
         across=ACROSS,
         axis=Axis("items named", [0, 10, 100, 1000, 10_000, 100_000], "symlog"),
         looks=SET_UNION,

@@ -12,7 +12,7 @@ from bench import real
 from shortlist.contributions import Contributions
 from shortlist.table import open_table
 
-__all__ = ["Loaded", "load", "sizes", "small"]
+__all__ = ["Loaded", "Size", "Source", "load", "read", "sizes", "small"]
 
 
 class Size(NamedTuple):
@@ -93,10 +93,11 @@ class Loaded:
 
 def load() -> list[Loaded]:
     """Those that are here."""
-    return [Loaded(SOURCES[name], _read(path)) for name, path in real.find(SOURCES).items()]
+    return [Loaded(SOURCES[name], read(path)) for name, path in real.find(SOURCES).items()]
 
 
-def _read(path: object) -> Contributions:
+def read(path: object) -> Contributions:
+    """Who holds what in a file of users and items."""
     users, items = open_table(path, user="user", items=["item"]).pairs()
     return Contributions.of_rows(users.codes, items.codes, n_users=users.size, n_items=items.size)
 

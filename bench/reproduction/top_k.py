@@ -117,7 +117,7 @@ def _trials(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
 def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     against_k(
         curves(figures, MASS, tables, looks.TOP_K),
-        report.RESULTS / "reproduction-top-k",
+        report.path_of("reproduction-top-k"),
         axis=Axis(
             "missing mass",
             [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1],
@@ -131,7 +131,7 @@ def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     )
     against_k(
         curves(figures, L1, tables, looks.TOP_K),
-        report.RESULTS / "reproduction-top-k-l1",
+        report.path_of("reproduction-top-k-l1"),
         axis=Axis("ℓ1 loss, in users", [0, 1, 10, 100, 1e3, 1e4, 1e5], "symlog"),
         looks=looks.TOP_K,
         title="Top-k of private items: how far the answer's counts are off",
