@@ -59,7 +59,7 @@ ALLOWED = {
     "errors": set(),
     "bits": {"errors"},
     "kernels": set(),
-    "privacy": {"errors"},
+    "privacy": {"privacy", "errors"},
     "calibration": {"errors", "privacy"},
     "reals": {"errors", "exact"},  # exact: a type
     "uniform": {"bits", "reals", "errors"},

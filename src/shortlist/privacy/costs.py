@@ -1,11 +1,13 @@
 """Privacy costs as frozen values: what a mechanism spends, how costs add, what they convert to.
 
-A cost speaks about one pair of neighbouring tables, whichever adjacency the release states.
-Every number is rounded towards more privacy: sums, products and conversions are rounded up.
+A cost speaks about one pair of neighbouring tables, whichever adjacency the release states. Every
+two costs add, in the tightest form that is known to be sound. Every number is rounded towards more
+privacy: sums, products and conversions are rounded up.
 
 Sources: zCDP and its composition, Bun & Steinke (2016); its conversion, Canonne, Kamath & Steinke
 (2020), Corollary 13; the Gaussian curve, Balle & Wang (2018), Theorem 8; bounded range, Durfee &
-Rogers (2019) and Cesar & Rogers (2021).
+Rogers (2019) and Cesar & Rogers (2021); (epsilon, delta)-DP as randomised response that fails with
+probability delta, Kairouz, Oh & Viswanath (2015). Proof note: `docs/proofs/costs.md`.
 """
 
 from __future__ import annotations
@@ -13,30 +15,17 @@ from __future__ import annotations
 import builtins
 import itertools
 import math
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Self
 
 from shortlist.errors import InputError
+from shortlist.privacy.curves import gaussian_delta, response_delta, zcdp_delta
+from shortlist.privacy.rounding import bisect, round_down, round_up
 
-__all__ = [
-    "ZCDP",
-    "Approximate",
-    "Cost",
-    "Either",
-    "Gaussian",
-    "Pure",
-    "bisect",
-    "max",
-    "round_down",
-    "round_up",
-]
+__all__ = ["ZCDP", "Approximate", "Cost", "Either", "Gaussian", "Pure", "Sum", "max"]
 
-_ULP = 2.0**-52
-_LEAST = 5e-324  # the least positive float
-_FARTHEST = 2.0**100  # of alpha - 1 in conversions; what leads there is no delta to speak of
 _ALTERNATIVES = 128  # more are merged, two at a time
 
 
@@ -60,6 +49,21 @@ class Cost(ABC):
         """The cost's numbers by name."""
         return dict(self._parameters)
 
+    @property
+    @abstractmethod
+    def rho(self) -> float:
+        """The zCDP parameter, once a mass of `lost` is left out."""
+
+    @property
+    def lost(self) -> float:
+        """The mass that the guarantee on `rho` leaves out."""
+        return 0.0
+
+    @property
+    def as_zcdp(self) -> ZCDP:
+        """All that can be said of it in zCDP alone."""
+        return ZCDP(self.rho, self.lost)
+
     @abstractmethod
     def delta(self, epsilon: float) -> float:
         """The smallest known delta with which this cost implies (epsilon, delta)-DP."""
@@ -80,13 +84,11 @@ class Cost(ABC):
                 return math.inf
         return bisect(lambda epsilon: self.delta(epsilon) <= delta, bad=0.0, good=high)
 
-    @abstractmethod
-    def __add__(self, other: Cost) -> Cost: ...
+    def __add__(self, other: Cost) -> Cost:
+        return Sum.of(self, other) if isinstance(other, Cost) else NotImplemented
 
     def __radd__(self, other: object) -> Cost:
-        if other == 0:  # where `sum` begins
-            return self
-        raise TypeError(f"{other!r} + {self!r}: no common form is known, so these do not add.")
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # `sum` begins so
 
     def __mul__(self, times: int) -> Self:
         if not (isinstance(times, int) and times >= 0):
@@ -151,13 +153,14 @@ class ZCDP(Cost):
         return min(1.0, round_up(Fraction(self.lost) + Fraction(self._curve(epsilon))))
 
     def _curve(self, epsilon: float) -> float:
-        return _zcdp_delta(self.rho, epsilon)
+        return zcdp_delta(self.rho, epsilon)
 
     def __add__(self, other: Cost) -> Cost:
         if type(other) is type(self):
             return self._summed(other)
-        converted = _as_zcdp(other)
-        return NotImplemented if converted is None else ZCDP(self.rho, self.lost)._summed(converted)
+        if isinstance(other, ZCDP):
+            return self.as_zcdp._summed(other.as_zcdp)
+        return super().__add__(other)
 
 
 class Gaussian(ZCDP):
@@ -173,7 +176,7 @@ class Gaussian(ZCDP):
     __slots__ = ()
 
     def _curve(self, epsilon: float) -> float:
-        return _gaussian_delta(self.rho, epsilon)
+        return gaussian_delta(self.rho, epsilon)
 
 
 class Pure(Cost):
@@ -224,15 +227,12 @@ class Pure(Cost):
         _require_epsilon(epsilon)
         if epsilon >= self.pure:
             return 0.0
-        worst_pair = -math.expm1(epsilon - self.pure) / (1 + math.exp(-self.pure))
-        return min(1.0, worst_pair * (1 + 16 * _ULP), _zcdp_delta(self.rho, epsilon))
+        return min(1.0, response_delta(self.pure, epsilon), zcdp_delta(self.rho, epsilon))
 
     def __add__(self, other: Cost) -> Cost:
-        if isinstance(other, Pure):
-            return self._summed(other)
-        if isinstance(other, Approximate):
-            return Approximate(self.pure, 0.0)._summed(other)
-        return other + self
+        if isinstance(other, Either):
+            return other + self
+        return self._summed(other) if isinstance(other, Pure) else super().__add__(other)
 
 
 class Either(Cost):
@@ -280,6 +280,11 @@ class Either(Cost):
         )
 
     @property
+    def pure(self) -> float:
+        """The epsilon from which on no delta is needed: the largest of the alternatives."""
+        return self.largest.pure
+
+    @property
     def rho(self) -> float:
         """The zCDP parameter: the largest of the alternatives."""
         return self.largest.rho
@@ -290,13 +295,13 @@ class Either(Cost):
         left = [cost for cost in self._alternatives if cost.pure > epsilon]
         if not left:
             return 0.0
-        return min(self.largest.delta(epsilon), _zcdp_delta(Either(*left).rho, epsilon))
+        return min(self.largest.delta(epsilon), zcdp_delta(Either(*left).rho, epsilon))
 
     def __add__(self, other: Cost) -> Cost:
         if isinstance(other, Pure | Either):
             pairs = itertools.product(self._alternatives, _alternatives(other))
             return Either.of(one._summed(another) for one, another in pairs)  # noqa: SLF001 - our own
-        return self.largest + other
+        return super().__add__(other)
 
     def __mul__(self, times: int) -> Cost:  # type: ignore[override]
         if not (isinstance(times, int) and times >= 0):
@@ -316,26 +321,117 @@ class Either(Cost):
 
 
 class Approximate(Cost):
-    """(`epsilon`, `delta`)-DP of which nothing more is known. Adds with its kind and with `Pure`.
+    """(`epsilon`, `delta`)-DP: an `epsilon`-DP release that fails with probability `delta`.
 
-    >>> Approximate(0.5, 1e-6) + Pure(0.25)
-    Approximate(epsilon=0.75, delta=1e-06)
+    So it is `delta`-approximate `rho`-zCDP as well, with epsilon²/2 for rho unless a better one is
+    known, and composition keeps all three numbers.
+
+    >>> Approximate(0.5, 1e-6) + Approximate(0.25, 1e-6)
+    Approximate(epsilon=0.75, delta=2e-06, rho=0.15625)
     """
 
     __slots__ = ()
 
-    def __init__(self, epsilon: float, delta: float) -> None:
-        super().__init__(epsilon=epsilon, delta=delta)
+    def __init__(self, epsilon: float, delta: float, rho: float | None = None) -> None:
+        pure = Pure(epsilon, rho)  # refuses what has no square
+        super().__init__(epsilon=epsilon, delta=delta, rho=pure.rho)
+
+    @property
+    def pure(self) -> float:
+        """The epsilon, once a mass of `lost` is left out."""
+        return self._parameters["epsilon"]
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter, once a mass of `lost` is left out."""
+        return self._parameters["rho"]
+
+    @property
+    def lost(self) -> float:
+        """The delta."""
+        return self._parameters["delta"]
 
     def delta(self, epsilon: float) -> float:
-        """The known delta from the known epsilon on; nothing is known below."""
-        _require_epsilon(epsilon)
-        return self._parameters["delta"] if epsilon >= self._parameters["epsilon"] else 1.0
+        """What is lost, and what a pure cost leaves below its epsilon."""
+        rest = Fraction(Pure(self.pure, self.rho).delta(epsilon))
+        return min(1.0, round_up(Fraction(self.lost) + rest))
 
     def __add__(self, other: Cost) -> Cost:
-        if isinstance(other, Pure | Either):
-            return other + self
-        return self._summed(other) if isinstance(other, Approximate) else NotImplemented
+        return self._summed(other) if isinstance(other, Approximate) else super().__add__(other)
+
+
+class Sum(Cost):
+    """Costs of different kinds together, each kind kept apart; made by adding them.
+
+    What is pure, or approximate, may be counted by its epsilon, which shifts the curve of the
+    rest, or by its rho, which joins it. Every way is sound; a conversion takes the best one. So a
+    sum is never worse than adding up epsilons and deltas.
+
+    >>> top_k = ZCDP(0.024, delta=1e-9)
+    >>> round(top_k.epsilon(1e-6), 3), round((Pure(1.0) + top_k).epsilon(1e-6), 3)
+    (0.992, 1.992)
+    """
+
+    __slots__ = ("_parts",)
+    _parts: tuple[Cost, ...]
+
+    def __init__(self, *parts: Cost) -> None:
+        super().__init__(
+            **{
+                f"{type(part).__name__}.{name}": value
+                for part in parts
+                for name, value in part.parameters().items()
+            }
+        )
+        object.__setattr__(self, "_parts", parts)
+
+    @classmethod
+    def of(cls, *costs: Cost) -> Cost:
+        """The sum of costs, those of one kind added up; a lone kind stays as it is."""
+        kinds: dict[type[Cost], Cost] = {}
+        for part in itertools.chain.from_iterable(map(_parts, costs)):
+            kind = _kind(part)
+            kinds[kind] = kinds[kind] + part if kind in kinds else part
+        parts = [kinds[kind] for kind in (Pure, ZCDP, Approximate) if kind in kinds]
+        return parts[0] if len(parts) == 1 else cls(*parts)
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter of all parts."""
+        return round_up(sum((Fraction(part.rho) for part in self._parts), Fraction(0)))
+
+    @property
+    def lost(self) -> float:
+        """The mass that the guarantee on `rho` leaves out."""
+        return round_up(sum((Fraction(part.lost) for part in self._parts), Fraction(0)))
+
+    def delta(self, epsilon: float) -> float:
+        """The least by any way to count the parts."""
+        _require_epsilon(epsilon)
+        return min(self._deltas(Fraction(epsilon)))
+
+    def _deltas(self, epsilon: Fraction) -> Iterator[float]:
+        """By each way to count what has an epsilon: by that, or by its rho."""
+        whole = [part for part in self._parts if isinstance(part, ZCDP)]
+        two_ways = [part for part in self._parts if isinstance(part, Pure | Either | Approximate)]
+        for n_by_epsilon in range(len(two_ways) + 1):
+            for by_epsilon in itertools.combinations(two_ways, n_by_epsilon):
+                by_rho = [part.as_zcdp for part in two_ways if part not in by_epsilon]
+                left = epsilon - sum((Fraction(part.pure) for part in by_epsilon), Fraction(0))
+                rest = _curve_of([*whole, *by_rho], round_down(left)) if left >= 0 else 1.0
+                lost = (Fraction(part.lost) for part in by_epsilon)
+                yield min(1.0, round_up(sum(lost, Fraction(rest))))
+
+    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
+        return Sum(*(part * times for part in self._parts))
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Sum({', '.join(map(repr, self._parts))})"
+
+    def __reduce__(self) -> tuple[object, tuple[Cost, ...]]:  # type: ignore[override]
+        return Sum, self._parts
 
 
 def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `privacy.max(a, b)`
@@ -346,74 +442,26 @@ def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `
     """
     if isinstance(first, Pure | Either) and isinstance(second, Pure | Either):
         return Either.of([*_alternatives(first), *_alternatives(second)])
-    if type(first) is not type(second):
-        one, other = _as_zcdp(first), _as_zcdp(second)
-        if one is None or other is None:
-            raise InputError(
-                f"max({first!r}, {second!r}): no common form is known; compare what both give "
-                "at one delta, by .epsilon(delta)."
-            )
-        first, second = one, other
+    if type(first) is not type(second) or isinstance(first, Sum):
+        first, second = first.as_zcdp, second.as_zcdp
     mine, theirs = first.parameters(), second.parameters()
     return type(first)(**{name: builtins.max(mine[name], theirs[name]) for name in mine})
 
 
-def bisect(
-    holds: Callable[[float], bool], *, bad: float, good: float, near: float | None = None
-) -> float:
-    """The end nearest to `bad` at which `holds` was seen to hold, by bisection to the last bit.
-
-    `holds(good)` must be true. The answer is always a point where `holds` was true: the safe end.
-    Where the answer may be, `near`, saves looks at `holds` and decides nothing.
-    """
-    if near is not None and min(bad, good) <= near <= builtins.max(bad, good):
-        bad, good = _around(holds, near, bad=bad, good=good)
-    while True:
-        middle = (bad + good) / 2
-        if middle in (bad, good):
-            return good
-        if holds(middle):
-            good = middle
-        else:
-            bad = middle
+def _parts(cost: Cost) -> tuple[Cost, ...]:
+    return cost._parts if isinstance(cost, Sum) else (cost,)  # noqa: SLF001 - our own
 
 
-def _around(
-    holds: Callable[[float], bool], near: float, *, bad: float, good: float
-) -> tuple[float, float]:
-    """Ends that enclose the change, found by growing steps from `near`."""
-    held = holds(near)
-    end = bad if held else good
-    ends = {held: near, not held: end}
-    step = math.copysign(2 * math.ulp(near), end - near)
-    while abs(step) < abs(end - ends[held]):
-        probe = ends[held] + step
-        if holds(probe) is not held:
-            ends[not held] = probe
-            break
-        ends[held] = probe
-        step *= 8
-    return ends[False], ends[True]
+def _kind(cost: Cost) -> type[Cost]:
+    """Costs of one kind have a sum of that kind."""
+    return next(
+        kind for kind in (ZCDP, Approximate, Pure) if isinstance(cost, kind) or kind is Pure
+    )
 
 
-def round_up(value: Fraction) -> float:
-    """The smallest float that is not less than `value`; infinity beyond the floats."""
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -sys.float_info.max
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
-def round_down(value: Fraction) -> float:
-    """The largest float that is not more than `value`."""
-    return -round_up(-value)
-
-
-def _as_zcdp(cost: Cost) -> ZCDP | None:
-    if isinstance(cost, ZCDP):
-        return ZCDP(cost.rho, cost.lost)
-    return ZCDP(cost.rho) if isinstance(cost, Pure | Either) else None
+def _curve_of(parts: list[ZCDP], epsilon: float) -> float:
+    """What is left as delta by zCDP alone; of Gaussian noise alone, by its own curve."""
+    return Sum.of(*parts).delta(epsilon) if parts else 0.0
 
 
 def _alternatives(cost: Pure | Either) -> tuple[Pure, ...]:
@@ -423,69 +471,3 @@ def _alternatives(cost: Pure | Either) -> tuple[Pure, ...]:
 def _require_epsilon(epsilon: float) -> None:
     if not 0 <= epsilon < math.inf:
         raise InputError(f"epsilon={epsilon!r}: must be a finite number, 0 or more.")
-
-
-def _zcdp_delta(rho: float, epsilon: float) -> float:
-    """Canonne, Kamath & Steinke (2020), Corollary 13, rounded up.
-
-    With x = alpha - 1, ln delta is the minimum over x > 0 of the convex
-    f(x) = x((1+x) rho - epsilon) - x ln(1 + 1/x) - ln(1+x). Every x gives a valid bound, so the
-    minimiser may be rough; only the value there is rounded with care.
-    """
-    if rho == 0:
-        return 0.0
-
-    x = _minimiser(rho, epsilon)
-    terms = x * (1 + x) * rho, -x * epsilon, -x * math.log1p(1 / x), -math.log1p(x)
-    log_delta = sum(terms) + 16 * _ULP * sum(map(abs, terms))
-    # Never 0: no delta that underflows may pass for a pure guarantee.
-    return builtins.max(math.exp(log_delta) * (1 + 4 * _ULP), _LEAST) if log_delta < 0 else 1.0
-
-
-def _minimiser(rho: float, epsilon: float) -> float:
-    """Where (2x + 1) rho - epsilon - ln(1 + 1/x), rising and concave in x > 0, is about 0.
-
-    Newton's steps from the left of a zero of such a function stay there. A bound of the logarithm
-    tells where to begin: ln(1 + 1/x) is at least 2/(2x + 1), which is good for large x; and at
-    most 1/x, which gives an upper bound of x, and that one, in (2x + 1) rho, a lower one.
-    """
-    away, root = rho - epsilon, math.sqrt(8 * rho)
-    if away > 0:
-        x = 1 / math.expm1(min((away + math.hypot(away, root)) / 2, 28.0))
-    else:
-        x = builtins.max(((epsilon + math.hypot(epsilon, root)) / (2 * rho) - 1) / 2, 2.0**-40)
-    for _ in range(20):
-        x = min(x, _FARTHEST)
-        step = (epsilon + math.log1p(1 / x) - (2 * x + 1) * rho) / (2 * rho + 1 / (x * (1 + x)))
-        x += builtins.max(step, 0.0)
-        if not step > x * 2.0**-26:  # the next one would be less than a rounding error
-            break
-    # On a grid, so that it is the same for neighbouring rho: then the bound grows with rho.
-    mantissa, exponent = math.frexp(min(x, _FARTHEST))
-    return math.ldexp(round(mantissa * 2**30), exponent - 30)
-
-
-def _gaussian_delta(rho: float, epsilon: float) -> float:
-    """Balle & Wang (2018), Theorem 8, rounded up.
-
-    From epsilon = 700 on, where exp(epsilon) leaves the floats, the second term is left out.
-    """
-    if rho == 0:
-        return 0.0
-    mu = math.sqrt(2 * rho)
-    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-    upper, lower = _tail_bounds(near, far)[1], _tail_bounds(far, far)[0]
-    growth = math.exp(epsilon) * (1 - 4 * _ULP) if epsilon < 700 else 0.0
-    return min(1.0, builtins.max(0.0, upper - growth * lower) + 4 * _ULP * upper)
-
-
-def _tail_bounds(z: float, size: float) -> tuple[float, float]:
-    """Bounds of P(standard normal > z) around the float; the lower is 0 where floats run out.
-
-    z is off by at most 4 units in the last place of `size` (it may be a difference of near
-    numbers), which moves the tail by that times |z| + 1, relatively; the library's error function
-    is taken to be within 16 units.
-    """
-    tail = math.erfc(z / math.sqrt(2)) / 2
-    error = (8 * (abs(z) + 1) * size + 32) * _ULP
-    return (tail * (1 - error) if tail > 1e-290 else 0.0), tail * (1 + error) + 1e-321

@@ -1,0 +1,62 @@
+"""Numbers rounded towards more privacy, and bisections that end on the safe side."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+
+__all__ = ["bisect", "round_down", "round_up"]
+
+
+def bisect(
+    holds: Callable[[float], bool], *, bad: float, good: float, near: float | None = None
+) -> float:
+    """The end nearest to `bad` at which `holds` was seen to hold, by bisection to the last bit.
+
+    `holds(good)` must be true. The answer is always a point where `holds` was true: the safe end.
+    Where the answer may be, `near`, saves looks at `holds` and decides nothing.
+    """
+    if near is not None and min(bad, good) <= near <= max(bad, good):
+        bad, good = _around(holds, near, bad=bad, good=good)
+    while True:
+        middle = (bad + good) / 2
+        if middle in (bad, good):
+            return good
+        if holds(middle):
+            good = middle
+        else:
+            bad = middle
+
+
+def _around(
+    holds: Callable[[float], bool], near: float, *, bad: float, good: float
+) -> tuple[float, float]:
+    """Ends that enclose the change, found by growing steps from `near`."""
+    held = holds(near)
+    end = bad if held else good
+    ends = {held: near, not held: end}
+    step = math.copysign(2 * math.ulp(near), end - near)
+    while abs(step) < abs(end - ends[held]):
+        probe = ends[held] + step
+        if holds(probe) is not held:
+            ends[not held] = probe
+            break
+        ends[held] = probe
+        step *= 8
+    return ends[False], ends[True]
+
+
+def round_up(value: Fraction) -> float:
+    """The smallest float that is not less than `value`; infinity beyond the floats."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def round_down(value: Fraction) -> float:
+    """The largest float that is not more than `value`."""
+    return -round_up(-value)
