@@ -25,6 +25,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
 )
 from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.mechanisms.parameters import Share, Whole
 from shortlist.sources.kinds import mechanism_named, mechanism_names, own_bound
 from shortlist.sources.offer import Offer
 from shortlist.sources.question import bits_of, build_mechanism, require_enough
@@ -50,14 +51,14 @@ def build_for_counts(mechanism=None, *, public=False, bound=None, **asked):
 class Held(Peeling):
     """Of public items, with an option that says in how many counts a user is."""
 
-    max_items_per_user: int | None = None
+    max_items_per_user: Whole | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Strict(LimitedDomain):
     """Of private items, and only where a user is in so many counts."""
 
-    max_items_per_user: int = 0
+    max_items_per_user: Whole = 0
 
 
 def refusal(action, *contains):
@@ -276,7 +277,7 @@ def test_a_mechanism_that_is_none_by_itself_is_refused():
 
     @dataclass(frozen=True, kw_only=True)
     class Needy(WeightedGaussian):
-        patience: int
+        patience: Whole
 
     remedy = "it needs its option patience; give it by functools.partial(Needy, patience=...)"
     refusal(lambda: build(Needy, k=None), remedy)
@@ -303,7 +304,7 @@ def test_each_kind_of_evidence_has_a_mechanism_that_takes_it():
 def test_a_mechanism_of_the_callers_own_is_taken():
     @dataclass(frozen=True, kw_only=True)
     class Bolder(WeightedGaussian):
-        nerve_share: float = 0.5
+        nerve_share: Share = 0.5
 
     assert build(partial(Bolder, nerve_share=0.7), k=None).nerve_share == 0.7
 
@@ -339,3 +340,18 @@ def test_counts_that_are_free_are_not_bought():
         lambda: build(bounded, public=True, delta=0, count_share=0.3),
         "count_share=0.3: OneShotLaplace gives noisy counts at no cost",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tempered(Peeling):
+    """With parameters whose names say nothing of what they take."""
+
+    temper: Share = 0.5
+    epsilon_of_another: float = -1.0
+
+
+def test_a_parameter_is_checked_by_its_type_and_not_by_its_name():
+    given = {"k": 2, "epsilon": 1.0}
+    assert Tempered(**given, temper=0.999).temper == 0.999
+    assert Tempered(**given).epsilon_of_another == -1.0
+    refusal(lambda: Tempered(**given, temper=2), "temper=2: must be a number from 1e-6")

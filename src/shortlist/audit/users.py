@@ -145,7 +145,7 @@ class OfContributions(Universe):
     def held(self, data: Data) -> Sequence[int]:
         """What somebody holds; all, if everybody knows the items."""
         items = range(self.n_items(data))
-        if self.mechanism.why_delta is None and self._bound is None:
+        if not self.mechanism.discovers and self._bound is None:
             return items
         return [i for i in items if any(n and held >> i & 1 for held, n in enumerate(data, 1))]
 

@@ -8,35 +8,28 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.errors import InputError, as_float, is_whole, written
+from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
+from shortlist.mechanisms.parameters import Option, checked
 from shortlist.privacy import Cost
 from shortlist.reals import Floats, Ints
 
 __all__ = [
     "ADD_OR_REMOVE",
     "Mechanism",
-    "Option",
     "Question",
     "Selection",
     "best_are_named",
     "counted",
     "picked_in_turn",
     "require_bounded",
-    "require_contraction",
-    "require_count",
-    "require_delta",
-    "require_epsilon",
     "require_few_comparisons",
-    "require_option",
-    "require_share",
     "score_digits",
 ]
 
 
 ADD_OR_REMOVE = "add or remove one user"
-MOST = 2**32  # items that a table can hold
 
 
 class Question(Enum):
@@ -58,10 +51,6 @@ class Question(Enum):
     def method(self) -> str:
         """What it is called as a method of a source."""
         return self.value.replace("-", "_")
-
-
-class Option(Enum):
-    """A choice between named alternatives; a mechanism's field of that kind has one as default."""
 
 
 class Adjacency(Option):
@@ -93,16 +82,14 @@ class Selection(NamedTuple):
 class Mechanism(ABC):
     """A frozen dataclass of public parameters, built by keyword.
 
-    Fields are checked by name: `epsilon`, `delta`, shares of a whole by the ending `_share`, and
-    whole numbers from 1 on by any other name. A field whose default is an `Option` takes one of
-    that kind, and a field whose type ends with "| None" may be None.
+    The types of its fields carry their checks: see `shortlist.mechanisms.parameters`.
 
     Class attributes:
         question: What it answers.
         evidence: The type of evidence that `select` takes.
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores measure, or None where there are none.
-        why_delta: Why delta must be above 0, or None where it may be 0.
+        discovers: Whether it names private items; None where its parameters decide.
 
     Attributes:
         epsilon: The epsilon of the guarantee.
@@ -113,18 +100,15 @@ class Mechanism(ABC):
     evidence: ClassVar[type]
     derived: ClassVar[tuple[str, ...]] = ()
     score_unit: ClassVar[str | None] = None
-    why_delta: ClassVar[str | None] = None
+    discovers: ClassVar[bool | None] = False
 
     epsilon: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(field.default, Option):
-                require_option(field.name, value, type(field.default))
-            elif not (value is None and str(field.type).endswith("| None")):
-                object.__setattr__(self, field.name, self._checked(field.name, value))
+            value = checked(type(self), field.name, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
@@ -140,19 +124,6 @@ class Mechanism(ABC):
         except (ArithmeticError, ValueError):  # an InputError is a ValueError
             return False
         return True
-
-    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
-        """The value as a plain number, if a field of that name may have it."""
-        if name == "epsilon":
-            require_epsilon(value)
-        elif name == "delta":
-            require_delta(value, zero_because=self.why_delta)
-        elif name.endswith("_share"):
-            require_share(name, value)
-        else:
-            require_count(name, value)
-            return int(value)
-        return float(value)
 
     @property
     def adjacency(self) -> str:
@@ -191,56 +162,6 @@ class Mechanism(ABC):
         """All public parameters by name, the derived ones included."""
         values = {name: getattr(self, name) for name in (*self.fields(), *self.derived)}
         return {n: v.value if isinstance(v, Option) else v for n, v in values.items()}
-
-
-def require_epsilon(epsilon: float) -> None:
-    """Refuse an epsilon that no guarantee can have."""
-    if not 0 < as_float(epsilon) < math.inf:
-        raise InputError(
-            f"epsilon={written(epsilon)}: must be a number above 0, and finite; 1 is usual, and "
-            "less is more private."
-        )
-
-
-def require_delta(delta: float, *, zero_because: str | None = None) -> None:
-    """Refuse a delta outside [0, 1), and 0 too where `zero_because` says why it cannot be 0."""
-    if not 0 <= as_float(delta) < 1:
-        raise InputError(
-            f"delta={written(delta)}: must be a number from 0 to less than 1, far below one over "
-            "the number of users; 1e-6 is usual."
-        )
-    if delta == 0 and zero_because is not None:
-        raise InputError(f"delta=0: {zero_because}")
-
-
-def require_count(name: str, value: int) -> None:
-    """Refuse what is not a whole number of at least 1, or is more than a table can hold."""
-    if not (is_whole(value) and value >= 1):
-        raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
-    if value > MOST:
-        raise InputError(f"{name}={value}: must be at most {MOST}, as many as a table can hold.")
-
-
-def require_share(name: str, value: float) -> None:
-    """Refuse what is no proper share of a whole."""
-    if not 1e-6 <= as_float(value) <= 1 - 1e-6:
-        raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
-
-
-def require_contraction(contraction: float) -> None:
-    """Refuse what cannot bound the ergodicity coefficient of a walk that forgets where it began."""
-    if not 0 <= as_float(contraction) <= 1 - 1e-6:
-        raise InputError(
-            f"contraction={written(contraction)}: must be a number from 0 to 1 - 1e-6, chosen "
-            "without looking at who won; nearer to 1 protects more outcomes."
-        )
-
-
-def require_option(name: str, value: object, kind: type[Option]) -> None:
-    """Refuse what is not one of the alternatives of that kind."""
-    if not isinstance(value, kind):
-        known = ", ".join(f"{kind.__name__}.{option.name}" for option in kind)
-        raise InputError(f"{name}={written(value)}: must be one of {known}.")
 
 
 def require_bounded(

@@ -12,10 +12,11 @@ from shortlist.calibration import bounded_range_epsilon, subtract_down
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
 from shortlist.mechanisms.base import Question, Selection, picked_in_turn
+from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.user_peeling import peel_users
-from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
+from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.privacy import ZCDP, Cost, Gaussian
 
 __all__ = ["DiscoverThenHit"]
@@ -60,17 +61,17 @@ class DiscoverThenHit(Discovering):
     True
     """
 
-    k: int
-    epsilon: float
-    delta: float
-    max_items_per_user: int
-    discovery_share: float = 0.2
-    threshold_share: float = 0.3
-    picks_share: float = 0.75
+    k: Whole
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
+    discovery_share: Share = 0.2
+    threshold_share: Share = 0.3
+    picks_share: Share = 0.75
 
     question: ClassVar[Question] = Question.HITTING_SET
     evidence: ClassVar[type] = Contributions
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = (
         "rho",
         "first_sigma",

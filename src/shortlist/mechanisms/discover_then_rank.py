@@ -15,10 +15,10 @@ from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
 )
+from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.weighted_gaussian import (
-    WHY_DELTA,
     people_needed,
 )
 from shortlist.privacy import Cost, Gaussian, Pure
@@ -63,15 +63,15 @@ class DiscoverThenRank(Discovering):
     True
     """
 
-    k: int
-    epsilon: float
-    delta: float
-    max_items_per_user: int
-    discovery_share: float = 0.3
-    threshold_share: float = 0.3
+    k: Whole
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
+    discovery_share: Share = 0.3
+    threshold_share: Share = 0.3
 
     evidence: ClassVar[type] = WeightedHistogram
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = (
         "rho",
         "first_sigma",

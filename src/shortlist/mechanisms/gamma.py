@@ -9,6 +9,7 @@ from shortlist.calibration import cube_noise_scale
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
+from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.noise import Radius, UniformNoise
 from shortlist.privacy import Pure
 
@@ -42,8 +43,8 @@ class Gamma(Mechanism):
     0.5
     """
 
-    k: int
-    epsilon: float
+    k: Whole
+    epsilon: Epsilon
     neighbours: Adjacency = Adjacency.ADD_REMOVE
 
     evidence: ClassVar[type] = Counts

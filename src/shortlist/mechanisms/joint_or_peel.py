@@ -16,6 +16,7 @@ from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
+from shortlist.mechanisms.parameters import Delta, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import first, odds, pick, picks
 from shortlist.mechanisms.permute_and_flip import flip
 from shortlist.privacy import Cost, Pure, round_down
@@ -64,11 +65,11 @@ class JointOrPeel(Mechanism):
     (0.95, 0.0961)
     """
 
-    k: int
-    epsilon: float
-    delta: float = 0.0
-    choice_share: float = 0.05
-    threshold: int | None = None
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta = 0.0
+    choice_share: Share = 0.05
+    threshold: Whole | None = None
 
     evidence: ClassVar[type] = Counts
     derived: ClassVar[tuple[str, ...]] = (

@@ -11,6 +11,7 @@ from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
+from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.slack import SlackClasses
 
@@ -42,8 +43,8 @@ class JointPermuteAndFlip(Mechanism):
     Pure(epsilon=1.0, rho=0.5)
     """
 
-    k: int
-    epsilon: float
+    k: Whole
+    epsilon: Epsilon
 
     evidence: ClassVar[type] = Counts
 

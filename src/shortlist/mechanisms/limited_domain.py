@@ -17,15 +17,14 @@ from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import PrivateCounts
 from shortlist.mechanisms.base import (
-    MOST,
     Mechanism,
     Selection,
     counted,
     picked_in_turn,
     require_bounded,
 )
+from shortlist.mechanisms.parameters import MOST, DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import first, odds, picks
-from shortlist.mechanisms.weighted_gaussian import WHY_DELTA
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.reals import ExponentialWeights, Floats, Ints
 
@@ -67,15 +66,15 @@ class LimitedDomain(Mechanism):
     (0.1355, 142.1)
     """
 
-    k: int
-    epsilon: float
-    delta: float
-    k_bar: int | None = None
-    max_items_per_user: int | None = None
-    threshold_share: float = 0.5
+    k: Whole
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    k_bar: Whole | None = None
+    max_items_per_user: Whole | None = None
+    threshold_share: Share = 0.5
 
     evidence: ClassVar[type] = PrivateCounts
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "lead")
 
     def __post_init__(self) -> None:

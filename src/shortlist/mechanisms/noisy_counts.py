@@ -16,6 +16,7 @@ from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism, Selection, require_bounded
+from shortlist.mechanisms.parameters import Delta, Epsilon, Share, Whole
 from shortlist.noise import Laplace, Normal
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.reals import Floats, Ints
@@ -48,11 +49,11 @@ class NoisyCounts(Mechanism):
     """
 
     selection: Mechanism
-    k: int
-    epsilon: float
-    delta: float
-    count_share: float
-    max_items_per_user: int | None = None
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta
+    count_share: Share
+    max_items_per_user: Whole | None = None
 
     derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd")
     score_unit: ClassVar[str | None] = "noisy count"
@@ -187,9 +188,6 @@ class NoisyCounts(Mechanism):
         drawn = draws.order(np.zeros_like(counts), [self._best.noise], unit=1.0, digits=0)
         noise = drawn.by_position()
         return (counts + noise.astype(np.int64)).astype(np.float64)
-
-    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
-        return value if name == "selection" else super()._checked(name, value)
 
 
 class _Way(NamedTuple):

@@ -15,12 +15,12 @@ from shortlist.histogram import Counts
 from shortlist.mechanisms.base import (
     Adjacency,
     Mechanism,
-    Option,
     Selection,
     best_are_named,
     require_bounded,
     score_digits,
 )
+from shortlist.mechanisms.parameters import Delta, Epsilon, Option, Whole
 from shortlist.noise import Laplace
 from shortlist.privacy import Approximate, Cost, Pure
 
@@ -69,10 +69,10 @@ class OneShotLaplace(Mechanism):
     1.0
     """
 
-    k: int
-    epsilon: float
-    delta: float = 0.0
-    max_items_per_user: int | None = None
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta = 0.0
+    max_items_per_user: Whole | None = None
     neighbours: Adjacency = Adjacency.ADD_REMOVE
     extreme: Extreme = Extreme.LARGEST
 

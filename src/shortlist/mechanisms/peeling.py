@@ -14,7 +14,8 @@ from shortlist.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
-from shortlist.mechanisms.base import Mechanism, Option, Selection, picked_in_turn
+from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
 
@@ -59,9 +60,9 @@ class Peeling(Mechanism):
     0.0987
     """
 
-    k: int
-    epsilon: float
-    delta: float = 0.0
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta = 0.0
     conversion: Conversion = Conversion.TIGHT
 
     evidence: ClassVar[type] = Counts

@@ -11,6 +11,7 @@ from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.mechanisms.peeling import first, picks
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
@@ -43,8 +44,8 @@ class PermuteAndFlip(Mechanism):
     0.0625
     """
 
-    k: int
-    epsilon: float
+    k: Whole
+    epsilon: Epsilon
 
     evidence: ClassVar[type] = Counts
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)

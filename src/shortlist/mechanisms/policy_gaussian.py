@@ -14,7 +14,8 @@ from shortlist.contributions import Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.mechanisms.base import Mechanism, Question, Selection
-from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
+from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.policy import MOST_ITEMS, Grid, descend, users_shuffled
 from shortlist.privacy import Gaussian, round_up
 from shortlist.reals import NormalCDF
@@ -55,15 +56,15 @@ class PolicyGaussian(Mechanism):
     (4.365, 25.116, 38.211)
     """
 
-    epsilon: float
-    delta: float
-    max_items_per_user: int
-    threshold_share: float = 0.5
-    alpha: int = 3
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
+    threshold_share: Share = 0.5
+    alpha: Whole = 3
 
     question: ClassVar[Question] = Question.DOMAIN
     evidence: ClassVar[type] = Contributions
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "sensitivity", "sigma", "threshold", "cutoff")
 
     def __post_init__(self) -> None:

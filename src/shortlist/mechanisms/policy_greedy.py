@@ -12,7 +12,8 @@ import numpy as np
 from shortlist.contributions import MOST_USERS, Contributions
 from shortlist.exact import Draws
 from shortlist.mechanisms.base import Mechanism, Question, Selection
-from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, people_needed
+from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.policy import count_units, shuffled, users_shuffled
 from shortlist.privacy import Approximate
 from shortlist.reals import LaplaceCDF
@@ -50,13 +51,13 @@ class PolicyGreedy(Mechanism):
     (14.122, 18)
     """
 
-    epsilon: float
-    delta: float
-    alpha: int = 3
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    alpha: Whole = 3
 
     question: ClassVar[Question] = Question.DOMAIN
     evidence: ClassVar[type] = Contributions
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("threshold", "cutoff")
 
     @cached_property

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,10 +18,10 @@ from shortlist.mechanisms.base import (
     Question,
     Selection,
     best_are_named,
-    require_contraction,
     require_few_comparisons,
     score_digits,
 )
+from shortlist.mechanisms.parameters import Contraction, Epsilon, Whole
 from shortlist.noise import Laplace
 from shortlist.privacy import Cost, Pure, round_up
 from shortlist.random_walk import GRID, Walk, is_connected
@@ -76,22 +75,15 @@ class SpectralRanking(Mechanism):
     'change the outcome of one comparison'
     """
 
-    k: int
-    epsilon: float
-    contraction: float | None = None
-    degree: int | None = None
-    max_comparisons_per_user: int | None = None
+    k: Whole
+    epsilon: Epsilon
+    contraction: Contraction | None = None
+    degree: Whole | None = None
+    max_comparisons_per_user: Whole | None = None
 
     question: ClassVar[Question] = Question.RANK
     evidence: ClassVar[type] = Outcomes
     score_unit: ClassVar[str | None] = "noisy share of a walk's time"
-
-    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
-        if name != "contraction":
-            return super()._checked(name, value)
-        require_contraction(value)
-        exact = Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
-        return round_up(exact)
 
     @property
     def adjacency(self) -> str:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from shortlist.calibration import one_shot_laplace_scale, peeling_epsilon
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Mechanism, Option, Selection, best_are_named, counted
+from shortlist.mechanisms.base import Mechanism, Selection, best_are_named, counted
+from shortlist.mechanisms.parameters import Delta, Epsilon, Option, Whole
 from shortlist.mechanisms.peeling import odds
 from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
 from shortlist.privacy import Pure, round_up
@@ -70,9 +71,9 @@ class ThresholdTopK(Mechanism):
     10.131
     """
 
-    k: int
-    epsilon: float
-    delta: float = 0.0
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta = 0.0
     noise: AddedNoise = AddedNoise.GUMBEL
 
     evidence: ClassVar[type] = View

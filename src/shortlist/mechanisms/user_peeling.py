@@ -22,15 +22,20 @@ from shortlist.exact import Draws
 from shortlist.grouping import Shuffle
 from shortlist.mechanisms.base import (
     Mechanism,
-    Option,
     Question,
     Selection,
     picked_in_turn,
-    require_delta,
+)
+from shortlist.mechanisms.parameters import (
+    Delta,
+    Epsilon,
+    Option,
+    Share,
+    Whole,
+    require_delta_above_zero,
 )
 from shortlist.mechanisms.peeling import odds, pick
 from shortlist.mechanisms.weighted_gaussian import (
-    WHY_DELTA,
     WeightedGaussian,
     discover,
     people_needed,
@@ -106,21 +111,22 @@ class UserPeeling(Mechanism):
     (0.0687, 38.0)
     """
 
-    k: int
-    epsilon: float
-    delta: float = 0.0
-    max_items_per_user: int | None = None
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta = 0.0
+    max_items_per_user: Whole | None = None
     composition: Composition = Composition.ZCDP
-    discovery_share: float = 0.5
-    threshold_share: float = 0.3
+    discovery_share: Share = 0.5
+    threshold_share: Share = 0.3
 
     question: ClassVar[Question] = Question.HITTING_SET
     evidence: ClassVar[type] = Contributions
+    discovers: ClassVar[bool | None] = None
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
 
     def __post_init__(self) -> None:
         if self.max_items_per_user is not None:  # else no noise could be calibrated, without a why
-            require_delta(self.delta, zero_because=WHY_DELTA)
+            require_delta_above_zero("delta", self.delta)
         super().__post_init__()
 
     def parameters(self) -> dict[str, object]:

@@ -19,17 +19,12 @@ from shortlist.mechanisms.base import (
     require_bounded,
     score_digits,
 )
+from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.noise import Normal
 from shortlist.privacy import Gaussian
 from shortlist.reals import UNIT, Ints, NormalCDF
 
-__all__ = ["WHY_DELTA", "WeightedGaussian", "discover", "people_needed", "to_units"]
-
-WHY_DELTA = (
-    "the items are private, so an item that one person alone holds must have a chance of at most "
-    "delta to be named, and no item could be named with delta=0; give a delta such as 1e-6, or "
-    "public_items if everybody knows the items; of a histogram, sl.IN_TABLE if its own are known."
-)
+__all__ = ["WeightedGaussian", "discover", "people_needed", "to_units"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +54,14 @@ class WeightedGaussian(Mechanism):
     (4.365, 25.116)
     """
 
-    epsilon: float
-    delta: float
-    max_items_per_user: int
-    threshold_share: float = 0.5
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
+    threshold_share: Share = 0.5
 
     question: ClassVar[Question] = Question.DOMAIN
     evidence: ClassVar[type] = WeightedHistogram
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
 

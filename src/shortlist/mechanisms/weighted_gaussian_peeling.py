@@ -10,8 +10,9 @@ from shortlist.calibration import peeling_epsilon_lemma_b1
 from shortlist.exact import Draws
 from shortlist.histogram import WeightedHistogram
 from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
+from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.mechanisms.peeling import odds, peel
-from shortlist.mechanisms.weighted_gaussian import WHY_DELTA, WeightedGaussian, discover
+from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
 from shortlist.privacy import Approximate
 
 __all__ = ["WeightedGaussianPeeling"]
@@ -37,13 +38,13 @@ class WeightedGaussianPeeling(Mechanism):
         InputError: A parameter is out of range.
     """
 
-    k: int
-    epsilon: float
-    delta: float
-    max_items_per_user: int
+    k: Whole
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
 
     evidence: ClassVar[type] = WeightedHistogram
-    why_delta: ClassVar[str] = WHY_DELTA
+    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold", "local_epsilon")
 
     @cached_property

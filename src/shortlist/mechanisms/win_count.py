@@ -18,6 +18,7 @@ from shortlist.mechanisms.base import (
     require_few_comparisons,
     score_digits,
 )
+from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.noise import Laplace
 from shortlist.privacy import Cost, Pure
 
@@ -52,9 +53,9 @@ class WinCount(Mechanism):
     2.0
     """
 
-    k: int
-    epsilon: float
-    max_comparisons_per_user: int | None = None
+    k: Whole
+    epsilon: Epsilon
+    max_comparisons_per_user: Whole | None = None
 
     question: ClassVar[Question] = Question.RANK
     evidence: ClassVar[type] = Wins

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shortlist import histogram
 from shortlist.bits import Bits
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import require_count
+from shortlist.mechanisms.parameters import require_count
 from shortlist.reals import Ints
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from shortlist.contributions import Contributions
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
-from shortlist.mechanisms.base import require_count
+from shortlist.mechanisms.parameters import require_count
 from shortlist.stores.contract import View
 
 __all__ = ["MAX_ITEMS_PER_USER", "Offer"]

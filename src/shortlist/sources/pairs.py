@@ -13,7 +13,8 @@ from shortlist.contributions import Buckets, Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts
-from shortlist.mechanisms.base import Mechanism, Question, require_count
+from shortlist.mechanisms.base import Mechanism, Question
+from shortlist.mechanisms.parameters import require_count
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
 from shortlist.sources.kinds import own_bound

@@ -9,8 +9,9 @@ from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
 from shortlist.errors import InputError, nearest, written
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
-from shortlist.mechanisms.base import Mechanism, Question, counted, require_delta, require_share
+from shortlist.mechanisms.base import Mechanism, Question, counted
 from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.mechanisms.parameters import require_delta, require_share
 from shortlist.sources.kinds import kind_and_options
 from shortlist.sources.offer import Offer
 from shortlist.stores.contract import View
@@ -134,7 +135,7 @@ def _require_fit(kind: type[Mechanism], question: Question, offer: Offer) -> Non
         raise InputError(
             f"mechanism={name}: it answers {kind.question.method}, not {question.method}."
         )
-    only_private = kind.why_delta is not None  # it names none that one user alone holds
+    only_private = kind.discovers is True  # it names none that one user alone holds
     if kind.evidence not in offer.evidence or (offer.is_public and only_private):
         raise InputError(
             f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
@@ -178,7 +179,7 @@ def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict
 
 def _require_delta_is_used(mechanism: Mechanism, delta: float) -> None:
     """Refuse a delta that would not be used: another mechanism is more accurate with it."""
-    require_delta(delta)
+    require_delta("delta", delta)
     if delta > 0 and "delta" not in mechanism.fields():
         name = type(mechanism).__name__
         raise InputError(

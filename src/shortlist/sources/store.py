@@ -9,7 +9,7 @@ from shortlist import stores
 from shortlist.bits import Bits
 from shortlist.errors import InputError, written
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import require_count
+from shortlist.mechanisms.parameters import require_count
 from shortlist.reals import Ints
 from shortlist.release import Release
 from shortlist.sources.answer import Promise, Shown, answer

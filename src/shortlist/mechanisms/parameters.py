@@ -1,0 +1,144 @@
+"""The types of mechanisms' parameters: each carries its own check.
+
+A mechanism is a dataclass whose fields are annotated with these, as in `k: Whole` or
+`discovery_share: Share = 0.3`; with "| None" a field may also be None. A field whose type is an
+`Option` takes one of its alternatives. Another type carries no check.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+import typing
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+from numbers import Rational
+from typing import Annotated, Any
+
+from shortlist.errors import InputError, as_float, is_whole, written
+from shortlist.privacy import round_up
+
+__all__ = [
+    "MOST",
+    "WHY_DELTA",
+    "Contraction",
+    "Delta",
+    "DeltaAboveZero",
+    "Epsilon",
+    "Option",
+    "Share",
+    "Whole",
+    "checked",
+    "require_count",
+    "require_delta",
+    "require_delta_above_zero",
+    "require_epsilon",
+    "require_share",
+]
+
+MOST = 2**32  # items that a table can hold
+WHY_DELTA = (
+    "the items are private, so an item that one person alone holds must have a chance of at most "
+    "delta to be named, and no item could be named with delta=0; give a delta such as 1e-6, or "
+    "public_items if everybody knows the items; of a histogram, sl.IN_TABLE if its own are known."
+)
+
+
+class Option(Enum):
+    """A choice between named alternatives; a mechanism's field may have such a type."""
+
+
+def require_epsilon(name: str, value: float) -> float:
+    """The epsilon of a guarantee, as a float."""
+    if not 0 < as_float(value) < math.inf:
+        raise InputError(
+            f"{name}={written(value)}: must be a number above 0, and finite; 1 is usual, and "
+            "less is more private."
+        )
+    return float(value)
+
+
+def require_delta(name: str, value: float) -> float:
+    """The delta of a guarantee, as a float."""
+    if not 0 <= as_float(value) < 1:
+        raise InputError(
+            f"{name}={written(value)}: must be a number from 0 to less than 1, far below one over "
+            "the number of users; 1e-6 is usual."
+        )
+    return float(value)
+
+
+def require_delta_above_zero(name: str, value: float) -> float:
+    """The same of what names private items."""
+    if require_delta(name, value) == 0:
+        raise InputError(f"{name}=0: {WHY_DELTA}")
+    return float(value)
+
+
+def require_count(name: str, value: int) -> int:
+    """A whole number of at least 1, and at most as many as a table can hold."""
+    if not (is_whole(value) and value >= 1):
+        raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
+    if value > MOST:
+        raise InputError(f"{name}={value}: must be at most {MOST}, as many as a table can hold.")
+    return int(value)
+
+
+def require_share(name: str, value: float) -> float:
+    """A proper share of a whole."""
+    if not 1e-6 <= as_float(value) <= 1 - 1e-6:
+        raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
+    return float(value)
+
+
+def require_contraction(name: str, value: float) -> float:
+    """A bound of the ergodicity coefficient of a walk that forgets where it began; rounded up."""
+    if not 0 <= as_float(value) <= 1 - 1e-6:
+        raise InputError(
+            f"{name}={written(value)}: must be a number from 0 to 1 - 1e-6, chosen without "
+            "looking at who won; nearer to 1 protects more outcomes."
+        )
+    return round_up(Fraction(value) if isinstance(value, Rational) else Fraction(float(value)))
+
+
+Epsilon = Annotated[float, require_epsilon]
+Delta = Annotated[float, require_delta]
+DeltaAboveZero = Annotated[float, require_delta_above_zero]
+Whole = Annotated[int, require_count]
+Share = Annotated[float, require_share]
+Contraction = Annotated[float, require_contraction]
+
+_Check = Callable[[str, Any], Any]
+
+
+def checked(owner: type, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
+    """The value that the field of that name gets, refused where its type's check refuses it."""
+    check = _checks(owner).get(name)
+    return value if check is None else check(name, value)
+
+
+@functools.cache
+def _checks(owner: type) -> dict[str, _Check]:
+    hints = typing.get_type_hints(owner, include_extras=True)
+    found = {name: _check_of(hint) for name, hint in hints.items()}
+    return {name: check for name, check in found.items() if check is not None}
+
+
+def _check_of(hint: Any) -> _Check | None:  # noqa: ANN401 - types have no common one
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
+        check = _check_of(parts[0])
+        return None if check is None else lambda n, v: None if v is None else check(n, v)
+    if isinstance(hint, type) and issubclass(hint, Option):
+        return functools.partial(_require_option, hint)
+    return next(filter(callable, getattr(hint, "__metadata__", ())), None)
+
+
+def _require_option(kind: type[Option], name: str, value: object) -> Option:
+    """One of the alternatives of that kind."""
+    if not isinstance(value, kind):
+        known = ", ".join(f"{kind.__name__}.{option.name}" for option in kind)
+        raise InputError(f"{name}={written(value)}: must be one of {known}.")
+    return value
