@@ -18,7 +18,7 @@ from command import (
 )
 from shortlist import cli
 from shortlist.cli import answer, failure, request
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.release import Release
 from shortlist.sources.pairs import Pairs
 
@@ -225,4 +225,4 @@ main()
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert done.stdout == ""
-    assert done.stderr == "shortlist: interrupted; nothing was released.\n"
+    assert done.stderr == f"shortlist: interrupted; nothing was released. {SPENT}\n"

@@ -17,7 +17,7 @@ from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
 from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Wins
 from shortlist.mechanisms import JointOrPeel, WinCount
@@ -438,7 +438,7 @@ def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
     monkeypatch.setattr("shortlist.table.comparisons.code", full)
     with pytest.raises(MemoryError) as caught:
         comparisons(table()).rank(1, epsilon=1.0)
-    assert str(caught.value) == "there is not enough memory for this table."
+    assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"
 
 
 def test_the_evidence_carries_its_bound():

@@ -19,7 +19,7 @@ from refusals import refusal
 from shortlist import histogram
 from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.mechanisms import JointOrPeel, LimitedDomain, Peeling, WeightedGaussian
 
 MARKER = "Zz-private-91"
@@ -511,5 +511,5 @@ def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
     monkeypatch.setattr("shortlist.table.whole_counts", full)
     with pytest.raises(MemoryError) as caught:
         counts(table(ITEMS), **ROWS).top_k(1, epsilon=1.0)
-    assert str(caught.value) == "there is not enough memory for this table."
+    assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"
     assert caught.value.__context__ is None

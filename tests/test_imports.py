@@ -62,7 +62,9 @@ ALLOWED = {
     "privacy": {"privacy", "errors"},
     "calibration": {"errors", "privacy"},
     "reals": {"errors", "exact"},  # exact: a type
-    "uniform": {"bits", "reals", "errors"},
+    "precision": set(),
+    "processes": set(),
+    "uniform": {"bits", "precision", "reals", "errors"},
     "noise": {"reals", "errors"},
     "noisy_values": {"bits", "reals", "noise", "uniform", "errors"},
     "exact": {"bits", "reals", "noise", "noisy_values", "uniform", "errors"},
@@ -78,7 +80,7 @@ ALLOWED = {
     "metrics": {"metrics", "kernels", "contributions", "unreached", "errors"},
     "random_walk": {"histogram", "reals"},
     "experiments": {"experiments", "histogram", "kernels", "random_walk", "reals", "errors"},
-    "stores": {"stores", "table", "reals", "errors"},
+    "stores": {"stores", "table", "processes", "reals", "errors"},
     "mechanisms": {
         "histogram", "contributions", "privacy", "calibration", "exact", "noise", "reals",
         "noisy_values", "grouping", "slack", "race", "threshold", "policy", "unreached",
@@ -88,7 +90,7 @@ ALLOWED = {
     },
     "audit": {
         "audit", "mechanisms", "contributions", "histogram", "stores", "privacy", "exact", "noise",
-        "noisy_values", "reals", "slack", "bits", "release", "sources", "errors",
+        "noisy_values", "reals", "slack", "bits", "precision", "release", "sources", "errors",
     },
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ import shortlist as sl
 from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
@@ -663,5 +663,5 @@ def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
     monkeypatch.setattr("shortlist.sources.pairs.Buckets.of_rows", full)
     with pytest.raises(MemoryError) as caught:
         sl.pairs(table(ITEMS), user=USER, item=TITLE).domain(**ASK)
-    assert str(caught.value) == "there is not enough memory for this table."
+    assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"
     assert caught.value.__context__ is None

@@ -11,6 +11,8 @@
 import importlib
 from typing import TYPE_CHECKING
 
+import shortlist.processes  # noqa: F401 - it watches for forks from here on
+
 if TYPE_CHECKING:
     from shortlist import audit, bits, bounds, experiments, mechanisms, metrics, privacy, stores
     from shortlist.errors import InputError

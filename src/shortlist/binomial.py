@@ -92,23 +92,24 @@ class BinomialWeights:
         """The number, from exact integers; all are computed once for a precision."""
         from flint import ctx
 
-        if ctx.prec not in self._known:
-            self._known[ctx.prec] = self._balls()
-        return self._known[ctx.prec][i]
+        precision = ctx.prec  # read once: another thread's flint may change it
+        if precision not in self._known:
+            self._known[precision] = self._balls(precision)
+        return self._known[precision][i]
 
     @cached_property
     def _known(self) -> dict[int, list[arb]]:
         """By precision."""
         return {}
 
-    def _balls(self) -> list[arb]:
+    def _balls(self, precision: int) -> list[arb]:
         from flint import arb
 
         below, above = self._walk(down=True), self._walk(down=False)
         near_below = [next(below) for _ in range(self._mode - self._low)]
         near_above = [next(above) for _ in range(self._high - self._mode)]
         inside = [*near_below[::-1], arb(1), *near_above]
-        return [*inside, _total(below), _total(above)]
+        return [*inside, _total(below, precision), _total(above, precision)]
 
     def _walk(self, *, down: bool) -> Iterator[arb]:
         """The numbers from next to the mode to the first, or to the last."""
@@ -141,9 +142,9 @@ def _series(weight: float, ratio: float) -> float:
     return float(weight * ratio / (1 - ratio) * (1 + 2.0**-20)) + TINY
 
 
-def _total(weights: Iterator[arb]) -> arb:
+def _total(weights: Iterator[arb], precision: int) -> arb:
     """The sum of ever faster falling numbers, of which the negligible end is enclosed."""
-    from flint import arb, ctx
+    from flint import arb
 
     total, before = arb(0), None
     for weight in weights:
@@ -151,7 +152,7 @@ def _total(weights: Iterator[arb]) -> arb:
         if before is not None and weight < before * (1 - arb(2) ** -20):
             ratio = weight / before
             end = weight * ratio / (1 - ratio)
-            if end < arb(2) ** -ctx.prec:
+            if end < arb(2) ** -precision:
                 return total + arb(0).union(end)
         before = weight
     return total

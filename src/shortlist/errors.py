@@ -3,7 +3,11 @@
 import difflib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+SPENT = "Count the budget as spent."
+"""The last sentence of a refusal after rows were read: that it came may depend on the rows."""
 
 
 class InputError(ValueError):
@@ -11,6 +15,32 @@ class InputError(ValueError):
 
     A message holds only what the caller wrote and what is public: never a row, an item or a count.
     """
+
+
+@contextmanager
+def spending() -> Iterator[None]:
+    """Where rows are read: whatever fails here may have been decided by them, and says so.
+
+    >>> with spending():
+    ...     raise InputError("a row cannot be read.")
+    Traceback (most recent call last):
+    shortlist.errors.InputError: a row cannot be read. Count the budget as spent.
+    """
+    try:
+        yield
+    except InputError as error:
+        if not says_spent(error):
+            error.args = (f"{error} {SPENT}",)
+        raise
+    except BaseException as error:
+        if not says_spent(error):
+            error.add_note(SPENT)
+        raise
+
+
+def says_spent(error: BaseException) -> bool:
+    """Whether it was raised where rows are read."""
+    return SPENT in str(error) or SPENT in getattr(error, "__notes__", ())
 
 
 def shown(text: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.bits import Bits
+from shortlist.precision import precision
 
 if TYPE_CHECKING:
     from flint import arb
@@ -85,10 +86,10 @@ class UniformProduct:
         Computed once for as many bits, at the precision these deserve: it takes a second for a
         million numbers.
         """
-        from flint import arb, ctx
+        from flint import arb
 
         if self._ball is None:
-            with ctx.workprec(self.bits + _SPARE):
+            with precision(self.bits + _SPARE):
                 product = arb(1)
                 for words in zip(*(words.tolist() for words in self._words), strict=True):
                     numerator = 0
@@ -107,10 +108,8 @@ def settle(numbers: Sequence[Partial], decide: Callable[[], T | None]) -> T:
     so balls decide whatever floats decide, before any bit is fetched. More bits bring more
     precision, so an end is reached.
     """
-    from flint import ctx
-
     while True:
-        with ctx.workprec(max(number.bits for number in numbers) + _SPARE):
+        with precision(max(number.bits for number in numbers) + _SPARE):
             decision = decide()
         if decision is not None:
             return decision

@@ -14,13 +14,14 @@ from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from flint import arb, arb_poly, ctx
+from flint import arb, arb_poly
 from numpy.typing import NDArray
 
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.orders import OrderLaw, order_and_cell_law
 from shortlist.exact import Ordered
 from shortlist.noise import Noise, Radius
+from shortlist.precision import precision
 from shortlist.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
 from shortlist.slack import SlackClasses
 
@@ -49,7 +50,7 @@ def law_in_balls(
     """
     outcomes: dict[Outcome, arb] = {}
     branch: Enumerator | None = (draws or Enumerator)(edges, negligible)
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         while branch is not None:
             outcome = run(branch)
             outcomes[outcome] = outcomes.get(outcome, arb(0)) + branch.probability

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from flint import ctx
 
 from shortlist.audit.claims import Claim, claims_of
 from shortlist.audit.findings import Finding, Verdict, share_of
@@ -16,6 +15,7 @@ from shortlist.audit.lines import PRECISION
 from shortlist.audit.losses import Laws, Range
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.mechanisms.base import Mechanism
+from shortlist.precision import precision
 
 __all__ = ["audit_exactly", "pairs_of"]
 
@@ -40,7 +40,7 @@ def audit_exactly(
     universe = universe_of(mechanism, quick=quick)
     search = _Search(universe, claims_of(mechanism), every_order=quick)
     findings: dict[str, Finding] = {}
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         looked_at = universe.families() if families is None else families
         found = itertools.chain.from_iterable(map(search.family, looked_at))
         climbs = not quick and families is None

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from math import factorial
 from typing import TYPE_CHECKING
 
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat
 
 from shortlist.audit.exponentials import CellLine, CubeLine
 from shortlist.audit.lines import PRECISION, Function, Line
 from shortlist.audit.normals import NormalLine
 from shortlist.noise import Given, Gumbel, Noise, Normal, Radius, UniformNoise
 from shortlist.noisy_values import ANY
+from shortlist.precision import precision
 from shortlist.reals import UNIT
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def order_and_cell_law(
     """The same of positions with, for each, the number of `edges` that its value has passed."""
     if not len(scores):
         return {((), ()): arb(1)}
-    with ctx.workprec(PRECISION + _digits_lost(scores, noises, unit)):
+    with precision(PRECISION + _digits_lost(scores, noises, unit)):
         return _law(scores, noises, at_least, k, edges, unit, radius)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError, says_spent
 
 __all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output"]
 
@@ -24,14 +24,15 @@ def diagnosis(error: BaseException) -> tuple[str, int]:
         return _in_shell_words(str(error)), 2
     if isinstance(error, _USAGE_ERROR):
         return _usage(error), 2
+    spent = f" {SPENT}" if says_spent(error) else ""
     if isinstance(error, KeyboardInterrupt):
-        return str(error) or "interrupted; nothing was released.", INTERRUPTED
+        return str(error) or f"interrupted; nothing was released.{spent}", INTERRUPTED
     discard_output()
     if isinstance(error, BrokenPipeError):  # the reader has seen enough
         return "", 1
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this table.", 1
-    return f"something went wrong inside ({type(error).__name__}); please report it.", 1
+        return f"there is not enough memory for this table.{spent}", 1
+    return f"something went wrong inside ({type(error).__name__}); please report it.{spent}", 1
 
 
 def discard_output() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from shortlist.bits import Bits
 from shortlist.contributions import Contributions
+from shortlist.errors import SPENT, spending
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.processes import require_threads
 from shortlist.reals import Ints
 from shortlist.release import Guarantee, Release, Scores
 from shortlist.stores.contract import View
@@ -68,15 +70,22 @@ def answer(
     show: Callable[[Draws], Shown],
     promise: Promise,
 ) -> Release:
-    """The release. Where memory ends, the library's message would tell the size of the data."""
-    with contextlib.suppress(MemoryError):
+    """The release: here, and nowhere else, rows are read and a selection is made of them.
+
+    Raises:
+        InputError: What only shows where rows are read; the message says to count it as spent.
+        MemoryError: Likewise. The library's own message would tell the size of the data.
+        RuntimeError: Nothing can be read in this process.
+    """
+    require_threads()
+    with suppress(MemoryError), spending():  # said once too often, where no row was read, is safe
         draws = Draws(bits)
         shown = show(draws)
         selection = mechanism.select(shown.evidence, draws)
         items = shown.items(selection.positions)
         guarantee = _guarantee(mechanism, promise, private=bits.private)
         return release(mechanism, selection, items, guarantee)
-    raise MemoryError("there is not enough memory for this table.")
+    raise MemoryError(f"there is not enough memory for this table. {SPENT}")
 
 
 def _guarantee(mechanism: Mechanism, promise: Promise, *, private: bool) -> Guarantee:

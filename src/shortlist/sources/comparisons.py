@@ -14,6 +14,7 @@ from shortlist.exact import Draws
 from shortlist.histogram import Outcomes, Wins
 from shortlist.mechanisms.base import Mechanism, Question
 from shortlist.mechanisms.parameters import require_count
+from shortlist.processes import StaysHere
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
 from shortlist.sources.offer import Offer
@@ -104,7 +105,7 @@ def _quoted(name: object) -> str:
     return f'"{name}"' if isinstance(name, str) else written(name)
 
 
-class Comparisons:
+class Comparisons(StaysHere):
     """(winner, loser) rows and the question that can be asked of them. Built by `comparisons`.
 
     Questions may be asked from several threads; the data is read by the first.

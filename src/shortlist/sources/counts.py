@@ -10,6 +10,7 @@ from shortlist import histogram
 from shortlist.bits import Bits
 from shortlist.exact import Draws
 from shortlist.mechanisms.parameters import require_count
+from shortlist.processes import StaysHere
 from shortlist.reals import Ints
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
@@ -76,7 +77,7 @@ def counts(
     return Counts(table, count, max_items_per_user, public)
 
 
-class Counts:
+class Counts(StaysHere):
     """A histogram and the questions that can be asked of it. Built by `counts`.
 
     Questions may be asked from several threads; the data is read by the first.

@@ -15,6 +15,7 @@ from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts
 from shortlist.mechanisms.base import Mechanism, Question
 from shortlist.mechanisms.parameters import require_count
+from shortlist.processes import StaysHere
 from shortlist.release import Release
 from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
 from shortlist.sources.kinds import own_bound
@@ -78,7 +79,7 @@ def pairs(
     return Pairs(table, user, int(max_items_per_user), public)
 
 
-class Pairs:
+class Pairs(StaysHere):
     """(user, item) rows and the questions that can be asked of them. Built by `pairs`.
 
     Questions may be asked from several threads; the data is read by the first.

@@ -10,6 +10,7 @@ from shortlist.bits import Bits
 from shortlist.errors import InputError, written
 from shortlist.exact import Draws
 from shortlist.mechanisms.parameters import require_count
+from shortlist.processes import StaysHere
 from shortlist.reals import Ints
 from shortlist.release import Release
 from shortlist.sources.answer import Promise, Shown, answer
@@ -75,7 +76,7 @@ def store(
     raise InputError(message)
 
 
-class Store:
+class Store(StaysHere):
     """A store and the questions that can be asked of it. Built by `store`.
 
     Questions may be asked from several threads; each reads for itself.
@@ -136,7 +137,6 @@ class Store:
         chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta, k=k)
         bits = bits_of(random)
         with self._held.snapshot() as view:
-            _require_enough(k, view.size)
             return answer(chosen, bits, partial(_show, view, k), self._promise)
 
     @property
@@ -152,6 +152,8 @@ class Store:
 
 
 def _show(view: stores.Snapshot, k: int, _: Draws) -> Shown:
+    _require_enough(k, view.size)
+
     def items(ids: Ints) -> pl.DataFrame:
         _require_enough(k, len(ids))  # of ids with gaps there may be k where of items there are not
         return view.items(ids)

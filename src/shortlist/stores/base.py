@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, spending
+from shortlist.processes import StaysHere
 from shortlist.reals import Ints
-from shortlist.stores.faults import SPENT, guarded
+from shortlist.stores.faults import guarded
 from shortlist.stores.scores import aligned, whole_scores
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Rows(ABC):
 class Snapshot:
     """A `contract.View` that counts, refuses what is no count, and names items at the end.
 
+    What it refuses depends on the counts that were read, and says to count the budget as spent.
+
     Attributes:
         size: As `contract.View`.
         costs: As `contract.View`.
@@ -95,10 +98,11 @@ class Snapshot:
         """
         if start != self._n_read:
             raise ValueError("start: sorted access goes on where it ended.")
-        ids, scores = self._ask(lambda: self._scored(*self._rows.following(n)))
-        self._n_read += len(ids)
-        self._accesses.sorted += len(ids)
-        self._require_falling(scores)
+        with spending():
+            ids, scores = self._ask(lambda: self._scored(*self._rows.following(n)))
+            self._n_read += len(ids)
+            self._accesses.sorted += len(ids)
+            self._require_falling(scores)
         return ids, scores
 
     def random_access(self, ids: Ints) -> Ints:
@@ -107,7 +111,8 @@ class Snapshot:
         Raises:
             InputError: What was read is no count, or the database fails.
         """
-        found, scores = self._ask(lambda: self._scored(*self._rows.find(ids)))
+        with spending():
+            found, scores = self._ask(lambda: self._scored(*self._rows.find(ids)))
         self._accesses.random += len(ids)
         return aligned(ids, found, scores)
 
@@ -117,24 +122,28 @@ class Snapshot:
         Raises:
             InputError: An item is null or stands in two of these rows, or the database fails.
         """
+        with spending():
+            items = self._ask(lambda: self._rows.items(ids))
+            self._require_names(items, len(ids))
+        return items
+
+    def _require_names(self, items: pl.DataFrame, n: int) -> None:
         origin = self._rows.origin
-        items = self._ask(lambda: self._rows.items(ids))
-        if items.height != len(ids) or sum(items.null_count().row(0)):
+        if items.height != n or sum(items.null_count().row(0)):
             raise InputError(
-                f"{origin} counts a row without an item; name the item, or delete the row. {SPENT}"
+                f"{origin} counts a row without an item; name the item, or delete the row."
             )
         if items.is_duplicated().any():
             raise InputError(
                 f"{origin} counts an item that stands in more than one row; give every item "
-                f"one row, with the number of its users. {SPENT}"
+                f"one row, with the number of its users."
             )
-        return items
 
     def _scored(self, ids: Ints, values: ArrayLike) -> tuple[Ints, Ints]:
         return ids, whole_scores(values, self._rows.origin)
 
     def _ask(self, action: Callable[[], _T]) -> _T:
-        return guarded(action, lambda error: f"{self._rows.complaint(error)} {SPENT}")
+        return guarded(action, self._rows.complaint)
 
     def _require_falling(self, scores: Ints) -> None:
         """A list that does not fall would end the search too early, and break the promise."""
@@ -149,7 +158,7 @@ class Snapshot:
         self._last = int(scores[-1])
 
 
-class Store(ABC):
+class Store(StaysHere, ABC):
     """A histogram that is asked for few of its counts. To add a kind, give `rows` and `prepare`.
 
     Attributes:

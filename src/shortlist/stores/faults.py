@@ -7,13 +7,9 @@ from typing import TypeVar
 
 from shortlist.errors import InputError
 
-__all__ = ["PRIVATE", "SPENT", "guarded"]
+__all__ = ["PRIVATE", "guarded"]
 
 PRIVATE = "The row is private and not shown."
-SPENT = (
-    "Nothing was released, but count the question as spent: that it failed may depend on the "
-    "counts."
-)
 
 _T = TypeVar("_T")
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.errors import InputError
+from shortlist.processes import require_threads
 from shortlist.reals import Ints
 from shortlist.stores.base import MOST, Rows, Store
 
@@ -53,6 +54,7 @@ class MemoryStore(Store):
 
     def __init__(self, items: object, counts: ArrayLike, *, order: ArrayLike | None = None) -> None:
         super().__init__()
+        require_threads()
         self._counts = _whole(counts, "counts")
         self._items = _series_or_array(items)
         if len(self._items) != len(self._counts):

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shortlist.errors import spending
 from shortlist.reals import Ints
 from shortlist.stores.base import Rows
+from shortlist.stores.faults import guarded
 from shortlist.stores.names import Names, quoted
 from shortlist.stores.postgres_catalog import select
 from shortlist.stores.postgres_table import PostgresTable
@@ -37,7 +39,8 @@ class PostgresRows(Rows):
         self._complaint = complaint
         connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._table = table = PostgresTable(connection, names)
-        ids = table.ids()
+        with spending():
+            ids = guarded(table.ids, complaint)
         table.require_index(ids)
         self.size = ids.size
         self._first = ids.first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.stores.base import MOST
 from shortlist.stores.names import Names, quoted
 from shortlist.stores.postgres_catalog import columns_of, indexes_of, select
@@ -107,7 +107,8 @@ class PostgresTable:
         best = min(found, key=lambda ids: (ids.size > MOST, not self.is_indexed(ids), ids.size))
         if best.size > MOST:
             raise InputError(
-                f"{self._names.origin} has ids that span more than 2^32; {self._add_ids}"
+                f"{self._names.origin} has ids that span more than 2^32. {SPENT} Then "
+                f"{self._add_ids}"
             )
         return best
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.errors import InputError, nearest
+from shortlist.errors import SPENT, InputError, nearest, spending
 from shortlist.reals import Ints
 from shortlist.stores.base import MOST, Rows
+from shortlist.stores.faults import guarded
 from shortlist.stores.names import Names, quoted
 
 if TYPE_CHECKING:
@@ -125,16 +126,22 @@ class SqliteRows(Rows):
                 f"{names.counts} has no index that answers by falling count; create it by "
                 f"prepare(), or run {table.create_index}"
             )
-        # Each is one look at an end of the tree; both in one SELECT would be a scan.
-        ends = (f"(SELECT {end}({table.row}) FROM {table.name})" for end in ("min", "max"))
-        ((first, last),) = connection.execute(f"SELECT {', '.join(ends)}").fetchall()
-        self._first = first or 0
-        self.size = 0 if last is None else last - first + 1
-        if self.size > MOST:
-            raise InputError(
-                f"{names.origin} has row numbers that span more than 2^32. {table.remedy}"
-            )
+        with spending():
+            self._first, self.size = guarded(self._span, complaint)
+            if self.size > MOST:
+                raise InputError(
+                    f"{names.origin} has row numbers that span more than 2^32. {SPENT} "
+                    f"{table.remedy}"
+                )
         self._falling = connection.execute(table.by_count)
+
+    def _span(self) -> tuple[int, int]:
+        """The first row number, and how many there are, gaps included."""
+        # Each is one look at an end of the tree; both in one SELECT would be a scan.
+        row, table = self._table.row, self._table.name
+        ends = (f"(SELECT {end}({row}) FROM {table})" for end in ("min", "max"))
+        ((first, last),) = self._connection.execute(f"SELECT {', '.join(ends)}").fetchall()
+        return first or 0, 0 if last is None else last - first + 1
 
     def following(self, n: int) -> tuple[Ints, ArrayLike]:
         """As `Rows`. The statement stands where it ended, so that nothing is sought again."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError
+from shortlist.processes import require_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,9 @@ def open_parts(data: object, argument: str) -> list[Part]:
 
     Raises:
         InputError: There is no such file, or it is no table.
+        RuntimeError: Polars cannot read in this process.
     """
+    require_threads()
     if isinstance(data, str | os.PathLike):
         path = os.fspath(data)
         if isinstance(path, bytes):
