@@ -121,7 +121,7 @@ class _Search:
 
     def _judged(self, claim: Claim, pair: Pair) -> _Judged:
         low, high = claim.loss(*map(self._memory.law, pair))
-        loss = float(high.upper())
+        loss = max(0.0, float(high.upper()))  # less: sub-laws lack more than they differ by
         return _Judged(claim.verdict(low, high), share_of(claim.limit, loss), loss, pair, claim)
 
     def _finding(self, judged: _Judged, n_pairs: int) -> Finding:
