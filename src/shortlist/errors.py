@@ -5,6 +5,9 @@ import math
 import numbers
 from collections.abc import Iterable
 
+SPENT = "Count the budget as spent."
+"""The last sentence of a refusal after rows were read: that it came may depend on the rows."""
+
 
 class InputError(ValueError):
     """Something the caller wrote cannot be used; the message says what, the rule and the remedy.
