@@ -35,7 +35,7 @@ def test_a_ranking(run, games, tmp_path):
     assert "protects    one comparison\n" in out
     assert "the items that the table compares are public" in " ".join(out.split())
     known = tmp_path / "known.csv"
-    known.write_text("player\nnobody\n7\n007\n[bold]x[/]\n")
+    known.write_text("won\nnobody\n7\n007\n[bold]x[/]\n")
     users = ["--user", "who", "--max-comparisons-per-user", 3, "--public-items", known]
     status, out, _ = run(*rank(games, *users, "--json"))
     release = json.loads(out)

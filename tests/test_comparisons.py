@@ -284,11 +284,13 @@ def test_after_a_failure_it_is_read_anew(tmp_path):
 
 
 def test_public_items_from_a_file(tmp_path):
-    pl.DataFrame({"player": ITEMS[2:5]}).write_csv(tmp_path / "known.csv")
-    known = str(tmp_path / "known.csv")
-    assert sorted(comparisons(table(), public_items=known).rank(3, epsilon=1.0)) == sorted(
-        ITEMS[2:5]
-    )
+    known = tmp_path / "known.csv"
+    for name in (WON, LOST, "item"):
+        pl.DataFrame({name: ITEMS[2:5]}).write_csv(known)
+        ranked = comparisons(table(), public_items=str(known)).rank(3, epsilon=1.0)
+        assert sorted(ranked) == sorted(ITEMS[2:5])
+    pl.DataFrame({"player": ITEMS[2:5]}).write_csv(known)
+    refusal(lambda: comparisons(table(), public_items=known), "its first line")
 
 
 # Refusals

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import kernels
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram
 from shortlist.reals import UNIT, Ints
@@ -49,7 +49,7 @@ class Buckets:
     def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
         """Move each row to its bucket. The codes are not needed any more."""
         if n_users > MOST_USERS:
-            raise InputError("too many users: a table may hold about a billion of them.")
+            raise InputError(f"too many users: a table may hold about a billion of them. {SPENT}")
         n_buckets = (n_users >> _SHIFT) + 1
         parts = _parts(len(users))
         counted = _share(

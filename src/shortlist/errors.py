@@ -4,10 +4,12 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 SPENT = "Count the budget as spent."
 """The last sentence of a refusal after rows were read: that it came may depend on the rows."""
+
+_LONGEST = 200  # characters of what the caller wrote that a message repeats at most
 
 
 class InputError(ValueError):
@@ -44,12 +46,32 @@ def says_spent(error: BaseException) -> bool:
 
 
 def shown(text: str) -> str:
-    """The text as the caller wrote it; of a URL nothing, since a password may be anywhere in it.
+    r"""The text as the caller wrote it, if it is short and of one line: else it may be data.
+
+    Of a URL nothing, since a password may be anywhere in it.
 
     >>> shown("items"), shown("postgresql://reader:secret@db.example.org/shop")
     ('items', '…://…')
+    >>> shown("user,item\nAnn,Emma\n")
+    '…'
     """
-    return "…://…" if "://" in text else text
+    if "://" in text:
+        return "…://…"
+    return text if is_short(text) else "…"
+
+
+def is_short(text: str) -> bool:
+    """Whether it can be a name or a path, and no table: one line of at most 200 characters."""
+    return len(text) <= _LONGEST and (not text or text.splitlines() == [text])
+
+
+def named(argument: str, text: str) -> str:
+    r"""The argument with the text given to it, for a message.
+
+    >>> named("item", "title"), named("data", "a\nb")
+    ('item="title"', 'data="…"')
+    """
+    return f'{argument}="{shown(text)}"'
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -59,7 +81,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     ' Did you mean "user"?'
     """
     matches = difflib.get_close_matches(name, list(names), n=1)
-    return f' Did you mean "{matches[0]}"?' if matches else ""
+    return f' Did you mean "{shown(matches[0])}"?' if matches else ""
 
 
 def written(value: object) -> str:
@@ -70,9 +92,12 @@ def written(value: object) -> str:
     """
     if isinstance(value, str):
         return repr(shown(value))
+    if isinstance(value, type):
+        return shown(value.__name__)
     if value is None or isinstance(value, numbers.Number):
-        return repr(value)
-    return value.__name__ if isinstance(value, type) else f"a value of type {type(value).__name__}"
+        with suppress(ValueError):  # of an integer too long to be written
+            return shown(repr(value))
+    return f"a value of type {shown(type(value).__name__)}"
 
 
 def is_whole(value: object) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.bits import Bits
 from shortlist.contributions import Contributions
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError, shown, written
 from shortlist.exact import Draws
 from shortlist.histogram import Outcomes, Wins
 from shortlist.mechanisms.base import Mechanism, Question
@@ -20,7 +20,7 @@ from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answe
 from shortlist.sources.offer import Offer
 from shortlist.sources.question import bits_of, build_mechanism, require_enough
 from shortlist.table.comparisons import ComparisonTable, Rows, open_comparisons
-from shortlist.table.public_items import IN_TABLE, InTable, open_public_items
+from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +36,7 @@ def comparisons(
     public_items: object,
     user: str | None = None,
     max_comparisons_per_user: int | None = None,
+    separator: str | None = None,
 ) -> Comparisons:
     """A sensitive table with one row per comparison of two items, of which one won.
 
@@ -45,22 +46,24 @@ def comparisons(
     read, once, at the first question.
 
     Args:
-        data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
-            or a lazy frame.
+        data: As in `pairs`.
         winner: The column of the items that won. Strings, integers or dates; in CSV and NDJSON,
             text.
         loser: The column of the items that lost, of the same type.
         public_items: What everybody knows: a list, or a table or file with the items alone, none
-            twice. `shortlist.IN_TABLE` if everybody knows which items the table compares.
+            twice; a CSV file begins with the name of the winners' or losers' column, or item.
+            `shortlist.IN_TABLE` if everybody knows which items the table compares.
         user: The column of who compared them, if all that one has compared is to be protected
             together; None to protect each comparison for itself.
         max_comparisons_per_user: With `user`, the most comparisons of one user that count; of a
             user with more, a uniformly random subset counts. More noise for a larger bound, more
             comparisons lost for a smaller one. Choose it without looking at the data.
+        separator: What stands between the fields of .csv and .txt files. By default a comma; in
+            .txt a tab, if the first line holds one. In .tsv it is a tab.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
-            public items are no such list. Nothing private is in the message.
+            public items are no such list or the table itself. Nothing private is in the message.
 
     >>> import polars as pl
     >>> from shortlist import IN_TABLE
@@ -75,10 +78,17 @@ def comparisons(
             "public_items=None: which items are compared would say something about the rows; give "
             "a list of items that everybody knows, or sl.IN_TABLE if those of the table are known."
         )
-    table = open_comparisons(data, winner=winner, loser=loser, user=user)
+    table = open_comparisons(data, winner=winner, loser=loser, user=user, separator=separator)
     public: pl.DataFrame | InTable = IN_TABLE
     if public_items is not IN_TABLE:
-        public = open_public_items(public_items, table.item)
+        public = open_public_items(
+            public_items,
+            table.item,
+            also=(loser, "item"),
+            table=table.parts,
+            otherwise=KNOWN_IN_TABLE,
+            separator=separator,
+        )
     bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
     return Comparisons(table, public, bound)
 
@@ -102,7 +112,7 @@ def require_bound(user: object, max_comparisons_per_user: object) -> None:
 
 
 def _quoted(name: object) -> str:
-    return f'"{name}"' if isinstance(name, str) else written(name)
+    return f'"{shown(name)}"' if isinstance(name, str) else written(name)
 
 
 class Comparisons(StaysHere):

@@ -18,7 +18,7 @@ from shortlist.sources.offer import Offer
 from shortlist.sources.question import bits_of, build_mechanism, require_enough
 from shortlist.table import Table, open_table
 from shortlist.table.counts import align
-from shortlist.table.public_items import IN_TABLE, InTable, open_public_items
+from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,6 +33,7 @@ def counts(
     count: str,
     max_items_per_user: int | None = None,
     public_items: object = None,
+    separator: str | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
 
@@ -41,8 +42,7 @@ def counts(
     are read, once, at the first question.
 
     Args:
-        data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
-            or a lazy frame.
+        data: As in `pairs`.
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates;
             in CSV and NDJSON, text. No item has two rows.
         count: The column of counts: whole numbers from 0 to 2^62.
@@ -53,10 +53,12 @@ def counts(
             as it is; items that nobody holds belong into it, with a count of 0. Or a list,
             table or file of what everybody knows: its items that the histogram lacks
             count 0, and others are dropped.
+        separator: What stands between the fields of .csv and .txt files. By default a comma; in
+            .txt a tab, if the first line holds one. In .tsv it is a tab.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
-            public items are no such list. Nothing private is in the message.
+            public items are no such list or the table itself. Nothing private is in the message.
 
     >>> import polars as pl
     >>> books = pl.DataFrame({"title": ["Emma", "Dune", "Ulysses"], "readers": [900, 40, 0]})
@@ -68,12 +70,18 @@ def counts(
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
-    table = open_table(data, count=count, items=item)
+    table = open_table(data, count=count, items=item, separator=separator)
     public: pl.DataFrame | InTable | None = None
     if public_items is IN_TABLE:
         public = IN_TABLE
     elif public_items is not None:
-        public = open_public_items(public_items, table.items)
+        public = open_public_items(
+            public_items,
+            table.items,
+            table=table.parts,
+            otherwise=KNOWN_IN_TABLE,
+            separator=separator,
+        )
     return Counts(table, count, max_items_per_user, public)
 
 

@@ -38,6 +38,7 @@ def pairs(
     item: str | Sequence[str],
     max_items_per_user: int = MAX_ITEMS_PER_USER,
     public_items: object = None,
+    separator: str | None = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
 
@@ -46,9 +47,13 @@ def pairs(
     columns are read, once, at the first question.
 
     Args:
-        data: A path or glob of Parquet, CSV or NDJSON files, or a Polars, pandas or PyArrow table,
-            or a lazy frame.
-        user: The column of users. In CSV and NDJSON, users and items are text.
+        data: A path, glob or directory of Parquet, CSV or NDJSON files, or a list of paths; a
+            Polars, pandas or PyArrow table, reader or dataset, a dict of columns, or a lazy frame.
+            CSV files end in .csv, .tsv or .txt, NDJSON files in .ndjson or .jsonl; they may be
+            compressed, as .csv.gz or .csv.zst. A reader is read once, and what was read is kept
+            for further questions.
+        user: The column of users. In CSV and NDJSON, users and items are text; in a pandas column
+            of Python objects, strings, dates and UUIDs are, dates as 2024-02-29.
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
@@ -56,10 +61,13 @@ def pairs(
             max_partitions_contributed. Choose it without looking at the data.
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
+            A CSV file begins with the name of the column. It is never the sensitive table itself.
+        separator: What stands between the fields of .csv and .txt files. By default a comma; in
+            .txt a tab, if the first line holds one. In .tsv it is a tab.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
-            public items are no such list. Nothing private is in the message.
+            public items are no such list or the table itself. Nothing private is in the message.
 
     >>> rows = {"user": [1, 1, 2], "title": ["Emma", "Ulysses", "Emma"]}
     >>> import polars as pl
@@ -74,8 +82,16 @@ def pairs(
             "that the items of the table are not public; give a list of items, or leave "
             "public_items out."
         )
-    table = open_table(data, user=user, items=item)
-    public = None if public_items is None else open_public_items(public_items, table.items)
+    table = open_table(data, user=user, items=item, separator=separator)
+    public = None
+    if public_items is not None:
+        public = open_public_items(
+            public_items,
+            table.items,
+            table=table.parts,
+            otherwise="give a list that holds what everybody knows, or leave public_items out.",
+            separator=separator,
+        )
     return Pairs(table, user, int(max_items_per_user), public)
 
 

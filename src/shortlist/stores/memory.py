@@ -110,7 +110,7 @@ class _Arrays(Rows):
 
 
 def _whole(values: ArrayLike, name: str) -> Ints:
-    from shortlist.table.reading import attempt
+    from shortlist.table.part import attempt
 
     refusal = f"{name}: must be one array of whole numbers; cast it to integers."
     numbers = attempt(lambda: np.asanyarray(values), refusal)
@@ -126,8 +126,8 @@ def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - 
     """The items, of a type that can be one; an array of such a type stays where it is."""
     import polars as pl
 
-    from shortlist.table.columns import kind_of
-    from shortlist.table.reading import attempt
+    from shortlist.table.kinds import kind_of
+    from shortlist.table.part import attempt
 
     refusal = "items: must be one array or list of strings, integers or dates; cast them."
     _require_unmasked(items, "items")

@@ -5,13 +5,15 @@ What is accepted is decided in `columns.py`, how it is read in `reading.py`.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
+from shortlist.errors import named
 from shortlist.table.columns import check_columns, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
 from shortlist.table.keys import Keys, code_pairs, fits_numpy, join
-from shortlist.table.reading import Part, attempt, open_parts, rows_of
+from shortlist.table.part import Part, attempt, origin_of
+from shortlist.table.reading import open_parts, rows_of, unreadable
 from shortlist.table.streaming import stream_offsets
 
 if TYPE_CHECKING:
@@ -27,16 +29,12 @@ class Table:
 
     Attributes:
         columns: The types of the named columns, the items' last. Categories are strings.
+        parts: The files or the frame.
     """
 
     def __init__(self, parts: list[Part], columns: dict[str, pl.DataType]) -> None:
         self.columns = columns
-        self._parts = parts
-        self._origin = parts[0].origin if len(parts) == 1 else parts[0].argument
-        self._refusal = (
-            f"{self._origin} cannot be read to its end: it has changed or is damaged, a row cannot "
-            "be parsed, or a text is not UTF-8. Mend it; the row is private and not shown."
-        )
+        self.parts = parts
 
     @property
     def items(self) -> dict[str, pl.DataType]:
@@ -59,10 +57,10 @@ class Table:
         >>> users.codes, pages.size
         (array([0, 0], dtype=uint32), 2)
         """
-        return attempt(self._code, self._refusal)
+        return attempt(self._code, partial(unreadable, self.parts))
 
     def _code(self) -> tuple[Keys, Keys]:
-        rows = rows_of(self._parts, self.columns)
+        rows = rows_of(self.parts, self.columns)
         if self._can_be_streamed() and (keys := stream_offsets(rows)):
             return keys[0], reduce(join, keys[1:])
         columns = rows.collect().drop_nulls().get_columns()
@@ -70,7 +68,7 @@ class Table:
 
     def _can_be_streamed(self) -> bool:
         """Whether these are integers in files, which it costs little to read again if need be."""
-        in_files = all(part.kind == "Parquet" for part in self._parts)
+        in_files = all(part.kind == "Parquet" for part in self.parts)
         return in_files and all(map(fits_numpy, self.columns.values()))
 
     def counts(self) -> tuple[pl.DataFrame, Ints]:
@@ -89,27 +87,28 @@ class Table:
         >>> pages["page"].to_list(), counts
         (['a', 'b'], array([3, 0]))
         """
-        return attempt(self._count, self._refusal)
+        return attempt(self._count, partial(unreadable, self.parts))
 
     def _count(self) -> tuple[pl.DataFrame, Ints]:
-        rows = rows_of(self._parts, self.columns).collect().drop_nulls(list(self.items))
+        rows = rows_of(self.parts, self.columns).collect().drop_nulls(list(self.items))
         column, items = rows.to_series(), rows.drop(rows.columns[0])
-        counts = whole_counts(column, f'{self._origin}: count="{column.name}"')
-        check_distinct(items, self._origin)
+        origin = origin_of(self.parts)
+        counts = whole_counts(column, f"{origin}: {named('count', column.name)}")
+        check_distinct(items, origin)
         return items, counts
 
 
-def open_table(data: object, *, items: object, **first: object) -> Table:
+def open_table(data: object, *, items: object, separator: object = None, **first: object) -> Table:
     """Check a table of users and items, or of items and their counts, by its schema.
 
     Nothing but the schema is read.
 
     Args:
-        data: A path or glob of Parquet, CSV (.csv) or NDJSON (.ndjson, .jsonl) files; a Polars,
-            pandas or PyArrow table; a lazy frame that narwhals takes. Columns of CSV and NDJSON
-            files are read as text, since these declare no types; in CSV an empty field, quoted or
-            not, is a null.
+        data: As in `shortlist.pairs`; or the standard input. Columns of CSV and NDJSON files are
+            read as text, since these declare no types; in CSV an empty field, quoted or not, is a
+            null.
         items: The column or columns of the item.
+        separator: As in `shortlist.pairs`.
         first: The one other column by its role: `user=`, the privacy unit, or `count=`.
 
     Raises:
@@ -122,7 +121,7 @@ def open_table(data: object, *, items: object, **first: object) -> Table:
     {'user': Int64, 'page': String}
     """
     roles = check_names(items, **first)
-    parts = open_parts(data, "data")
+    parts = open_parts(data, "data", separator)
     for part in parts:
         check_columns(part, roles)
     return Table(parts, {name: column_type(parts, name, role) for name, role in roles.items()})

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, nearest, written
-from shortlist.table.reading import Part, attempt
+from shortlist.errors import InputError, named, nearest, shown, written
+from shortlist.table.kinds import kind_of
+from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_columns", "check_names", "check_roles", "column_type", "kind_of"]
+__all__ = ["check_columns", "check_names", "check_roles", "column_type"]
 
 _LISTED = 40  # columns named in a message at most
 
@@ -34,7 +35,7 @@ def check_names(item: object, **first: object) -> dict[str, str]:
             raise InputError(_same_column(argument, "item", name))
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
-        raise InputError(f'item names the column "{twice[0]}" twice; name it once.')
+        raise InputError(f'item names the column "{shown(twice[0])}" twice; name it once.')
     return {str(name): role for role, name in first.items()} | dict.fromkeys(names, "item")
 
 
@@ -59,29 +60,39 @@ def _check_name(argument: str, name: object) -> None:
         raise InputError(f"{argument}={what}: a column is given by its name, a string.")
     if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
         raise InputError(
-            f'{argument}="{name}": a column of this name would be read as a pattern; rename it.'
+            f"{named(argument, name)}: a column of this name would be read as a pattern; rename it."
         )
 
 
 def _same_column(one: str, other: str, name: object) -> str:
-    return f'{one}="{name}" and {other}="{name}" are the same column; name two different ones.'
+    both = f"{named(one, str(name))} and {named(other, str(name))}"
+    return f"{both} are the same column; name two different ones."
 
 
 def check_columns(part: Part, roles: Mapping[str, str]) -> None:
-    """Refuse the first name that the part does not have."""
+    """Refuse the first name that the part does not have, or has twice."""
     for name, role in roles.items():
+        said = f"{part.origin}: {named(role, name)}"
+        if name in part.repeated:
+            raise InputError(
+                f"{said} stands twice in the first line; give each column a name of its own."
+            )
         if name not in part.schema:
             known = any(other in part.schema for other in roles)
-            columns = _columns_of(part, name, known=known)
-            raise InputError(f'{part.origin}: {role}="{name}" is not a column. {columns}')
+            raise InputError(f"{said} is not a column. {_columns_of(part, name, known=known)}")
 
 
 def _columns_of(part: Part, name: str, *, known: bool) -> str:
     names = [str(column) for column in part.schema]
+    if part.kind == "dict":  # perhaps of users and what they hold
+        return "The keys of a dict must be the columns' names; check them."
     a_row = not known or part.kind == "NDJSON" or not all(map(str.isprintable, names))
     if part.is_text and a_row:  # perhaps: and a row is not shown
-        return "The first line must hold the columns' names; check it."
-    listed = ", ".join(f'"{column}"' for column in names[:_LISTED])
+        first = "The first line must hold the columns' names; check it"
+        return f"{first}, and the separator." if part.kind == "CSV" else f"{first}."
+    # Who writes Parquet says what a name is; a frame may be of a text that was taken apart wrongly.
+    names = [repr(n)[1:-1] if part.kind == "Parquet" else n for n in names]
+    listed = ", ".join(f'"{shown(column)}"' for column in names[:_LISTED])
     more = ", …" if len(names) > _LISTED else ""
     return f"The columns are {listed}{more}.{nearest(name, names)}"
 
@@ -97,7 +108,7 @@ def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
     if others:
         other, where = others[0]
         raise InputError(
-            f'{part.argument}: {role}="{name}" is {dtype} in {_file(part)} and {other} in '
+            f"{part.argument}: {named(role, name)} is {dtype} in {_file(part)} and {other} in "
             f"{_file(where)}; write all files with one type."
         )
     if dtype == pl.Null:
@@ -115,23 +126,25 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
     dtype = part.schema[name]
     if role == "count":
         return _count_type(part, name)
-    if dtype in (pl.Object, pl.Unknown):  # a type found by looking would depend on the rows
+    said = f"{part.origin}: {named(role, name)}"
+    if dtype == pl.Unknown:  # one found by looking would depend on the rows
         raise InputError(
-            f'{part.origin}: {role}="{name}" holds Python objects, which have no type; cast it to '
-            "strings, integers or dates first."
+            f"{said} is of a type that is not known here; cast it to a string or an integer first."
         )
     if dtype == pl.Categorical:
         refusal = (
-            f'{part.origin}: {role}="{name}" is of categories that are not all strings or all '
-            "integers; cast it to a string or an integer first."
+            f"{said} is of categories that are not all strings or all integers; cast it to a "
+            "string or an integer first."
         )
-        dtype = attempt(lambda: part.read([name]).collect_schema()[name], refusal)
-    if dtype in (pl.Categorical, pl.Enum):
+        dtype = part.categories.get(name) or attempt(
+            lambda: part.read([name]).collect_schema()[name], refusal
+        )
+    if dtype in (pl.Categorical, pl.Enum, pl.Object):
         return pl.String()
     if dtype != pl.Null and kind_of(dtype) is None:
         raise InputError(
-            f'{part.origin}: {role}="{name}" is of type {dtype.base_type()}, which identifies no '
-            f"{role}; cast it to a string or an integer first."
+            f"{said} is of type {dtype.base_type()}, which identifies no {role}; cast it to a "
+            "string or an integer first."
         )
     return dtype
 
@@ -144,21 +157,6 @@ def _count_type(part: Part, name: str) -> pl.DataType:
     if dtype.is_integer() or dtype == pl.Null or part.is_text:
         return dtype
     raise InputError(
-        f'{part.origin}: count="{name}" is of type {dtype.base_type()}, and counts are whole '
-        "numbers; cast it to an integer first."
+        f"{part.origin}: {named('count', name)} is of type {dtype.base_type()}, and counts are "
+        "whole numbers; cast it to an integer first."
     )
-
-
-def kind_of(dtype: pl.DataType) -> str | None:
-    """Which of the accepted kinds of values a type holds; values of two kinds never agree."""
-    import polars as pl
-
-    if dtype == pl.String:
-        return "text"
-    if dtype.is_integer():
-        return "integers"
-    if dtype == pl.Date:
-        return "dates"
-    if isinstance(dtype, pl.Datetime):
-        return "datetimes with a time zone" if dtype.time_zone else "datetimes"
-    return None

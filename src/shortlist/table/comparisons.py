@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, named
 from shortlist.table.columns import check_columns, check_roles, column_type
 from shortlist.table.keys import Keys, code
+from shortlist.table.part import Part, attempt
 from shortlist.table.public_items import IN_TABLE, InTable
-from shortlist.table.reading import Part, attempt, open_parts, rows_of
+from shortlist.table.reading import open_parts, rows_of, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,16 +46,12 @@ class ComparisonTable:
 
     Attributes:
         columns: The types of the columns: the winners', the losers', perhaps the users'.
+        parts: The files or the frame.
     """
 
     def __init__(self, parts: list[Part], columns: dict[str, pl.DataType]) -> None:
         self.columns = columns
-        self._parts = parts
-        origin = parts[0].origin if len(parts) == 1 else parts[0].argument
-        self._refusal = (
-            f"{origin} cannot be read to its end: it has changed or is damaged, a row cannot be "
-            "parsed, or a text is not UTF-8. Mend it; the row is private and not shown."
-        )
+        self.parts = parts
 
     @property
     def item(self) -> dict[str, pl.DataType]:
@@ -72,12 +70,12 @@ class ComparisonTable:
         Raises:
             InputError: A row cannot be parsed or a file is damaged.
         """
-        return attempt(lambda: self._rows(public), self._refusal)
+        return attempt(lambda: self._rows(public), partial(unreadable, self.parts))
 
     def _rows(self, public: pl.DataFrame | InTable) -> Rows:
         import polars as pl
 
-        frame = rows_of(self._parts, self.columns).collect().drop_nulls()
+        frame = rows_of(self.parts, self.columns).collect().drop_nulls()
         winner, loser, *users = frame.get_columns()
         keys = code([pl.concat([winner, loser.alias(winner.name)])])
         items, positions = _in_table(keys) if public is IN_TABLE else _listed(keys, public)
@@ -117,7 +115,7 @@ def _has_no_type(parts: list[Part], name: str) -> bool:
 
 
 def open_comparisons(
-    data: object, *, winner: object, loser: object, user: object = None
+    data: object, *, winner: object, loser: object, user: object = None, separator: object = None
 ) -> ComparisonTable:
     """Check a table with one row per comparison by its schema; nothing else is read.
 
@@ -126,6 +124,7 @@ def open_comparisons(
         winner: The column of the items that won.
         loser: The column of the items that lost, of the same type.
         user: The column of who compared them, or None.
+        separator: As in `open_table`.
 
     Raises:
         InputError: As in `open_table`; or the items that won are of another type than those that
@@ -140,7 +139,7 @@ def open_comparisons(
     """
     users = {} if user is None else {"user": user}
     roles = check_roles(winner=winner, loser=loser, **users)
-    parts = open_parts(data, "data")
+    parts = open_parts(data, "data", separator)
     for part in parts:
         check_columns(part, roles)
     columns = {name: column_type(parts, name, role) for name, role in roles.items()}
@@ -151,7 +150,7 @@ def open_comparisons(
     won, lost, *_ = columns.values()
     if won != lost:
         raise InputError(
-            f'{parts[0].argument}: winner="{winner}" is of type {won}, and loser="{loser}" is of '
-            f"type {lost}; cast them to one type."
+            f"{parts[0].argument}: {named('winner', of_winners)} is of type {won}, and "
+            f"{named('loser', of_losers)} is of type {lost}; cast them to one type."
         )
     return ComparisonTable(parts, columns)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.errors import InputError
+from shortlist.errors import SPENT, InputError
 from shortlist.table.keys import fits_numpy
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def whole_counts(column: pl.Series, written: str) -> Ints:
 
     if column.null_count():
         raise InputError(
-            f"{written} holds a null beside an item; write the count, or leave the row out."
+            f"{written} holds a null beside an item; write the count, or leave the row out. {SPENT}"
         )
     numbers = column
     if column.dtype == pl.String:
@@ -45,12 +45,12 @@ def whole_counts(column: pl.Series, written: str) -> Ints:
         if numbers.null_count() or not (numbers.cast(pl.String) == column).all():
             raise InputError(
                 f"{written} holds a text that is no whole number, written plainly as 42 is; mend "
-                "it. The row is private and not shown."
+                f"it. The row is private and not shown. {SPENT}"
             )
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() <= _LARGEST):  # type: ignore[operator]
         raise InputError(
             f"{written} holds a number that is no count: below 0 or above 2^62; mend it. The row "
-            "is private and not shown."
+            f"is private and not shown. {SPENT}"
         )
     return numbers.cast(pl.Int64).to_numpy(writable=True)
 
@@ -60,7 +60,7 @@ def check_distinct(items: pl.DataFrame, origin: str) -> None:
     if items.height and _repeats(items):
         raise InputError(
             f"{origin}: an item stands in more than one row; give every item one row, with the "
-            "number of its users. If the rows are of users and items, use sl.pairs."
+            f"number of its users. {SPENT} If the rows are of users and items, use sl.pairs."
         )
 
 

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from enum import Enum
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.errors import InputError
-from shortlist.table.columns import check_columns, column_type, kind_of
-from shortlist.table.reading import (
-    SUFFIXES,
-    Part,
-    attempt,
-    exists,
-    open_frame,
-    open_parts,
-    rows_of,
-)
+from shortlist.errors import InputError, named, shown, written
+from shortlist.table.arrow import is_arrow
+from shortlist.table.columns import check_columns, column_type
+from shortlist.table.files import exists, is_list_of_paths
+from shortlist.table.formats import has_known_suffix
+from shortlist.table.kinds import kind_of
+from shortlist.table.part import Part, attempt
+from shortlist.table.reading import open_parts, rows_of, unreadable
+from shortlist.table.sameness import refuse_same
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["IN_TABLE", "InTable", "open_public_items"]
+__all__ = ["IN_TABLE", "KNOWN_IN_TABLE", "InTable", "open_public_items"]
+
+KNOWN_IN_TABLE = "if everybody knows which items it has, give sl.IN_TABLE."
+"""What to do instead of giving the table as its own list."""
 
 
 class InTable(Enum):
@@ -44,77 +45,107 @@ IN_TABLE = InTable.IN_TABLE
 """For `public_items` of `shortlist.counts`: the item column of the table is public itself."""
 
 
-def open_public_items(public_items: object, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def open_public_items(
+    public_items: object,
+    types: Mapping[str, pl.DataType],
+    *,
+    also: Collection[str] = (),
+    table: list[Part] | None = None,
+    otherwise: str = "",
+    separator: object = None,
+) -> pl.DataFrame:
     """The list of items that everybody knows, checked against the columns of the items.
 
     Args:
         public_items: Values (tuples of values where there are several item columns), or a table
-            in any form that `open_table` takes, with the item columns or with a single one.
+            in a form that `open_table` takes, with the item columns or with a single one.
         types: The type of each item column, as in `Table.columns`.
+        also: Further names that the single column of a CSV file may have.
+        table: What the sensitive table is read from.
+        otherwise: What to do instead if the list is read from there, too.
+        separator: Of the sensitive table's CSV files; a list in such a file has the same.
 
     Returns:
         The item columns under their names and of their types, one row an item, in the given order.
 
     Raises:
-        InputError: The list is empty, holds a null or a duplicate, or is of another type.
+        InputError: The list is empty, holds a null or a duplicate, is of another type, or is read
+            from the sensitive table. No item is quoted: it may be such a table's, by mistake.
 
     >>> import polars as pl
     >>> open_public_items(["b", "a"], {"page": pl.String()})["page"].to_list()
     ['b', 'a']
     """
     wanted = dict(types)
-    parts = _as_parts(public_items)
-    frame = _from_values(public_items, wanted) if parts is None else _from_table(parts, wanted)
+    parts = _as_parts(public_items, separator)
+    by_hand = isinstance(public_items, list | tuple)  # what is no column of some table may be shown
+    if parts is None:
+        frame = _from_values(_values(public_items), wanted, by_hand=by_hand)
+    else:
+        refuse_same(parts, table or [], otherwise)
+        frame = _from_table(parts, wanted, also)
     if frame.is_empty():
         raise InputError("public_items is empty; give at least one item that everybody knows.")
     twice = frame.is_duplicated()
     if twice.any():
         row = frame.row(int(twice.arg_max() or 0))
-        example = row[0] if len(row) == 1 else row
-        raise InputError(f"public_items holds {example!r} twice; give every item once.")
+        example = _quoted(row[0] if len(row) == 1 else row) if by_hand else "an item"
+        raise InputError(f"public_items holds {example} twice; give every item once.")
     return frame
 
 
-def _as_parts(public_items: object) -> list[Part] | None:
+def _as_parts(public_items: object, separator: object) -> list[Part] | None:
     """The parts of a table, or None if this is no table but values."""
     import narwhals as nw
 
     if isinstance(public_items, str) and not _names_file(public_items):
         raise InputError(
-            f'public_items="{public_items}" is text and no existing file; give a list of items '
-            "or the path of a table."
+            f"{named('public_items', public_items)} is text and no existing file; give a list of "
+            "items or the path of a table."
         )
-    if isinstance(public_items, str | os.PathLike):
-        return open_parts(public_items, "public_items")
+    if isinstance(public_items, str | os.PathLike) or is_list_of_paths(public_items, os.PathLike):
+        return open_parts(public_items, "public_items", separator)
     native = nw.from_native(public_items, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame | nw.LazyFrame):
-        return [open_frame(public_items, "public_items")]
+    if isinstance(native, nw.DataFrame | nw.LazyFrame) or is_arrow(native):
+        return open_parts(public_items, "public_items")
     return None
 
 
 def _names_file(text: str) -> bool:
-    return text != "" and (Path(text).suffix.lower() in SUFFIXES or exists(text))
+    return text != "" and (has_known_suffix(text) or exists(text))
 
 
-def _from_table(parts: list[Part], wanted: dict[str, pl.DataType]) -> pl.DataFrame:
+def _from_table(
+    parts: list[Part], wanted: dict[str, pl.DataType], also: Collection[str]
+) -> pl.DataFrame:
     first = parts[0]
     names = list(wanted)
     if len(wanted) == 1 and len(first.schema) == 1:
+        for part in parts:
+            _require_header(part, *wanted, *also)
         names = list(first.schema)
     roles = dict.fromkeys(names, "item")
     for part in parts:
         check_columns(part, roles)
     found = {name: column_type(parts, name, "item") for name in names}
     frame = attempt(
-        lambda: rows_of(parts, found).collect(),
-        f"{first.argument} cannot be read to its end: a row cannot be parsed as its column's type, "
-        "or the data is damaged.",
+        lambda: rows_of(parts, found, closing="").collect(),
+        partial(unreadable, parts, closing=""),
     )
     columns = zip(frame.get_columns(), wanted.items(), strict=True)
     return _framed(
         _conform(column.alias(name), dtype, parse=first.is_text)
         for column, (name, dtype) in columns
     )
+
+
+def _require_header(part: Part, name: str, *others: str) -> None:
+    """Refuse a CSV file without a line of names: its first item would be lost."""
+    if part.kind == "CSV" and not {name, *others}.intersection(part.schema):
+        raise InputError(
+            f"{part.origin}: its first line is taken for the name of the column and must be "
+            f'"{shown(name)}", as in the table; write it above the items.'
+        )
 
 
 def _framed(columns: Iterable[pl.Series]) -> pl.DataFrame:
@@ -128,7 +159,8 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
     import polars as pl
 
     if column.null_count():
-        raise InputError(f'public_items: the column "{column.name}" holds a null; leave it out.')
+        name = shown(column.name)
+        raise InputError(f'public_items: the column "{name}" holds a null; leave it out.')
     kind, needed = kind_of(column.dtype), kind_of(dtype)
     parsed = parse and needed in {"integers", "dates"}
     if kind != needed and not parsed and column.len():
@@ -141,19 +173,23 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
     return cast
 
 
-def _from_values(public_items: object, wanted: dict[str, pl.DataType]) -> pl.DataFrame:
-    values = _values(public_items)
+def _from_values(
+    values: list[Any], wanted: dict[str, pl.DataType], *, by_hand: bool
+) -> pl.DataFrame:
     if len(wanted) == 1:
-        return _framed(_series(name, values, dtype) for name, dtype in wanted.items())
+        return _framed(
+            _series(name, values, dtype, by_hand=by_hand) for name, dtype in wanted.items()
+        )
     for value in values:
         if not isinstance(value, tuple | list) or len(value) != len(wanted):
-            columns = ", ".join(wanted)
+            columns = ", ".join(map(shown, wanted))
+            found = _found(value, by_hand=by_hand)
+            size = len(wanted)
             raise InputError(
-                f"public_items holds {value!r}; an item is a tuple of {len(wanted)} values: "
-                f"{columns}."
+                f"public_items holds {found}; an item is a tuple of {size} values: {columns}."
             )
     return _framed(
-        _series(name, [value[position] for value in values], dtype)
+        _series(name, [value[position] for value in values], dtype, by_hand=by_hand)
         for position, (name, dtype) in enumerate(wanted.items())
     )
 
@@ -168,24 +204,35 @@ def _values(public_items: object) -> list[Any]:
         return list(native.tolist())
     if isinstance(native, Iterable) and not isinstance(native, bytes | Mapping):
         return list(native)
-    kind = type(public_items).__name__
+    kind = shown(type(public_items).__name__)
     raise InputError(f"public_items is a {kind}; give a list of items, a table or a path.")
 
 
-def _series(name: str, values: list[Any], dtype: pl.DataType) -> pl.Series:
+def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) -> pl.Series:
     import polars as pl
 
     for value in values:
         if value is None:
             raise InputError("public_items holds a null (None); leave it out.")
         if not _is_of(value, dtype):
-            found = f"{value!r}, a {type(value).__name__}"
-            raise InputError(_other_type(name, found, dtype))
+            raise InputError(_other_type(name, _found(value, by_hand=by_hand), dtype))
     refusal = _no_fit(name, dtype)
     series = attempt(lambda: pl.Series(name, values, dtype=dtype, strict=True), refusal)
     if series.to_list() != values:
         raise InputError(refusal)
     return series
+
+
+def _found(value: object, *, by_hand: bool) -> str:
+    kind = shown(type(value).__name__)
+    return f"{_quoted(value)}, a {kind}" if by_hand else f"a value of type {kind}"
+
+
+def _quoted(value: object) -> str:
+    """A value as the caller wrote it, if it is small."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_quoted, value[:9]))})"
+    return repr(value) if isinstance(value, date) else written(value)
 
 
 def _is_of(value: object, dtype: pl.DataType) -> bool:
@@ -203,13 +250,13 @@ def _is_of(value: object, dtype: pl.DataType) -> bool:
 
 def _other_type(name: str, found: str, dtype: pl.DataType) -> str:
     return (
-        f'public_items holds {found}, and the column "{name}" is of type {dtype}; give '
+        f'public_items holds {found}, and the column "{shown(name)}" is of type {dtype}; give '
         f"{kind_of(dtype)}, of the column's type."
     )
 
 
 def _no_fit(name: str, dtype: pl.DataType) -> str:
     return (
-        f'public_items holds a value that the type {dtype} of the column "{name}" cannot hold '
-        "exactly; leave it out or correct it."
+        f'public_items holds a value that the type {dtype} of the column "{shown(name)}" cannot '
+        "hold exactly; leave it out or correct it."
     )

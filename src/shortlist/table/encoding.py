@@ -1,0 +1,84 @@
+"""Files of text that is not UTF-8: which encoding it is instead, and what converts it."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import gzip
+import io
+import shlex
+import zlib
+from pathlib import Path, PurePath
+from typing import IO
+
+from shortlist.errors import shown
+
+__all__ = ["conversion", "encoding_of"]
+
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CHUNK = 2**20
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+def encoding_of(source: str | bytes) -> str | None:
+    """The encoding of a text that is not UTF-8, or None if it is, or if it cannot be told.
+
+    Every text is Latin-1 that is in none of the others; Windows-1252 is called so, too.
+
+    Args:
+        source: The name of a file, or its content. What gzip compressed is looked into, and what
+            zstd did is not.
+    """
+    with contextlib.suppress(OSError, EOFError, zlib.error), _opened(source) as raw:
+        first = raw.read(4)
+        raw.seek(0)
+        if first.startswith(_GZIP):
+            return _encoding(gzip.GzipFile(fileobj=raw))
+        if first != _ZSTD:
+            return _encoding(raw)
+    return None
+
+
+def _opened(source: str | bytes) -> IO[bytes]:
+    return Path(source).open("rb") if isinstance(source, str) else io.BytesIO(source)
+
+
+def _encoding(content: IO[bytes] | gzip.GzipFile) -> str | None:
+    chunk = content.read(_CHUNK)
+    if chunk.startswith(_MARKS):
+        return "utf-16"
+    if b"\0" in chunk[:2]:  # half of a Latin letter, without a mark before it
+        return "utf-16be" if chunk.startswith(b"\0") else "utf-16le"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while chunk:
+            decoder.decode(chunk)
+            chunk = content.read(_CHUNK)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin1"
+    return None
+
+
+def conversion(file: str | None, encoding: str) -> str:
+    """What a message says of the encoding, and of the command that converts the file.
+
+    >>> print(conversion("my plays.csv", "latin1"))
+    is not in UTF-8 but, it seems, in latin1. Convert it:
+    iconv -f latin1 -t utf-8 'my plays.csv' > 'my plays.utf8.csv'
+    """
+    convert = f"iconv -f {encoding} -t utf-8"
+    if file is None:  # the standard input
+        command = f"put {convert} before this command in the pipe"
+    else:
+        path = PurePath(file)
+        packed = path.suffix.lower() == ".gz"
+        path = path.with_suffix("") if packed else path
+        new = _quoted(path.with_suffix(f".utf8{path.suffix}"))
+        reads = f"gzip -dc {_quoted(file)} | {convert}" if packed else f"{convert} {_quoted(file)}"
+        command = f"{reads} > {new}"
+    return f"is not in UTF-8 but, it seems, in {encoding}. Convert it: {command}"
+
+
+def _quoted(path: object) -> str:
+    return shlex.quote(shown(str(path)))

@@ -1,0 +1,93 @@
+"""Frames of all libraries as parts; how each is read is that library's own affair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shortlist.errors import SPENT, InputError, shown
+from shortlist.table.arrow import is_arrow, open_arrow
+from shortlist.table.pandas_like import open_pandas_like
+from shortlist.table.part import Part, attempt
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = ["open_frame"]
+
+_ACCEPTED = (
+    "a path, glob or directory of Parquet, CSV or NDJSON files, a list of paths, a Polars, pandas "
+    "or PyArrow table, a dict of columns, or a lazy frame that narwhals takes"
+)
+
+
+def open_frame(data: object, argument: str) -> Part:
+    """A data frame of any library that narwhals knows, opened as far as its schema."""
+    import narwhals as nw
+    import polars as pl
+
+    native = nw.to_native(data, pass_through=True)
+    origin = f"{argument} (a {shown(type(data).__name__)})"
+    if isinstance(native, pl.DataFrame | pl.LazyFrame):
+        return _open_polars(native, origin)
+    refusal = f"{origin} is not a table of columns with different names; give {_ACCEPTED}."
+    if is_arrow(native):
+        return attempt(lambda: open_arrow(native, origin), refusal)
+    if isinstance(native, Mapping):
+        return _open_mapping(native, origin, refusal)
+    frame: Any = attempt(lambda: nw.from_native(native), refusal)
+    refusal = f"{origin} has no schema that can be read; give {_ACCEPTED}."
+    return attempt(lambda: _open_narwhals(frame, origin), refusal)
+
+
+def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: str) -> Part:
+    lazy = frame.lazy()
+    refusal = f"{origin} has no schema: its query fails. Collect it to see why."
+    schema = attempt(lazy.collect_schema, refusal)
+    return Part(origin, origin, schema, lazy.select, held=frame)
+
+
+def _open_mapping(columns: Mapping[Any, Any], origin: str, refusal: str) -> Part:
+    """A dict of columns, whose types are those that Polars gives them; each must be of one."""
+    import polars as pl
+
+    if not all(isinstance(name, str) for name in columns) or not all(
+        map(_is_column, columns.values())
+    ):
+        raise InputError(refusal)
+    refusal = f"{origin} is no dict of columns of one length, each with values of one type. {SPENT}"
+    frame = attempt(lambda: pl.DataFrame(dict(columns), strict=True), refusal)
+    return Part(origin, origin, frame.schema, frame.lazy().select, "dict", held=columns)
+
+
+def _is_column(values: object) -> bool:
+    """Whether these are values, and no text or number that would stand in every row."""
+    return hasattr(values, "__len__") and not isinstance(values, str | bytes | Mapping)
+
+
+def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: str) -> Part:
+    import narwhals as nw
+
+    native = frame.to_native()
+    if frame.implementation.is_pandas_like() or frame.implementation.is_dask():
+        return open_pandas_like(native, origin)
+    uuids = _uuids(native)
+    schema = dict(frame.collect_schema().to_polars())
+
+    def read(names: list[str]) -> pl.LazyFrame:
+        texts = [nw.col(name).cast(nw.String) for name in names if name in uuids]
+        chosen = frame.select(names).with_columns(*texts)
+        if isinstance(chosen, nw.LazyFrame):
+            chosen = chosen.collect("polars")
+        return chosen.to_polars().lazy()
+
+    return Part(origin, origin, schema | uuids, read, held=native)
+
+
+def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - of any library
+    """The columns of a relation of DuckDB that hold UUIDs; they are read as text."""
+    import polars as pl
+
+    types = dict(zip(native.columns, native.types, strict=True)) if hasattr(native, "types") else {}
+    return {name: pl.String() for name, dtype in types.items() if str(dtype) == "UUID"}

@@ -1,0 +1,80 @@
+"""One file or frame, opened as far as its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Part", "attempt", "origin_of"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file or frame.
+
+    Attributes:
+        argument: What the caller wrote, as in data="plays-*.csv".
+        origin: The file or frame, in a message.
+        schema: The types of all its columns. Python objects are read as text.
+        read: A lazy frame of the named columns.
+        kind: "Parquet", "CSV", "NDJSON", "frame", or "dict".
+        repeated: The names that its first line has twice.
+        categories: The types of what its columns of categories hold, where they are known.
+        held: The object that the caller gave, of a frame.
+        files: The paths of the files that are read, as far as they are known.
+        conversion: If its text is in another encoding than UTF-8, how to convert it, for a message.
+    """
+
+    argument: str
+    origin: str
+    schema: Mapping[str, pl.DataType]
+    read: Callable[[list[str]], pl.LazyFrame]
+    kind: str = "frame"
+    repeated: frozenset[str] = frozenset()
+    categories: Mapping[str, pl.DataType] = field(default_factory=dict)
+    held: object = None
+    files: tuple[str, ...] = ()
+    conversion: Callable[[], str | None] = field(default=lambda: None)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether its rows are read as its schema says, or not at all."""
+        return self.kind in {"Parquet", "CSV", "NDJSON"}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it declares no types, and perhaps no names."""
+        return self.kind in {"CSV", "NDJSON"}
+
+
+def origin_of(parts: list[Part]) -> str:
+    """The one file or frame, or what the caller wrote for several."""
+    return parts[0].origin if len(parts) == 1 else parts[0].argument
+
+
+def attempt(action: Callable[[], _T], refusal: str | Callable[[], str]) -> _T:
+    """What the action returns; where a library fails, the refusal instead of its error.
+
+    The refusal is raised after the library's error is gone: not even its context quotes a cell.
+
+    Args:
+        action: Something that a library does.
+        refusal: What to say; or what finds that out, called only where it fails.
+    """
+    from polars.exceptions import PanicException
+
+    try:
+        return action()
+    except BaseException as error:
+        ours = isinstance(error, InputError | MemoryError)
+        if ours or not isinstance(error, Exception | PanicException):
+            raise
+    raise InputError(refusal if isinstance(refusal, str) else refusal())

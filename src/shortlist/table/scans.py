@@ -1,0 +1,159 @@
+"""Files and the standard input as parts."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from shortlist.errors import InputError
+from shortlist.table.encoding import conversion, encoding_of
+from shortlist.table.files import NamedFile
+from shortlist.table.formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
+from shortlist.table.part import Part, attempt
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["StandardInput", "open_file", "open_standard_input"]
+
+_MARK = "\ufeff"  # of byte order
+
+
+@dataclass(frozen=True)
+class StandardInput:
+    """In place of a path: what another program writes to this one, in a format by its suffix."""
+
+    suffix: str = ".csv"
+
+
+def open_file(file: NamedFile, separator: str | None) -> Part:
+    """A file that can be read, as far as its columns' names."""
+    held = format_of(file.path, separator)
+    if held is None:
+        suffix = PurePath(file.path).suffix.lower()
+        ending = f'the suffix "{suffix}"' if suffix else "no suffix"
+        raise InputError(f"{file.origin} has {ending}, which is not read; use one of {READABLE}.")
+    return _open(file, file.path, held)
+
+
+def open_standard_input(data: StandardInput, argument: str, separator: str | None) -> Part:
+    """All that comes in, held in memory, since it comes but once."""
+    file = NamedFile("-", f"{argument} (the standard input)", f"{argument} (the standard input)")
+    content = sys.stdin.buffer.read()
+    if not content:
+        raise InputError(f"{file.origin} is empty, without even a header; check what writes to it.")
+    return _open(file, content, format_by_suffix(data.suffix, separator))
+
+
+def _open(file: NamedFile, source: str | bytes, held: Format) -> Part:
+    import polars as pl
+
+    convert = partial(_conversion, file, source)
+    cannot = partial(_cannot_be_read, file, held, convert)
+    source, held, types = attempt(lambda: _header(source, held), cannot)
+    repeated: frozenset[str] = frozenset()
+    if held.kind != "Parquet":  # it declares no types
+        _refuse_foreign(file, types, convert)
+        repeated = attempt(lambda: _repeated(source, held, list(types)), cannot)
+        types = {name: pl.String() for name in types if not _is_numbered(name, repeated)}
+
+    def read(names: list[str]) -> pl.LazyFrame:
+        rows = scan(source, held, names).select(names)
+        if rows.collect_schema() != {name: types[name] for name in names}:
+            raise InputError(f"{file.origin} has changed since it was opened; open it again.")
+        return rows
+
+    return Part(
+        file.argument,
+        file.origin,
+        types,
+        read,
+        held.kind,
+        repeated=repeated,
+        files=(file.path,),
+        conversion=convert,
+    )
+
+
+def _header(
+    source: str | bytes, held: Format
+) -> tuple[str | bytes, Format, dict[str, pl.DataType]]:
+    """The columns; and the source and its format, now that the first line is known."""
+    from polars.exceptions import PolarsError
+
+    if held.kind == "NDJSON":
+        with contextlib.suppress(PolarsError):
+            return source, held, dict(scan(source, held).collect_schema())
+        source = _without_mark(source)  # which the parser takes for a part of the first row
+    types = dict(scan(source, held).collect_schema())
+    if held.kind == "CSV" and held.separator is None:
+        separator = "\t" if "\t" in "".join(types) else ","
+        return _header(source, replace(held, separator=separator))
+    return source, held, types
+
+
+def _without_mark(source: str | bytes) -> bytes:
+    """The lines without the byte-order mark before the first; ValueError if there is none."""
+    import polars as pl
+
+    lines = pl.scan_lines(as_named(source), glob=False)
+    if not lines.head(1).collect().item().startswith(_MARK):
+        raise ValueError
+    content = io.BytesIO()
+    lines = pl.scan_lines(as_named(source), glob=False)
+    unmarked = lines.select(pl.col("line").str.strip_prefix(_MARK))
+    unmarked.sink_csv(content, include_header=False, quote_style="never")
+    return content.getvalue()
+
+
+def _repeated(source: str | bytes, held: Format, names: list[str]) -> frozenset[str]:
+    """The names that the first line of a CSV file has twice.
+
+    The parser numbers all but the first, by names that other columns might have by right.
+    """
+    import polars as pl
+
+    likely = [name for name in names if _numbered(name) in names]
+    if held.kind != "CSV" or not likely:
+        return frozenset()
+    first = scan(source, held, has_header=False, n_rows=1, truncate_ragged_lines=True)
+    row = first.select(pl.all()).collect().row(0)
+    return frozenset(name for name in likely if _numbered(name) not in row)
+
+
+def _numbered(name: str) -> str:
+    return f"{name}_duplicated_0"
+
+
+def _is_numbered(name: str, repeated: frozenset[str]) -> bool:
+    return name.rpartition("_duplicated_")[0] in repeated
+
+
+def _refuse_foreign(
+    file: NamedFile, names: Iterable[str], convert: Callable[[], str | None]
+) -> None:
+    """Refuse a file whose first line shows that it is in another encoding."""
+    if any("\0" in name or "\ufffd" in name for name in names) and (said := convert()):
+        raise InputError(f"{file.origin} {said}.")
+
+
+def _cannot_be_read(file: NamedFile, held: Format, convert: Callable[[], str | None]) -> str:
+    if held.kind != "Parquet" and (said := convert()):
+        return f"{file.origin} {said}."
+    return (
+        f"{file.origin} cannot be read as {held.kind}: it is cut short, damaged, or in another "
+        "format. Write it anew, or give it the suffix of its format."
+    )
+
+
+def _conversion(file: NamedFile, source: str | bytes) -> str | None:
+    encoding = encoding_of(source)
+    if encoding is None:
+        return None
+    return conversion(None if isinstance(source, bytes) else file.path, encoding)
