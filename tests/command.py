@@ -6,26 +6,35 @@ PRIVACY = ["--epsilon", "5", "--delta", "1e-6"]
 COLUMNS = ["--user", "user", "--item", "title"]
 
 
+def instead(words, more):
+    """The words with `more` at their end, in place of the same options where they had them."""
+    words, given = list(words), {word for word in more if str(word).startswith("-")} - {"--item"}
+    for option in given & set(map(str, words)):
+        at = words.index(option)
+        del words[at : at + 2]
+    return [*words, *more]
+
+
 def top_k(file, *more, k=2):
-    return ["top-k", file, *COLUMNS, "-k", k, *PRIVACY, *more]
+    return instead(["top-k", file, *COLUMNS, "-k", k, *PRIVACY], more)
 
 
 def domain(file, *more):
-    return ["domain", file, *COLUMNS, *PRIVACY, *more]
+    return instead(["domain", file, *COLUMNS, *PRIVACY], more)
 
 
 def hitting_set(file, *more, k=2):
-    return ["hitting-set", file, *COLUMNS, "-k", k, *PRIVACY, *more]
+    return instead(["hitting-set", file, *COLUMNS, "-k", k, *PRIVACY], more)
 
 
 def count(file, *more, k=2):
     words = ["--item", "title", "--count", "readers", "-k", k, "--epsilon", "5"]
-    return ["top-k", file, *words, *more]
+    return instead(["top-k", file, *words], more)
 
 
 def in_store(url, *more, k=2):
     words = ["--table", "items", "--item", "name", "--count", "plays", "-k", k, "--epsilon", "5"]
-    return ["top-k", "--store", url, *words, *more]
+    return instead(["top-k", "--store", url, *words], more)
 
 
 IN_TABLE = "--public-items-in-table"

@@ -34,13 +34,22 @@ class Example:
 
     sigma: float = 4.88
     limit: float = float("inf")
+    k: int | None = None
 
     def parameters(self):
         split = {"discover": 0.5, "rank": 0.25}
-        return {"k": 3, "delta": 1e-6, "sigma": self.sigma, "limit": self.limit, "split": split}
+        asked = {} if self.k is None else {"k": self.k}
+        return {
+            **asked,
+            "steps": 3,
+            "delta": 1e-6,
+            "sigma": self.sigma,
+            "limit": self.limit,
+            "split": split,
+        }
 
 
-def release(items, *, scores=True, question="top-k", private=True):
+def release(items, *, scores=True, question="top-k", private=True, k=None):
     """A release of `items`: a list of strings, or columns by name."""
     frame = pl.DataFrame(items if isinstance(items, dict) else {"title": items})
     values = [100.0 - i / 4 for i in range(frame.height)]
@@ -49,5 +58,5 @@ def release(items, *, scores=True, question="top-k", private=True):
         items=frame,
         scores=Scores(values, unit="noisy weight", noise_sd=4.88) if scores else None,
         guarantee=replace(GUARANTEE, private=private),
-        mechanism=Example(),
+        mechanism=Example(k=k),
     )

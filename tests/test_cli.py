@@ -46,7 +46,10 @@ def test_numbers_have_sensible_digits(run, file):
 def test_fewer_than_asked_for_is_said(run, file):
     _, out, _ = run(*top_k(file, k=9))
     assert out.startswith("top-k: 5 items\n")
-    assert out.endswith("Fewer than 9 came out: no other item could be named with this privacy.\n")
+    fewer = (
+        "Fewer than 9 came out: no other item could be named with this privacy. A larger epsilon"
+    )
+    assert fewer in " ".join(out.split())
     assert "Fewer" not in run(*top_k(file, k=5))[1]
 
 
@@ -124,9 +127,7 @@ def test_a_hitting_set_of_fewer_items_says_so(run, file):
     for words in ([], ["--mechanism", "user-peeling"]):
         status, out, _ = run(*hitting_set(file, *words, k=9))
         assert (status, out.startswith("hitting-set: 5 items\n")) == (0, True)
-        assert out.endswith(
-            "Fewer than 9 came out: no other item could be named with this privacy.\n"
-        )
+        assert "Fewer than 9 came out: no other item" in out
         plan = run(*hitting_set(file, *words, "--dry-run", k=1))[1]
         assert "1 item is picked" in plan or "1 is picked one after another" in plan
 

@@ -19,7 +19,6 @@ from command import (
 from shortlist import cli
 from shortlist.cli import answer, failure, request
 from shortlist.errors import SPENT, InputError
-from shortlist.release import Release
 from shortlist.sources.pairs import Pairs
 
 PROGRAM = [sys.executable, "-m", "shortlist"]
@@ -36,9 +35,6 @@ def test_an_interruption_is_one_line(complaint, file, monkeypatch):
 
     monkeypatch.setattr(Pairs, "domain", interrupted)
     assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
-    monkeypatch.undo()
-    monkeypatch.setattr(Release, "__rich__", interrupted)
-    assert complaint(*domain(file), status=130).endswith("the budget is spent.")
     monkeypatch.undo()
     monkeypatch.setattr(request.Request, "__init__", interrupted)
     assert complaint(*domain(file), status=130) == "interrupted; nothing was released."

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from command import IN_TABLE, ITEMS, MARKER
+from command import IN_TABLE, ITEMS, MARKER, instead
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 SPECTRAL = ["--mechanism", "spectral-ranking"]
@@ -24,7 +24,7 @@ def games(tmp_path):
 
 def rank(file, *more, k=2):
     words = ["--winner", "won", "--loser", "lost", "-k", k, "--epsilon", "5"]
-    return ["rank", file, *words, *more]
+    return instead(["rank", file, *words], more)
 
 
 def test_a_ranking(run, games, tmp_path):

@@ -60,7 +60,7 @@ def test_words_that_do_not_fit(complaint, words, said):
     ],
 )  # fmt: skip
 def test_values_that_do_not_fit(complaint, file, more, said):
-    assert said in complaint(*top_k(file), *more)
+    assert said in complaint(*top_k(file, *more))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_values_that_do_not_fit(complaint, file, more, said):
     ],
 )
 def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
-    assert said in complaint(*count(readers), *more)
+    assert said in complaint(*count(readers, *more))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
 )
 def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
     sqlite.store(STORED)
-    message = complaint(*in_store(sqlite.url), *more)
+    message = complaint(*in_store(sqlite.url, *more))
     assert said in message
     assert "s3cret" not in message
 
@@ -261,7 +261,7 @@ def test_only_our_own_words_become_a_shells(message, said):
 
 
 def test_an_answer_that_cannot_be_saved_is_printed(run, file, tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Release, "save", full)
@@ -310,6 +310,6 @@ def test_a_password_is_in_no_complaint(complaint, tmp_path, monkeypatch, words):
 def test_a_password_is_in_no_complaint_about_a_store(complaint, sqlite, option):
     sqlite.store(STORED)
     for address in (ADDRESS, f"sqlite:///{sqlite.path}?key=s3cret w0rd"):
-        told = complaint(*in_store(sqlite.url), option, address)
+        told = complaint(*in_store(sqlite.url, option, address))
         assert "s3cret" not in told
         assert "w0rd" not in told

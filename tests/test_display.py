@@ -69,7 +69,7 @@ protects    everything that one value of "user" holds
 privacy     epsilon=1.0, delta=1e-06
 neighbours  add or remove one user
 assumes     the names of the columns are public
-mechanism   Example: k=3, sigma=4.88, limit=inf, split.discover=0.5,
+mechanism   Example: steps=3, sigma=4.88, limit=inf, split.discover=0.5,
             split.rank=0.25
 score       noisy weight; the noise has standard deviation 4.88
 

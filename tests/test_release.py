@@ -8,6 +8,7 @@ from datetime import date
 import polars as pl
 import pytest
 
+import shortlist
 from releases import HOSTILE, release
 from shortlist.errors import InputError
 from shortlist.release import Release, Scores
@@ -113,6 +114,7 @@ def test_item_columns_keep_their_names(items, columns):
     assert answer.to_dict()["columns"] == {
         "rank": columns[0],
         "items": items,
+        "types": dict.fromkeys(items, "String"),
         "score": columns[-1],
     }
     assert str(answer)
@@ -128,7 +130,8 @@ def test_to_dict_says_everything():
     answer = release({"day": [date(2024, 2, 29)], "page": [BIG]}, private=False)
     assert answer.to_dict() == {
         "format": "shortlist.release",
-        "version": 1,
+        "version": 2,
+        "library": shortlist.__version__,
         "question": "top-k",
         "guarantee": {
             "epsilon": 1.0,
@@ -142,14 +145,19 @@ def test_to_dict_says_everything():
         "mechanism": {
             "name": "Example",
             "parameters": {
-                "k": 3,
+                "steps": 3,
                 "delta": 1e-6,
                 "sigma": 4.88,
                 "limit": "inf",
                 "split": {"discover": 0.5, "rank": 0.25},
             },
         },
-        "columns": {"rank": "rank", "items": ["day", "page"], "score": "score"},
+        "columns": {
+            "rank": "rank",
+            "items": ["day", "page"],
+            "types": {"day": "Date", "page": "Int64"},
+            "score": "score",
+        },
         "scores": {"unit": "noisy weight", "noise_sd": 4.88},
         "items": [{"rank": 1, "day": "2024-02-29", "page": BIG, "score": 100.0}],
     }
@@ -190,9 +198,9 @@ def test_saves_parquet_with_its_guarantee(tmp_path):
     assert about | {"items": answer.to_dict()["items"]} == answer.to_dict()
 
 
-def test_unknown_suffix_names_the_three(tmp_path):
+def test_unknown_suffix_names_the_four(tmp_path):
     for name in ("out.xlsx", "out", ".json", ""):
-        with pytest.raises(InputError, match=r"\.json, \.csv or \.parquet"):
+        with pytest.raises(InputError, match=r"\.md, \.json, \.csv or \.parquet"):
             release(["a"]).save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

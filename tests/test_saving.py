@@ -15,6 +15,7 @@ from shortlist.release.saving import check_replaces_none
 SAVE_SLOWLY = """
 import io, sys, time
 from pathlib import Path
+import shortlist.version
 from releases import release
 
 class Slow(io.FileIO):
@@ -24,7 +25,7 @@ class Slow(io.FileIO):
         time.sleep(60)
 
 Path.open = lambda *arguments: Slow(*arguments)
-release(["a", "b"]).save(sys.argv[1])
+release(["a", "b"]).save(sys.argv[1], overwrite=True)
 """
 
 
@@ -46,7 +47,8 @@ def test_a_kill_in_the_middle_leaves_the_old_file_or_none(tmp_path, suffix, old)
     if old:
         target.write_bytes(old)
     command = [sys.executable, "-c", SAVE_SLOWLY, target]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    places = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:  # noqa: S603 - our own code
         assert child.stdout.readline() == b"half\n"
         child.send_signal(signal.SIGKILL)
@@ -68,7 +70,7 @@ def test_an_interrupt_leaves_no_temporary_file(tmp_path, monkeypatch, place, err
         target.write_text(old)
     monkeypatch.setattr(place, interrupt)
     with pytest.raises(error):
-        release(["a"]).save(target)
+        release(["a"]).save(target, overwrite=True)
     monkeypatch.undo()
     assert [path.read_text() for path in tmp_path.iterdir()] == [old] * bool(old)
 
@@ -85,7 +87,7 @@ def test_a_replaced_file_keeps_its_mode(tmp_path, kept):
     target = tmp_path / "out.csv"
     target.write_text("old")
     target.chmod(kept)
-    release(["a"]).save(target)
+    release(["a"]).save(target, overwrite=True)
     assert mode(target) == kept
     assert target.read_text() != "old"
 
@@ -111,7 +113,7 @@ def test_a_possible_output_passes_and_nothing_changes(tmp_path):
     old.write_text("old")
     before = old.stat()
     check_output(tmp_path / "new.csv")
-    check_output(str(old))
+    check_output(str(old), overwrite=True)
     assert list(tmp_path.iterdir()) == [old]
     assert (old.read_text(), old.stat().st_mtime_ns) == ("old", before.st_mtime_ns)
 
@@ -126,7 +128,7 @@ def test_a_possible_output_passes_and_nothing_changes(tmp_path):
         ("loop.csv", "symbolic links"),
         ("x" * 300 + ".csv", "name too long"),
         ("nul\0.csv", "no such path can exist"),
-        ("out.txt", r"its name must end in \.json, \.csv or \.parquet"),
+        ("out.txt", r"its name must end in \.md, \.json, \.csv or \.parquet"),
     ],
 )
 def test_an_impossible_output_is_refused_beforehand(tmp_path, name, rule):
@@ -168,4 +170,4 @@ def test_write_protection_is_respected(tmp_path):
     (tmp_path / "folder").mkdir(mode=0o555)
     for name in ("out.csv", "folder/out.csv"):
         with pytest.raises(InputError, match="Permission denied"):
-            check_output(tmp_path / name)
+            check_output(tmp_path / name, overwrite=True)

@@ -15,13 +15,15 @@ import shortlist.processes  # noqa: F401 - it watches for forks from here on
 
 if TYPE_CHECKING:
     from shortlist import audit, bits, bounds, experiments, mechanisms, metrics, privacy, stores
-    from shortlist.errors import InputError
+    from shortlist.errors import InputError, WeakPrivacyWarning
     from shortlist.release import Release
+    from shortlist.release.loading import load
     from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.store import Store, store
     from shortlist.table.public_items import IN_TABLE
+    from shortlist.version import __version__
 
 __all__ = [
     "IN_TABLE",
@@ -31,12 +33,15 @@ __all__ = [
     "Pairs",
     "Release",
     "Store",
+    "WeakPrivacyWarning",
+    "__version__",
     "audit",
     "bits",
     "bounds",
     "comparisons",
     "counts",
     "experiments",
+    "load",
     "mechanisms",
     "metrics",
     "pairs",
@@ -53,8 +58,11 @@ _HOMES = {
     "Pairs": "shortlist.sources.pairs",
     "Release": "shortlist.release",
     "Store": "shortlist.sources.store",
+    "WeakPrivacyWarning": "shortlist.errors",
+    "__version__": "shortlist.version",
     "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
+    "load": "shortlist.release.loading",
     "pairs": "shortlist.sources.pairs",
     "store": "shortlist.sources.store",
 }

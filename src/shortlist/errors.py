@@ -1,4 +1,4 @@
-"""The one error that a caller can mend, and what its checks and messages need."""
+"""The one error that a caller can mend, the one warning, and what their messages need."""
 
 import difflib
 import math
@@ -16,6 +16,13 @@ class InputError(ValueError):
     """Something the caller wrote cannot be used; the message says what, the rule and the remedy.
 
     A message holds only what the caller wrote and what is public: never a row, an item or a count.
+    """
+
+
+class WeakPrivacyWarning(UserWarning):
+    """The question is answered as asked, with a guarantee so weak that it protects next to nobody.
+
+    Silence it, where that is meant, by `warnings.simplefilter("ignore", sl.WeakPrivacyWarning)`.
     """
 
 

@@ -7,87 +7,51 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli.failure import discard_output
+from shortlist.cli.failure import warn
+from shortlist.cli.options import Form
+from shortlist.cli.publishing import print_text, publish, tell_of_long_answers
 from shortlist.cli.request import Request
-from shortlist.errors import InputError
+from shortlist.errors import WeakPrivacyWarning
 
 if TYPE_CHECKING:
     from shortlist.mechanisms import Mechanism
-    from shortlist.release import Release
 
 __all__ = ["answer"]
 
 
 def answer(request: Request) -> None:
     """Answer on stdout, and in the file asked for."""
-    mechanism, bits = request.plan(), request.bits()  # refused before anything is opened
-    if request.output is not None:
-        from shortlist.release.saving import check_output, check_replaces_none
-
-        check_output(request.output)
-        check_replaces_none(request.output, request.files())
+    form = request.printed_as()
+    mechanism, bits = _planned(request), request.bits()  # refused before anything is opened
+    request.check_output()
     if request.dry_run:
-        _print(lambda: (_plan_as_json if request.as_json else _plan_in_words)(mechanism))
+        print_text((_plan_as_json if form is Form.JSON else _plan_in_words)(mechanism))
         return
-    with _spinner(), _without_panics():
+    tell_of_long_answers(request)
+    with _spinner(), _without_panics(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakPrivacyWarning)  # it was told
         source = request.source()
         release = request.release(source, bits)
-    try:
-        _publish(release, request)
-        if (told := request.told(source)) is not None:
-            typer.echo(told, err=True)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted in printing or saving: the budget is spent.") from None
+    publish(release, request)
+    if (told := request.told(source)) is not None:
+        typer.echo(told, err=True)
 
 
-def _publish(release: Release, request: Request) -> None:
-    """Print and save; the budget is spent, so that where one fails the other is still tried."""
-    try:
-        _print(lambda: release.to_json() if request.as_json else _in_terminal(release, request.k))
-    finally:
-        if request.output is not None:
-            _save(release, request.output)
-
-
-def _print(render: Callable[[], str]) -> None:
-    try:
-        sys.stdout.write(render())
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        discard_output()
-        raise InputError(f"the answer could not be printed: {error.strerror}.") from None
-
-
-def _save(release: Release, output: Path) -> None:
-    try:
-        release.save(output)
-    except (InputError, OSError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f'the answer could not be saved as "{output}" ({why}); keep what was printed, since '
-            "running it again spends again."
-        ) from None
-    typer.echo(f"Saved as {output}.", err=True)
-
-
-def _in_terminal(release: Release, k: int | None) -> str:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    with console.capture() as capture:
-        console.print(release)
-    lines = [line.rstrip() for line in capture.get().rstrip("\n").split("\n")]
-    if k is not None and len(release) < k:
-        lines.append(f"Fewer than {k} came out: no other item could be named with this privacy.")
-    return "\n".join([*lines, ""])
+def _planned(request: Request) -> Mechanism:
+    """The mechanism, and a line of warning where its guarantee is weak."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", WeakPrivacyWarning)
+        mechanism = request.plan()
+    for warning in caught:
+        warn(str(warning.message))
+    return mechanism
 
 
 def _plan_in_words(mechanism: Mechanism) -> str:
@@ -113,7 +77,7 @@ def _wrapped(sentence: str) -> str:
 
 
 def _plan_as_json(mechanism: Mechanism) -> str:
-    from shortlist.release.formats import plain
+    from shortlist.release.described import plain
 
     cost = mechanism.cost
     named = {

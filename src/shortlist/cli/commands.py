@@ -1,5 +1,6 @@
 """The commands: how their arguments are parsed."""
 
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
@@ -7,6 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from shortlist.cli.options import (
     ANSWER,
+    AuditJson,
     AuditMechanism,
     Bound,
     ComparisonBound,
@@ -20,6 +22,7 @@ from shortlist.cli.options import (
     DryRun,
     Epsilon,
     File,
+    Format,
     HittingSetBound,
     HittingSetMechanism,
     Item,
@@ -30,6 +33,7 @@ from shortlist.cli.options import (
     NoPublicItems,
     NotPrivate,
     Output,
+    Overwrite,
     PublicItems,
     PublicItemsInTable,
     Quick,
@@ -64,6 +68,14 @@ class _Command(TyperCommand):
         for parameter in self.params:
             if parameter.param_type_name == "argument":
                 vars(parameter).update(display_type_rich=lambda **_: "")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Refuse an option that is given twice, of which the parser would take the last."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(given).items():
+            if times > 1 and option.param_type_name == "option" and not option.multiple:
+                ctx.fail(f"Option '{max(option.opts, key=len)}' is given {times} times.")
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
         """Without braces."""
@@ -152,6 +164,8 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     mechanism: TopKMechanism = None,
     count_share: CountShare = None,
     output: Output = None,
+    overwrite: Overwrite = False,
+    form: Format = None,
     as_json: Json = False,
     dry_run: DryRun = False,
     seed: Seed = None,
@@ -184,6 +198,8 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     public_items: NoPublicItems = None,  # refused with its reason
     mechanism: DomainMechanism = None,
     output: Output = None,
+    overwrite: Overwrite = False,
+    form: Format = None,
     as_json: Json = False,
     dry_run: DryRun = False,
     seed: Seed = None,
@@ -213,6 +229,8 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
     public_items: PublicItems = None,
     mechanism: HittingSetMechanism = None,
     output: Output = None,
+    overwrite: Overwrite = False,
+    form: Format = None,
     as_json: Json = False,
     dry_run: DryRun = False,
     seed: Seed = None,
@@ -249,6 +267,8 @@ def rank(  # noqa: PLR0913 - a command's options are its arguments
     contraction: Contraction = None,
     degree: Degree = None,
     output: Output = None,
+    overwrite: Overwrite = False,
+    form: Format = None,
     as_json: Json = False,
     dry_run: DryRun = False,
     seed: Seed = None,
@@ -270,7 +290,7 @@ def audit(
     *,
     quick: Quick = False,
     statistical: Statistical = False,
-    as_json: Json = False,
+    as_json: AuditJson = False,
 ) -> int:
     """What the mechanisms claim, checked on all neighbours of small inputs.
 

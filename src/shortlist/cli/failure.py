@@ -13,7 +13,7 @@ import typer
 
 from shortlist.errors import SPENT, InputError, says_spent
 
-__all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output"]
+__all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output", "warn"]
 
 INTERRUPTED = 130  # the exit status of a process that Ctrl-C ended
 
@@ -28,8 +28,8 @@ def diagnosis(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KeyboardInterrupt):
         return str(error) or f"interrupted; nothing was released.{spent}", INTERRUPTED
     discard_output()
-    if isinstance(error, BrokenPipeError):  # the reader has seen enough
-        return "", 1
+    if isinstance(error, BrokenPipeError):  # of a text that was not paid for: enough was seen
+        return "" if error.errno else str(error), 1
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this table.{spent}", 1
     return f"something went wrong inside ({type(error).__name__}); please report it.{spent}", 1
@@ -48,6 +48,11 @@ def complain(message: str) -> None:
     with contextlib.suppress(OSError):  # nobody can be told
         message = harmless(_without_addresses(message))
         print(f"shortlist: {message}", file=sys.stderr)  # noqa: T201 - the command's voice
+
+
+def warn(message: str) -> None:
+    """As `complain`, of what the library warns of."""
+    complain(_in_shell_words(message))
 
 
 def _without_addresses(message: str) -> str:
@@ -89,6 +94,7 @@ _OPTIONS = {
     "sl.pairs": "--user",
     "sl.store": "--store",
     "leave mechanism out": "leave --mechanism out",
+    "overwrite=True": "--overwrite",
     "top_k": "top-k",
     "hitting_set": "hitting-set",
     "create it by prepare(), or run": "run",

@@ -1,5 +1,8 @@
 """The options of the commands, with their help."""
 
+import contextlib
+import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,21 +10,28 @@ import typer
 
 from shortlist.errors import InputError
 
-
-def _whole(text: str) -> int:
-    """A whole number; what is none is quoted, which the parser's own message does not do."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a whole number.') from None
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+_DECIMALS = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|nan)", re.IGNORECASE | re.ASCII
+)
 
 
-def _number(text: str) -> float:
-    """A number, as `_whole`."""
-    try:
+def _whole(text: str | int) -> int:
+    """A whole number, or a default; what is none is quoted, which the parser itself does not do.
+
+    Python would take 1_0 and the digits of any script.
+    """
+    with contextlib.suppress(ValueError):  # of so many digits that none is meant
+        if _DIGITS.fullmatch(str(text)):
+            return int(text)
+    raise typer.BadParameter(f'"{text}" is not a whole number. Write it in digits, such as 20.')
+
+
+def _number(text: str | float) -> float:
+    """A number, as `_whole`; what has no finite value is refused where the rule is known."""
+    if _DECIMALS.fullmatch(str(text)):
         return float(text)
-    except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a number.') from None
+    raise typer.BadParameter(f'"{text}" is not a number. Write it in digits, as 0.5 or 1e-6.')
 
 
 PRIVACY, STORE, ANSWER, TESTS = "Privacy", "Database", "Answer", "Tests"
@@ -256,11 +266,55 @@ Output = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Save it too, as .json or .parquet (with the guarantee) or .csv (items only).",
+        help="Save it too, as .json or .parquet (all of it), .md (with the guarantee) or .csv "
+        "(items only). With - it is only printed, and all of it.",
         rich_help_panel=ANSWER,
     ),
 ]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        metavar="",
+        help="Let --output replace a file.",
+        rich_help_panel=ANSWER,
+    ),
+]
+
+
+class Form(StrEnum):
+    """How an answer is printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def _form(text: str) -> Form:
+    """The form of that name; what is none is quoted."""
+    if text in list(Form):
+        return Form(text)
+    known = f"{', '.join(list(Form)[:-1])} or {list(Form)[-1]}"
+    raise typer.BadParameter(f'"{text}" is not known. It must be {known}.')
+
+
+Format = Annotated[
+    Form | None,
+    typer.Option(
+        "--format",
+        parser=_form,
+        metavar="NAME",
+        help="Print it as table (the default), csv (items only), json or markdown.",
+        rich_help_panel=ANSWER,
+        show_default=False,
+    ),
+]
 Json = Annotated[
+    bool,
+    typer.Option("--json", metavar="", help="As --format json.", rich_help_panel=ANSWER),
+]
+AuditJson = Annotated[
     bool, typer.Option("--json", metavar="", help="Print JSON.", rich_help_panel=ANSWER)
 ]
 DryRun = Annotated[

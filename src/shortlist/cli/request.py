@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.options import Form
 from shortlist.cli.tables import require_one_table
 from shortlist.errors import InputError
+from shortlist.release.sheet import SHORT
 
 if TYPE_CHECKING:
     from shortlist.bits import Bits
@@ -37,6 +39,8 @@ class Request:
     public_items: str | None
     mechanism: str | None
     output: Path | None
+    overwrite: bool
+    form: Form | None
     as_json: bool
     dry_run: bool
     seed: int | None
@@ -100,9 +104,41 @@ class Request:
 
         return MAX_ITEMS_PER_USER if self.max_items_per_user is None else self.max_items_per_user
 
+    def saved_as(self) -> Path | None:
+        """The file that the answer goes to, if it goes to one."""
+        return None if self.output is None or self._only_prints() else self.output
+
+    def _only_prints(self) -> bool:
+        return str(self.output) == "-"
+
     def saves(self) -> bool:
         """Whether the answer goes to a file."""
-        return self.output is not None and not self.dry_run
+        return self.saved_as() is not None and not self.dry_run
+
+    def printed_as(self) -> Form:
+        """How the answer, or the plan, is printed."""
+        if self.as_json and self.form not in (None, Form.JSON):
+            raise InputError(f"--json and --format {self.form}: give one of the two.")
+        form = Form.JSON if self.as_json else self.form or Form.TABLE
+        if self.dry_run and form not in (Form.TABLE, Form.JSON):
+            raise InputError(
+                f"--format {form}: with --dry-run there are words, or JSON; leave it out."
+            )
+        return form
+
+    def may_be_long(self) -> bool:
+        """Whether more rows could come than a terminal shows at once."""
+        return self.k is None or self.k > SHORT
+
+    def check_output(self) -> None:
+        """Refuse a file that the answer cannot be saved to, before anything is spent."""
+        from shortlist.release.saving import check_output, check_replaces_none
+
+        if self.overwrite and self.saved_as() is None:
+            raise InputError("--overwrite goes with --output FILE; leave it out.")
+        if (output := self.saved_as()) is not None:
+            check_replaces_none(output, self.files())
+            check_output(output, overwrite=self.overwrite)
 
     def files(self) -> list[str]:
         """The paths and globs of all that is read."""

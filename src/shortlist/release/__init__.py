@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from shortlist.release.described import asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
+from shortlist.release.markdown import markdown
 from shortlist.release.saving import check_output, write_whole
 from shortlist.release.scores import Scores
 from shortlist.release.sheet import sheet
@@ -16,6 +18,8 @@ from shortlist.release.sheet import sheet
 if TYPE_CHECKING:
     import os
 
+    import numpy as np
+    import pandas as pd
     import polars as pl
     from rich.console import RenderableType
 
@@ -59,12 +63,13 @@ class Release:
     """A private answer: safe to publish as a whole, and only as good as its guarantee says.
 
     A release behaves as the collection of its items, best first: `len(release)`, `for item in
-    release`, `item in release`. It prints as a table in a terminal and in a notebook.
+    release`, `item in release`. It prints as a table in a terminal and in a notebook. Two are equal
+    that say the same, such as one and what `shortlist.load` makes of its file.
 
-    In tables (`to_polars`, files, displays) the added columns are called `rank` and `score`. Where
-    an item column already has that name, "shortlist_" is put before the added one's, until it is
-    free; the item columns always keep their own names. There is no score column where the mechanism
-    gives no scores.
+    In tables (`to_polars`, `to_pandas`, files, displays) the added columns are called `rank` and
+    `score`. Where an item column already has that name, "shortlist_" is put before the added one's,
+    until it is free; the item columns always keep their own names. There is no score column where
+    the mechanism gives no scores.
 
     Attributes:
         question: What was asked, such as "top-k" or "domain".
@@ -121,6 +126,11 @@ class Release:
     def _members(self) -> frozenset[Any]:
         return frozenset(self._values)
 
+    @property
+    def k(self) -> int | None:
+        """How many items were asked for; None where the question names no number."""
+        return asked_for(self.mechanism)
+
     def __len__(self) -> int:
         return self._frame.height
 
@@ -142,11 +152,32 @@ class Release:
             frame.insert_column(frame.width, scores)
         return frame
 
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_polars` as a pandas frame; needs pandas and PyArrow.
+
+        `pd.DataFrame(release)` has the same cells, but numbers for the columns' names: pandas takes
+        none from a collection.
+        """
+        return self.to_polars().to_pandas()
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # noqa: FBT001 - NumPy's protocol
+        """The cells of `to_polars`, as objects: what `pd.DataFrame(release)` is made of."""
+        import numpy as np
+
+        if copy is False:
+            raise ValueError("a release has no array of its own; leave copy out.")
+        frame = self.to_polars()
+        cells = np.empty(frame.shape, dtype=object)
+        for number, column in enumerate(frame.iter_columns()):
+            cells[:, number] = column.to_list()
+        return cells if dtype is None else cells.astype(dtype)  # type: ignore[call-overload]
+
     def to_dict(self) -> dict[str, Any]:
         """The whole release as JSON values, under a versioned format.
 
         `items` holds one dict per item, with the column names of `to_polars`; `columns` says which
-        of them are the rank, the item and the score. Dates are ISO strings, integers stay integers.
+        of them are the rank, the items and the score, and of which types the items are. Dates are
+        ISO strings, integers stay integers. `library` is the version of shortlist.
         """
         return about(self) | {"items": list(records(self))}
 
@@ -154,22 +185,51 @@ class Release:
         """`to_dict` as JSON text, in ASCII, one item a line: safe to print in any terminal."""
         return as_json(self)
 
+    def to_csv(self) -> str:
+        """`to_polars` as CSV text: the items and their scores as they are, and no guarantee."""
+        return self.to_polars().write_csv()
+
+    def to_markdown(self) -> str:
+        """The whole release as a Markdown table, with its guarantee as a list below.
+
+        What would be markup in an item, or move a cursor, is shown and not interpreted.
+        """
+        return markdown(sheet(self, whole=True))
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_polars().__arrow_c_stream__(requested_schema)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release to `path`, whole or not at all, replacing what is there.
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the release to `path`, whole or not at all.
 
-        The suffix chooses the format: `.json` (as `to_dict`), `.csv` or `.parquet` (as
-        `to_polars`). JSON and Parquet carry the guarantee, Parquet in its file metadata under
-        "shortlist.release"; CSV does not. CSV holds the items as they are: a spreadsheet may take
-        one that starts with =, +, - or @ for a formula.
+        The suffix chooses the format: `.json` (as `to_dict`), `.parquet` (as `to_polars`), `.csv`
+        or `.md`. JSON and Parquet carry all, and `shortlist.load` gives back an equal release; in
+        Parquet the guarantee is in the file metadata, under "shortlist.release". Markdown has the
+        guarantee too; CSV does not. CSV holds the items as they are: a spreadsheet may take one
+        that starts with =, +, - or @ for a formula.
+
+        Args:
+            path: A file that does not exist.
+            overwrite: Whether it may exist: then it is replaced.
 
         Raises:
-            InputError: The suffix is another, or the path cannot be written.
+            InputError: The suffix is another, the file exists, or the path cannot be written.
         """
-        check_output(path)
+        check_output(path, overwrite=overwrite)
         write_whole(path, encoder(path)(self))
+
+    def _state(self) -> tuple[object, ...]:
+        return self.question, self.scores, self.guarantee, named(self.mechanism)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        mine, theirs = self._frame, other._frame
+        same = mine.schema == theirs.schema and mine.equals(theirs)
+        return same and self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((self.question, self._values, self.scores, self.guarantee))
 
     def __rich__(self) -> RenderableType:
         return rich(sheet(self))
@@ -182,6 +242,8 @@ class Release:
 
     def __repr__(self) -> str:
         size = f"{len(self)} item{'s' * (len(self) != 1)}"
+        if self.k is not None and len(self) < self.k:
+            size += f", fewer than the {self.k} asked for"
         guarantee = self.guarantee
         promise = f"epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
         seeded = "" if guarantee.private else ", not private"

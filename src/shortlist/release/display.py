@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from shortlist.release.sheet import SHORT
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from shortlist.release.sheet import Sheet
 
-__all__ = ["html", "rich", "text"]
+__all__ = ["html", "printed", "rich", "text"]
 
 _WIDTH = 80  # columns of the plain text
 
@@ -19,14 +22,29 @@ _WIDTH = 80  # columns of the plain text
 def rich(sheet: Sheet) -> RenderableType:
     """The sheet for a terminal. Texts are plain: markup in them is not interpreted."""
     from rich.console import Group
+
+    return Group(*_above(sheet), _rich_table(sheet), *_below(sheet))
+
+
+def _above(sheet: Sheet) -> list[RenderableType]:
     from rich.text import Text
 
-    warning = [Text(sheet.warning, style="bold red")] if sheet.warning else []
+    return [Text(sheet.title, style="bold"), *_warning(sheet), Text()]
+
+
+def _below(sheet: Sheet) -> list[RenderableType]:
+    from rich.text import Text
+
     more = [Text(sheet.more, style="dim")] if sheet.more else []
-    above = [Text(sheet.title, style="bold"), *warning, Text()]
-    between = [*more, Text(), *warning]  # again: the title of a long table scrolls away
-    below = [Text(), Text(sheet.closing)]
-    return Group(*above, _rich_table(sheet), *between, _rich_notes(sheet), *below)
+    between = [*more, Text(), *_warning(sheet)]  # again: the title of a long table scrolls away
+    advice = [Text(sheet.advice)] if sheet.advice else []
+    return [*between, _rich_notes(sheet), Text(), Text(sheet.closing), *advice]
+
+
+def _warning(sheet: Sheet) -> list[RenderableType]:
+    from rich.text import Text
+
+    return [Text(sheet.warning, style="bold red")] if sheet.warning else []
 
 
 def _rich_table(sheet: Sheet) -> RenderableType:
@@ -64,22 +82,58 @@ def text(sheet: Sheet) -> str:
     from rich.console import Console
 
     file = StringIO()
-    console = Console(file=file, width=_WIDTH, color_system=None, force_jupyter=False)
-    console.print(rich(sheet))
-    return "\n".join(line.rstrip() for line in file.getvalue().strip("\n").split("\n"))
+    options: Any = {"color_system": None, "force_jupyter": False}
+    return printed(sheet, Console(file=file, width=_WIDTH, **options)).strip("\n")
+
+
+def printed(sheet: Sheet, console: Console) -> str:
+    """What the console would print, without spaces at the ends of lines."""
+    with console.capture() as capture:
+        if len(sheet.rows) <= SHORT:
+            console.print(rich(sheet))
+        else:  # Rich takes half a millisecond a row
+            console.print(*_above(sheet), sep="\n")
+            console.out("\n".join(_lines(sheet)), highlight=False)
+            console.print(*_below(sheet), sep="\n")
+    lines = capture.get().strip("\n").split("\n")
+    return "\n".join([*(line.rstrip() for line in lines), ""])
+
+
+def _lines(sheet: Sheet) -> Iterator[str]:
+    """The table as lines, however long an item makes one."""
+    from rich.cells import cell_len
+
+    columns = [[name, *column] for name, *column in zip(sheet.columns, *sheet.rows, strict=True)]
+    widths = [max(map(cell_len, column)) for column in columns]
+    head, *rows = zip(*columns, strict=True)
+    yield _line(head, widths, sheet.numeric)
+    yield "─" * (sum(widths) + 3 * (len(widths) - 1))
+    for row in rows:
+        yield _line(row, widths, sheet.numeric)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    from rich.cells import cell_len
+
+    padded = []
+    for cell, width, number in zip(cells, widths, numeric, strict=True):
+        space = " " * (width - cell_len(cell))
+        padded.append(space + cell if number else cell + space)
+    return "   ".join(padded)
 
 
 def html(sheet: Sheet) -> str:
     """The sheet for a notebook, everything escaped."""
     warning = f'<p style="color: #c00"><b>{escape(sheet.warning)}</b></p>' if sheet.warning else ""
     more = f"<p>{escape(sheet.more)}</p>" if sheet.more else ""
+    advice = f"<p>{escape(sheet.advice)}</p>" if sheet.advice else ""
     lines = "<br>".join(f"<b>{escape(label)}</b> {escape(line)}" for label, line in sheet.notes)
     head = _html_row("th", sheet.columns, sheet.numeric)
     body = "".join(_html_row("td", row, sheet.numeric) for row in sheet.rows)
     return (
         f"<div><p><b>{escape(sheet.title)}</b></p>{warning}"
         f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
-        f"<p>{lines}</p><p>{escape(sheet.closing)}</p></div>"
+        f"<p>{lines}</p><p>{escape(sheet.closing)}</p>{advice}</div>"
     )
 
 

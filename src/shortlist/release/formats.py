@@ -1,47 +1,66 @@
-"""A release as JSON values, and as the bytes of a file: JSON, CSV, Parquet."""
+"""A release as JSON values, and as the bytes of a file: JSON, CSV, Parquet, Markdown."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.release.described import named, plain
+from shortlist.release.types import name_of_type, texts
+
 if TYPE_CHECKING:
     import os
 
-    from shortlist.privacy import Cost
-    from shortlist.release import Guarantee, Mechanism, Release
+    import polars as pl
 
-__all__ = ["SUFFIXES", "about", "as_json", "encoder", "plain", "records"]
+    from shortlist.release import Guarantee, Release
+
+__all__ = ["FORMAT", "METADATA", "SUFFIXES", "VERSION", "about", "as_json", "encoder", "records"]
+
+FORMAT = "shortlist.release"
+VERSION = 2
+METADATA = "shortlist.release"  # the key under which a Parquet file holds all but the items
 
 
 def about(release: Release) -> dict[str, Any]:
     """Everything that a release says but its items, as JSON values."""
-    rank, *columns = release.to_polars().columns
-    scores = release.scores
+    from shortlist.version import __version__  # looks for the installed package
+
+    frame, scores = release.to_polars(), release.scores
+    rank, *columns = frame.columns
     score = noise = None
     if scores is not None:
         score = columns.pop()
         noise = {"unit": scores.unit, "noise_sd": plain(scores.noise_sd)}
+    types = {name: name_of_type(frame.schema[name]) for name in columns}
     return {
-        "format": "shortlist.release",
-        "version": 1,
+        "format": FORMAT,
+        "version": VERSION,
+        "library": __version__,
         "question": release.question,
         "guarantee": _guarantee(release.guarantee),
-        "mechanism": _named(release.mechanism),
-        "columns": {"rank": rank, "items": columns, "score": score},
+        "mechanism": named(release.mechanism),
+        "columns": {"rank": rank, "items": columns, "types": types, "score": score},
         "scores": noise,
     }
 
 
 def records(release: Release) -> Iterator[dict[str, object]]:
     """The rows of `release.to_polars()` as JSON values."""
-    for row in release.to_polars().iter_rows(named=True):
-        yield {name: plain(value) for name, value in row.items()}
+    frame = release.to_polars()
+    for row in zip(*map(_values, frame.iter_columns()), strict=True):
+        yield dict(zip(frame.columns, row, strict=True))
+
+
+def _values(column: pl.Series) -> Iterable[object]:
+    import polars as pl
+
+    if isinstance(column.dtype, pl.Datetime):
+        return texts(column)
+    return map(plain, column.to_list())
 
 
 def as_json(release: Release) -> str:
@@ -51,28 +70,11 @@ def as_json(release: Release) -> str:
     return f'{head},\n  "items": [{lines}\n  ]\n}}\n'
 
 
-def plain(value: object) -> object:
-    """The JSON value nearest to `value`; never fails, since the budget is spent by then.
-
-    >>> plain({"day": date(2024, 2, 29), "threshold": math.inf, "split": (0.5, None)})
-    {'day': '2024-02-29', 'threshold': 'inf', 'split': [0.5, None]}
-    """
-    if value is None or isinstance(value, int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
 def _guarantee(guarantee: Guarantee) -> dict[str, object]:
     return {
         "epsilon": plain(guarantee.epsilon),
         "delta": plain(guarantee.delta),
-        "cost": _named(guarantee.cost),
+        "cost": named(guarantee.cost),
         "adjacency": guarantee.adjacency,
         "protects": guarantee.protects,
         "assumes": list(guarantee.assumes),
@@ -80,28 +82,17 @@ def _guarantee(guarantee: Guarantee) -> dict[str, object]:
     }
 
 
-def _named(value: Mechanism | Cost) -> dict[str, object]:
-    return {"name": type(value).__name__, "parameters": plain(value.parameters())}
-
-
-def _json(release: Release) -> bytes:
-    return as_json(release).encode()
-
-
-def _csv(release: Release) -> bytes:
-    return release.to_polars().write_csv().encode()
-
-
 def _parquet(release: Release) -> bytes:
     file = BytesIO()
-    metadata = {"shortlist.release": json.dumps(about(release))}
+    metadata = {METADATA: json.dumps(about(release))}
     release.to_polars().write_parquet(file, metadata=metadata)
     return file.getvalue()
 
 
 _ENCODERS: dict[str, Callable[[Release], bytes]] = {
-    ".json": _json,
-    ".csv": _csv,
+    ".md": lambda release: release.to_markdown().encode(),
+    ".json": lambda release: release.to_json().encode(),
+    ".csv": lambda release: release.to_csv().encode(),
     ".parquet": _parquet,
 }
 SUFFIXES = tuple(_ENCODERS)

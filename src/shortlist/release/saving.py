@@ -14,22 +14,27 @@ from shortlist.release.formats import SUFFIXES
 __all__ = ["check_output", "check_replaces_none", "write_whole"]
 
 
-def check_output(path: str | os.PathLike[str]) -> None:
+def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Check that a release could be saved to `path` now, so that no budget is spent in vain.
 
     An empty temporary file is created beside `path` and removed; `path` itself is not touched.
 
+    Args:
+        path: Where a release is to be saved.
+        overwrite: Whether a file of that name may be replaced: it may hold an answer that was paid
+            for.
+
     >>> check_output("titles.xlsx")
     Traceback (most recent call last):
-    shortlist.errors.InputError: cannot write 'titles.xlsx': its name must end in .json, .csv or
-    .parquet.
+    shortlist.errors.InputError: cannot write 'titles.xlsx': its name must end in .md, .json, .csv
+    or .parquet.
 
     Raises:
         InputError: The suffix is unknown, the folder is missing or not writable, or something that
-            is no ordinary writable file has that name.
+            may not be replaced, or is no ordinary writable file, has that name.
     """
     try:
-        problem = _suffix_problem(Path(path)) or _place_problem(_target(path))
+        problem = _suffix_problem(Path(path)) or _place_problem(_target(path), overwrite)
     except (OSError, ValueError) as error:  # a ValueError: a null character in the path
         problem = f"{getattr(error, 'strerror', None) or 'no such path can exist'}."
     if problem:
@@ -97,7 +102,7 @@ def _suffix_problem(path: Path) -> str:
     return f"its name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
 
 
-def _place_problem(target: Path) -> str:
+def _place_problem(target: Path, overwrite: bool) -> str:  # noqa: FBT001 - as the caller's
     """What forbids to write `target`, found by trying; the system's own reasons are raised."""
     if not target.parent.is_dir():
         return "the folder does not exist; create it first."
@@ -108,6 +113,8 @@ def _place_problem(target: Path) -> str:
     else:
         if not stat.S_ISREG(kind):
             return "it exists and is not a file; choose another name."
+        if not overwrite:
+            return "it exists, and may hold an answer; give another name, or overwrite=True."
         target.open("r+b").close()
     temporary = _temporary(target.parent)
     try:

@@ -9,20 +9,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shortlist.release.described import asked_for, name_of
+
 if TYPE_CHECKING:
     from shortlist.release import Guarantee, Mechanism, Release
     from shortlist.release.scores import Scores
 
-__all__ = ["Sheet", "harmless", "notes", "sheet", "visible"]
+__all__ = ["NOT_PRIVATE", "SHORT", "Sheet", "advice", "harmless", "notes", "sheet", "visible"]
 
-_WHOLE = 100  # a list up to this long is shown whole,
+SHORT = 100  # a list up to this long is shown whole,
 _HEAD = 30  # of a longer one the first rows
 _LONGEST = 200  # characters of one item
 _UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U0001d159\U000e0100-\U000e01ef]"
 )
-_NOT_PRIVATE = "not private: the noise came from a seed"
+NOT_PRIVATE = "not private: the noise came from a seed"
 _SPENDS = "Running it again spends the budget again."
 
 
@@ -66,7 +68,8 @@ class Sheet:
         rows: The cells of the first rows.
         more: How many rows are left out, in words, or "".
         notes: The guarantee as labels and texts.
-        closing: The last line.
+        closing: What holds of every release.
+        advice: What to do where less came out than was asked for, or "".
     """
 
     title: str
@@ -77,25 +80,44 @@ class Sheet:
     more: str
     notes: tuple[tuple[str, str], ...]
     closing: str = _SPENDS
+    advice: str = ""
 
 
-def sheet(release: Release) -> Sheet:
-    """What to show of a release."""
+def sheet(release: Release, *, whole: bool = False) -> Sheet:
+    """What to show of a release; if `whole`, all its rows, and all of every item."""
     total = len(release)
-    shown = total if total <= _WHOLE else _HEAD
+    shown = total if whole or total <= SHORT else _HEAD
     frame = release.to_polars().head(shown)
-    cells = [[visible(value) for value in column] for column in frame.iter_columns()]
+    seen = (lambda value: harmless(str(value))) if whole else visible
+    cells = [[seen(value) for value in column] for column in frame.iter_columns()]
     if release.scores is not None:
         cells[-1] = _on_grid(release.scores[:shown], release.scores.noise_sd)
     return Sheet(
         title=visible(f"{release.question}: {total:,} item{'s' * (total != 1)}"),
-        warning="" if release.guarantee.private else _NOT_PRIVATE,
+        warning="" if release.guarantee.private else NOT_PRIVATE,
         columns=tuple(map(visible, frame.columns)),
         numeric=tuple(dtype.is_numeric() for dtype in frame.dtypes),
         rows=tuple(zip(*cells, strict=True)),
         more=f"… and {total - shown:,} more" if shown < total else "",
         notes=notes(release.guarantee, release.mechanism, release.scores),
+        advice=advice(release),
     )
+
+
+def advice(release: Release) -> str:
+    """What to do where fewer items came out than were asked for, or none; otherwise nothing."""
+    k = asked_for(release.mechanism)
+    if len(release) >= (k or 1):
+        return ""
+    more = "A larger epsilon or delta names more"
+    if k is not None:
+        more += ", and public items need not be found at all"
+    if len(release) == 0:
+        return (
+            "Nothing came out: no item could be named with this privacy. Check that the columns "
+            f"are the right ones. {more}."
+        )
+    return f"Fewer than {k} came out: no other item could be named with this privacy. {more}."
 
 
 def notes(
@@ -107,7 +129,7 @@ def notes(
     """
     asked = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
     rest = {k: v for k, v in mechanism.parameters().items() if (k, v) not in asked.items()}
-    name = type(mechanism).__name__
+    name = name_of(mechanism)
     parameters = ", ".join(_parameters(rest))
     lines = [
         ("protects", guarantee.protects),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import MISSING, fields
 from typing import Any
 
 from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
-from shortlist.errors import InputError, nearest, written
+from shortlist.errors import InputError, WeakPrivacyWarning, nearest, written
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism, Question, counted
 from shortlist.mechanisms.noisy_counts import NoisyCounts
@@ -29,6 +30,9 @@ _DEFAULTS: dict[tuple[Question, type], type[Mechanism]] = {
     (Question.RANK, Wins): mechanisms.WinCount,
 }
 """By what is asked, and the first of what a source has for it."""
+
+_WEAK_EPSILON = 20  # above, and
+_WEAK_DELTA = 1e-3  # from here on, whoever asks is warned
 
 
 def build_mechanism(
@@ -54,6 +58,9 @@ def build_mechanism(
 
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
+
+    Warns:
+        WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
     """
     if question is Question.DOMAIN and offer.is_public:
         raise InputError(
@@ -89,7 +96,25 @@ def build_mechanism(
             max_items_per_user=(offer.bounds | options).get("max_items_per_user"),
         )
     _require_delta_is_used(chosen, delta)
+    _warn_of_weakness(float(epsilon), float(delta))
     return chosen
+
+
+def _warn_of_weakness(epsilon: float, delta: float) -> None:
+    """Warn of a guarantee that is one by name only."""
+    weak = []
+    if epsilon > _WEAK_EPSILON:
+        weak.append(
+            f"epsilon={epsilon!r}: above {_WEAK_EPSILON}, the answer may tell nearly all about a "
+            "user; 1 is usual."
+        )
+    if delta >= _WEAK_DELTA:
+        weak.append(
+            f"delta={delta!r}: from {_WEAK_DELTA} on, a promise that may fail for one in a "
+            "thousand users; take one far below one over their number, such as 1e-6."
+        )
+    for message in weak:  # at the line of whoever asks
+        warnings.warn(message, WeakPrivacyWarning, stacklevel=4)
 
 
 def require_enough(k: int, n_items: int) -> None:

@@ -1,0 +1,67 @@
+"""What a release says of its mechanism and its cost: a name and parameters, as JSON values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shortlist.privacy import Cost
+    from shortlist.release import Mechanism
+
+__all__ = ["Described", "asked_for", "name_of", "named", "plain"]
+
+
+@dataclass(frozen=True)
+class Described:
+    """The mechanism of a release that was loaded: its name and parameters, and nothing that runs.
+
+    >>> Described("Peeling", {"k": 3}).parameters()
+    {'k': 3}
+    """
+
+    name: str
+    values: Mapping[str, object] = field(hash=False)
+
+    def parameters(self) -> dict[str, object]:
+        """All public parameters by name."""
+        return dict(self.values)
+
+
+def name_of(mechanism: Mechanism) -> str:
+    """The name of its class."""
+    return mechanism.name if isinstance(mechanism, Described) else type(mechanism).__name__
+
+
+def asked_for(mechanism: Mechanism) -> int | None:
+    """How many items the question asked for, or None where it named no number."""
+    parameters = mechanism.parameters()
+    selection = parameters.get("selection")  # around which counts were added
+    k = parameters.get("k", selection.get("k") if isinstance(selection, Mapping) else None)
+    return k if isinstance(k, int) else None
+
+
+def named(value: Mechanism | Cost) -> dict[str, Any]:
+    """The name and the parameters as JSON values."""
+    name = value.name if isinstance(value, Described) else type(value).__name__
+    return {"name": name, "parameters": plain(value.parameters())}
+
+
+def plain(value: object) -> object:
+    """The JSON value nearest to `value`; never fails, since the budget is spent by then.
+
+    >>> plain({"day": date(2024, 2, 29), "threshold": math.inf, "split": (0.5, None)})
+    {'day': '2024-02-29', 'threshold': 'inf', 'split': [0.5, None]}
+    """
+    if value is None or isinstance(value, int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return value.isoformat() if isinstance(value, date) else str(value)
