@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from shortlist.guarantee import Guarantee
 from shortlist.privacy import Gaussian
-from shortlist.release import Guarantee, Release, Scores
+from shortlist.release import Release, Scores
 
 GUARANTEE = Guarantee(
     epsilon=1.0,

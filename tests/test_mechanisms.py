@@ -23,7 +23,7 @@ from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Question, Selection
-from shortlist.mechanisms.parameters import Option
+from shortlist.parameters import Option
 from shortlist.stores.contract import View
 from views import Listed
 

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from shortlist.sources.answer import release as released
 
 import shortlist as sl
 from forms import FORMS, counting, everything_shown, numbers, said
@@ -20,12 +21,11 @@ from refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import SPENT, InputError
 from shortlist.exact import Draws
+from shortlist.guarantee import Guarantee
 from shortlist.histogram import Counts, PrivateCounts
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
 from shortlist.mechanisms.base import Adjacency, Selection
 from shortlist.mechanisms.one_shot_laplace import OneShotLaplace
-from shortlist.release import Guarantee
-from shortlist.sources.answer import release as released
 
 MARKER = "Zz-private-91"
 ASK = {"epsilon": 5.0, "delta": 1e-6}

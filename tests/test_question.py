@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from shortlist.sources.kinds import mechanism_named, mechanism_names, own_bound
+from shortlist.sources.offer import Offer
+from shortlist.sources.question import bits_of, build_mechanism, require_enough
 
 import refusals
 from shortlist import mechanisms
@@ -25,10 +28,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
 )
 from shortlist.mechanisms.noisy_counts import NoisyCounts
-from shortlist.mechanisms.parameters import Share, Whole
-from shortlist.sources.kinds import mechanism_named, mechanism_names, own_bound
-from shortlist.sources.offer import Offer
-from shortlist.sources.question import bits_of, build_mechanism, require_enough
+from shortlist.parameters import Share, Whole
 
 MARKER = "Zz-private-91"
 HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER}]

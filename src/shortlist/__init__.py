@@ -16,6 +16,9 @@ import shortlist.processes  # noqa: F401 - it watches for forks from here on
 if TYPE_CHECKING:
     from shortlist import audit, bits, bounds, experiments, mechanisms, metrics, privacy, stores
     from shortlist.errors import InputError, WeakPrivacyWarning
+    from shortlist.guarantee import Guarantee
+    from shortlist.plan import Plan
+    from shortlist.questions import Domain, HittingSet, Rank, TopK
     from shortlist.release import Release
     from shortlist.release.loading import load
     from shortlist.sources.comparisons import Comparisons, comparisons
@@ -29,10 +32,16 @@ __all__ = [
     "IN_TABLE",
     "Comparisons",
     "Counts",
+    "Domain",
+    "Guarantee",
+    "HittingSet",
     "InputError",
     "Pairs",
+    "Plan",
+    "Rank",
     "Release",
     "Store",
+    "TopK",
     "WeakPrivacyWarning",
     "__version__",
     "audit",
@@ -53,11 +62,17 @@ __all__ = [
 _HOMES = {
     "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
+    "Domain": "shortlist.questions",
+    "Guarantee": "shortlist.guarantee",
+    "HittingSet": "shortlist.questions",
     "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
     "Pairs": "shortlist.sources.pairs",
+    "Plan": "shortlist.plan",
+    "Rank": "shortlist.questions",
     "Release": "shortlist.release",
     "Store": "shortlist.sources.store",
+    "TopK": "shortlist.questions",
     "WeakPrivacyWarning": "shortlist.errors",
     "__version__": "shortlist.version",
     "comparisons": "shortlist.sources.comparisons",

@@ -9,7 +9,21 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.reals import Ints
 
-__all__ = ["Counts", "Outcomes", "PrivateCounts", "WeightedHistogram", "Wins"]
+__all__ = ["Counts", "Outcomes", "PrivateCounts", "Wants", "WeightedHistogram", "Wins"]
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a mechanism asks an engine to show.
+
+    Attributes:
+        kind: The type of evidence.
+        bound: How much of one user may be in it at most: items, or comparisons. None where it is
+            to be whole, or where the mechanism bounds it by itself.
+    """
+
+    kind: type
+    bound: int | None = None
 
 
 @dataclass(frozen=True)

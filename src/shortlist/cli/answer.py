@@ -21,53 +21,45 @@ from shortlist.cli.request import Request
 from shortlist.errors import WeakPrivacyWarning
 
 if TYPE_CHECKING:
-    from shortlist.mechanisms import Mechanism
+    from shortlist.plan import Plan
+    from shortlist.sources.base import Source
 
 __all__ = ["answer"]
 
 
 def answer(request: Request) -> None:
     """Answer on stdout, and in the file asked for."""
-    form = request.printed_as()
-    mechanism, bits = _planned(request), request.bits()  # refused before anything is opened
+    form, bits = request.printed_as(), request.bits()
+    request.require_sense()
     request.check_output()
+    with _spinner(), _without_panics():
+        source = request.source()
+        plan, warned = _planned(request, source)
+    for warning in warned:
+        warn(warning)
     if request.dry_run:
-        print_text((_plan_as_json if form is Form.JSON else _plan_in_words)(mechanism))
+        print_text((_in_json if form is Form.JSON else _in_words)(plan))
         return
     tell_of_long_answers(request)
-    with _spinner(), _without_panics(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakPrivacyWarning)  # it was told
-        source = request.source()
-        release = request.release(source, bits)
+    with _spinner(), _without_panics():
+        release = plan.run(bits)
     publish(release, request)
     if (told := request.told(source)) is not None:
         typer.echo(told, err=True)
 
 
-def _planned(request: Request) -> Mechanism:
-    """The mechanism, and a line of warning where its guarantee is weak."""
+def _planned(request: Request, source: Source) -> tuple[Plan, list[str]]:
+    """The plan, and a line of warning where its guarantee is weak."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", WeakPrivacyWarning)
-        mechanism = request.plan()
-    for warning in caught:
-        warn(str(warning.message))
-    return mechanism
+        plan = request.plan(source)
+    return plan, [str(warning.message) for warning in caught]
 
 
-def _plan_in_words(mechanism: Mechanism) -> str:
-    cost, budget = mechanism.cost, f"epsilon={mechanism.epsilon:g}, delta={mechanism.delta:g}"
-    numbers = ", ".join(f"{name}={value:.4g}" for name, value in cost.parameters().items())
-    return "\n".join(
-        [
-            "Nothing was read and nothing was spent.",
-            "",
-            f"{type(mechanism).__name__} would spend {budget},",
-            f"which composes as {type(cost).__name__}({numbers}).",
-            "",
-            *(_wrapped(sentence) for sentence in mechanism.explain()),
-            "",
-        ]
-    )
+def _in_words(plan: Plan) -> str:
+    lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
+    about = f"{plan.question.name} by {type(plan.mechanism).__name__}."
+    return "\n".join(["No row was read and nothing was spent.", "", about, *lines, ""])
 
 
 def _wrapped(sentence: str) -> str:
@@ -76,16 +68,8 @@ def _wrapped(sentence: str) -> str:
     return textwrap.fill(sentence, 80, initial_indent="- ", subsequent_indent="  ")
 
 
-def _plan_as_json(mechanism: Mechanism) -> str:
-    from shortlist.release.described import plain
-
-    cost = mechanism.cost
-    named = {
-        "mechanism": {"name": type(mechanism).__name__, "parameters": mechanism.parameters()},
-        "cost": {"name": type(cost).__name__, "parameters": cost.parameters()},
-        "explanation": mechanism.explain(),
-    }
-    return json.dumps(plain(named), indent=2) + "\n"
+def _in_json(plan: Plan) -> str:
+    return json.dumps(plan.to_dict(), indent=2) + "\n"
 
 
 @contextlib.contextmanager

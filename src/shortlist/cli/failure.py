@@ -120,7 +120,7 @@ def _in_shell_words(message: str) -> str:
     >>> _in_shell_words("k=0: must be 1 or more; or give public_items.")
     '-k 0: must be 1 or more; or give --public-items.'
     """
-    from shortlist.sources.kinds import mechanism_names
+    from shortlist.mechanisms.registry import mechanism_names
 
     kinds = {name.replace("-", " ").title().replace(" ", ""): name for name in mechanism_names()}
 

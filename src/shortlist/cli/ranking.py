@@ -11,8 +11,8 @@ from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from shortlist.mechanisms import Mechanism
+    from shortlist.questions import Question
     from shortlist.sources.comparisons import Comparisons
-    from shortlist.sources.offer import Offer
 
 __all__ = ["RankRequest"]
 
@@ -29,13 +29,15 @@ class RankRequest(Request):
     contraction: float | None
     degree: int | None
 
-    def asked(self) -> dict[str, Any]:
-        """The arguments of the question that a mechanism is built from."""
-        return {"k": self.k, "epsilon": self.epsilon, "delta": self.delta}
+    def asked(self) -> Question:
+        """The question, as a value."""
+        from shortlist.questions import Rank
+
+        return Rank(self.k)  # type: ignore[arg-type]  # the command requires it
 
     def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
         """The mechanism asked for by name, with those of its own options that were given."""
-        from shortlist.sources.kinds import mechanism_named
+        from shortlist.mechanisms.registry import mechanism_named
 
         kind = None if self.mechanism is None else mechanism_named(self.mechanism)
         given = {"contraction": self.contraction, "degree": self.degree}
@@ -48,13 +50,12 @@ class RankRequest(Request):
             )
         return partial(kind, **options)
 
-    def _offer(self) -> Offer:
+    def require_sense(self) -> None:
+        """Refuse options that do not go together."""
         from shortlist.sources.comparisons import require_bound
-        from shortlist.sources.offer import Offer
 
         require_bound(self.user, self.max_comparisons_per_user)
         self._require_public()
-        return Offer.of_comparisons(max_comparisons_per_user=self.max_comparisons_per_user)
 
     def _require_public(self) -> None:
         if self.public_items is not None and self.public_items_in_table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shortlist.cli.options import Form
 from shortlist.cli.tables import require_one_table
@@ -15,12 +15,9 @@ from shortlist.release.sheet import SHORT
 if TYPE_CHECKING:
     from shortlist.bits import Bits
     from shortlist.mechanisms import Mechanism
-    from shortlist.release import Release
-    from shortlist.sources.comparisons import Comparisons
-    from shortlist.sources.counts import Counts
-    from shortlist.sources.offer import Offer
-    from shortlist.sources.pairs import Pairs
-    from shortlist.sources.store import Store
+    from shortlist.plan import Plan
+    from shortlist.questions import Question
+    from shortlist.sources.base import Source
 
 __all__ = ["Request"]
 
@@ -53,18 +50,17 @@ class Request:
     k: int | None = None
     count_share: float | None = None
 
-    def asked(self) -> dict[str, Any]:
-        """The arguments of the question that a mechanism is built from."""
-        asked: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+    def asked(self) -> Question:
+        """The question, as a value."""
+        from shortlist.questions import Domain, HittingSet, TopK
+
         if self.k is None:
-            return asked
-        if self.store is not None or self.question != "top-k":
-            return {"k": self.k, **asked}
-        return {"k": self.k, **asked, "count_share": self.count_share}
+            return Domain()
+        return TopK(self.k, self.count_share) if self.question == "top-k" else HittingSet(self.k)
 
     def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
         """The mechanism asked for by name, with a bound that it alone makes use of."""
-        from shortlist.sources.kinds import mechanism_named
+        from shortlist.mechanisms.registry import mechanism_named
 
         kind = None if self.mechanism is None else mechanism_named(self.mechanism)
         unbounded = self.question != "domain" and self.user and self.public_items
@@ -78,29 +74,19 @@ class Request:
             )
         return partial(kind, max_items_per_user=self.max_items_per_user)  # type: ignore[call-arg]
 
-    def plan(self) -> Mechanism:
-        """The mechanism that would answer, from the arguments alone."""
-        from shortlist.mechanisms import Question
-        from shortlist.sources.question import build_mechanism
-
-        question = Question(self.question)
-        return build_mechanism(self.kind(), self._offer(), question=question, **self.asked())
-
-    def _offer(self) -> Offer:
-        """What the table has for a mechanism, by what is said of its columns."""
-        from shortlist.sources.offer import Offer
-
+    def require_sense(self) -> None:
+        """Refuse options that do not go together."""
         require_one_table(self)
-        if self.store is not None:
-            return Offer.of_store()
-        public = self.public_items_in_table or self.public_items is not None
-        if self.user is None:
-            return Offer.of_counts(public=public, max_items_per_user=self.max_items_per_user)
-        return Offer.of_pairs(public=public, max_items_per_user=self._bound())
+
+    def plan(self, source: Source) -> Plan:
+        """What would answer, and at which price."""
+        return source.plan(
+            self.asked(), epsilon=self.epsilon, delta=self.delta, mechanism=self.kind()
+        )
 
     def _bound(self) -> int:
         """The most items of a user that count for discovery."""
-        from shortlist.sources.offer import MAX_ITEMS_PER_USER
+        from shortlist.sources.pairs import MAX_ITEMS_PER_USER
 
         return MAX_ITEMS_PER_USER if self.max_items_per_user is None else self.max_items_per_user
 
@@ -167,15 +153,7 @@ class Request:
             raise InputError(f"--seed {self.seed}: must be a whole number, 0 or more.")
         return SeededBits(self.seed)
 
-    def release(self, source: Pairs | Counts | Store | Comparisons, bits: Bits | None) -> Release:
-        """The answer."""
-        from shortlist.mechanisms import Question
-
-        ask = getattr(source, Question(self.question).method)
-        release: Release = ask(**self.asked(), mechanism=self.kind(), random=bits)
-        return release
-
-    def told(self, source: Pairs | Counts | Store | Comparisons) -> str | None:
+    def told(self, source: Source) -> str | None:
         """What to tell whoever asked, and nobody else."""
         from shortlist.sources.store import Store
 
@@ -187,7 +165,7 @@ class Request:
             "depends on private data: keep it to yourself."
         )
 
-    def source(self) -> Pairs | Counts | Store | Comparisons:
+    def source(self) -> Source:
         """What is asked, opened as far as its schema."""
         import shortlist
 

@@ -1,6 +1,6 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
-from shortlist.mechanisms.base import Adjacency, Mechanism, Question, Selection
+from shortlist.mechanisms.base import Adjacency, Mechanism, Selection
 from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
@@ -39,7 +39,6 @@ __all__ = [
     "PermuteAndFlip",
     "PolicyGaussian",
     "PolicyGreedy",
-    "Question",
     "Selection",
     "SpectralRanking",
     "ThresholdTopK",

@@ -5,20 +5,26 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
-from shortlist.mechanisms.parameters import Option, checked
+from shortlist.histogram import (
+    Counts,
+    Outcomes,
+    PrivateCounts,
+    Wants,
+    WeightedHistogram,
+    Wins,
+)
+from shortlist.parameters import Option, checked
 from shortlist.privacy import Cost
+from shortlist.questions import Question, TopK
 from shortlist.reals import Floats, Ints
 
 __all__ = [
     "ADD_OR_REMOVE",
     "Mechanism",
-    "Question",
     "Selection",
     "best_are_named",
     "counted",
@@ -30,27 +36,6 @@ __all__ = [
 
 
 ADD_OR_REMOVE = "add or remove one user"
-
-
-class Question(Enum):
-    """What can be asked of a source; a mechanism answers one of them."""
-
-    TOP_K = "top-k"
-    """The items held by most users."""
-
-    DOMAIN = "domain"
-    """All items held by enough users."""
-
-    HITTING_SET = "hitting-set"
-    """The items that reach most users together."""
-
-    RANK = "rank"
-    """The items that do best when compared in pairs."""
-
-    @property
-    def method(self) -> str:
-        """What it is called as a method of a source."""
-        return self.value.replace("-", "_")
 
 
 class Adjacency(Option):
@@ -82,7 +67,7 @@ class Selection(NamedTuple):
 class Mechanism(ABC):
     """A frozen dataclass of public parameters, built by keyword.
 
-    The types of its fields carry their checks: see `shortlist.mechanisms.parameters`.
+    The types of its fields carry their checks: see `shortlist.parameters`.
 
     Class attributes:
         question: What it answers.
@@ -96,7 +81,7 @@ class Mechanism(ABC):
         delta: The delta of the guarantee; 0, where it is no field: such a mechanism is pure.
     """
 
-    question: ClassVar[Question] = Question.TOP_K
+    question: ClassVar[type[Question]] = TopK
     evidence: ClassVar[type]
     derived: ClassVar[tuple[str, ...]] = ()
     score_unit: ClassVar[str | None] = None
@@ -106,9 +91,7 @@ class Mechanism(ABC):
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = checked(type(self), field.name, getattr(self, field.name))
-            object.__setattr__(self, field.name, value)
+        checked(self)
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
@@ -124,6 +107,16 @@ class Mechanism(ABC):
         except (ArithmeticError, ValueError):  # an InputError is a ValueError
             return False
         return True
+
+    @property
+    def wants(self) -> Wants:
+        """What `select` is to be shown, and how bounded."""
+        return Wants(self.evidence)
+
+    @property
+    def names_private_items(self) -> bool:
+        """Whether it names items that only the table knows."""
+        return bool(self.discovers)
 
     @property
     def adjacency(self) -> str:

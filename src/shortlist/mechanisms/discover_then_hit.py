@@ -11,13 +11,14 @@ import numpy as np
 from shortlist.calibration import bounded_range_epsilon, subtract_down
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Question, Selection, picked_in_turn
-from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.mechanisms.base import Selection, picked_in_turn
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.mechanisms.weighted_gaussian import people_needed
+from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Gaussian
+from shortlist.questions import HittingSet, Question
 
 __all__ = ["DiscoverThenHit"]
 
@@ -69,7 +70,7 @@ class DiscoverThenHit(Discovering):
     threshold_share: Share = 0.3
     picks_share: Share = 0.75
 
-    question: ClassVar[Question] = Question.HITTING_SET
+    question: ClassVar[type[Question]] = HittingSet
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = (

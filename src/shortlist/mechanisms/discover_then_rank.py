@@ -10,17 +10,17 @@ import numpy as np
 
 from shortlist import privacy
 from shortlist.exact import Draws
-from shortlist.histogram import WeightedHistogram
+from shortlist.histogram import Wants, WeightedHistogram
 from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
 )
-from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.weighted_gaussian import (
     people_needed,
 )
+from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, Pure
 
 __all__ = ["DiscoverThenRank"]
@@ -94,6 +94,11 @@ class DiscoverThenRank(Discovering):
     def second_sigma(self) -> float:
         """The standard deviation of a second Gaussian's noise."""
         return self.gaussians.second_sigma
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_items_per_user`."""
+        return Wants(self.evidence, self.max_items_per_user)
 
     @property
     def cost(self) -> Cost:

@@ -9,8 +9,8 @@ from shortlist.calibration import cube_noise_scale
 from shortlist.exact import Draws
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
-from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.noise import Radius, UniformNoise
+from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 
 __all__ = ["Gamma"]

@@ -16,9 +16,9 @@ from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
-from shortlist.mechanisms.parameters import Delta, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import first, odds, pick, picks
 from shortlist.mechanisms.permute_and_flip import flip
+from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Pure, round_down
 from shortlist.reals import ULP, Floats
 from shortlist.slack import SlackWeights

@@ -11,7 +11,7 @@ from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
-from shortlist.mechanisms.parameters import Epsilon, Whole
+from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.slack import SlackClasses
 

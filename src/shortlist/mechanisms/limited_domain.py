@@ -15,7 +15,7 @@ from shortlist.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.grouping import Groups
-from shortlist.histogram import PrivateCounts
+from shortlist.histogram import PrivateCounts, Wants
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
@@ -23,8 +23,8 @@ from shortlist.mechanisms.base import (
     picked_in_turn,
     require_bounded,
 )
-from shortlist.mechanisms.parameters import MOST, DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.mechanisms.peeling import first, odds, picks
+from shortlist.parameters import MOST, DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.reals import ExponentialWeights, Floats, Ints
 
@@ -128,6 +128,11 @@ class LimitedDomain(Mechanism):
         if not math.isfinite(lead):
             raise OverflowError  # no item could reach the bar
         return lead
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_items_per_user`."""
+        return Wants(self.evidence, self.max_items_per_user)
 
     @property
     def cost(self) -> Cost:

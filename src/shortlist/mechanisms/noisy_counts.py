@@ -14,10 +14,10 @@ import numpy as np
 from shortlist.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import WeightedHistogram
+from shortlist.histogram import Wants, WeightedHistogram
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism, Selection, require_bounded
-from shortlist.mechanisms.parameters import Delta, Epsilon, Share, Whole
 from shortlist.noise import Laplace, Normal
+from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.reals import Floats, Ints
 
@@ -92,6 +92,11 @@ class NoisyCounts(Mechanism):
     def evidence(self) -> type:  # type: ignore[override]
         """As the selection's."""
         return self.selection.evidence
+
+    @property
+    def wants(self) -> Wants:
+        """As the selection's."""
+        return self.selection.wants
 
     @property
     def adjacency(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from shortlist.calibration import one_shot_laplace_scale, require_one_shot_delta
 from shortlist.exact import Draws
-from shortlist.histogram import Counts
+from shortlist.histogram import Counts, Wants
 from shortlist.mechanisms.base import (
     Adjacency,
     Mechanism,
@@ -20,8 +20,8 @@ from shortlist.mechanisms.base import (
     require_bounded,
     score_digits,
 )
-from shortlist.mechanisms.parameters import Delta, Epsilon, Option, Whole
 from shortlist.noise import Laplace
+from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Approximate, Cost, Pure
 
 __all__ = ["Extreme", "OneShotLaplace"]
@@ -123,6 +123,11 @@ class OneShotLaplace(Mechanism):
     def adjacency(self) -> str:
         """Which tables count as neighbours."""
         return self.neighbours.value
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_items_per_user`."""
+        return Wants(self.evidence, self.max_items_per_user)
 
     @property
     def cost(self) -> Cost:

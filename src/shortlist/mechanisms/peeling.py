@@ -15,7 +15,7 @@ from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
-from shortlist.mechanisms.parameters import Delta, Epsilon, Option, Whole
+from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
 

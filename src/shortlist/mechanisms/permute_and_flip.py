@@ -11,8 +11,8 @@ from shortlist.exact import Draws
 from shortlist.grouping import Groups
 from shortlist.histogram import Counts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
-from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.mechanisms.peeling import first, picks
+from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.reals import ExponentialWeights, Ints
 

@@ -13,11 +13,12 @@ from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.contributions import Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Mechanism, Question, Selection
-from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
+from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.policy import MOST_ITEMS, Grid, descend, users_shuffled
 from shortlist.privacy import Gaussian, round_up
+from shortlist.questions import Domain, Question
 from shortlist.reals import NormalCDF
 
 __all__ = ["PolicyGaussian"]
@@ -62,7 +63,7 @@ class PolicyGaussian(Mechanism):
     threshold_share: Share = 0.5
     alpha: Whole = 3
 
-    question: ClassVar[Question] = Question.DOMAIN
+    question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "sensitivity", "sigma", "threshold", "cutoff")

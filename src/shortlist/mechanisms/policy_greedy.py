@@ -11,11 +11,12 @@ import numpy as np
 
 from shortlist.contributions import MOST_USERS, Contributions
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Mechanism, Question, Selection
-from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
+from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.policy import count_units, shuffled, users_shuffled
 from shortlist.privacy import Approximate
+from shortlist.questions import Domain, Question
 from shortlist.reals import LaplaceCDF
 
 __all__ = ["PolicyGreedy"]
@@ -55,7 +56,7 @@ class PolicyGreedy(Mechanism):
     delta: DeltaAboveZero
     alpha: Whole = 3
 
-    question: ClassVar[Question] = Question.DOMAIN
+    question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("threshold", "cutoff")

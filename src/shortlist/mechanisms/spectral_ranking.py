@@ -12,18 +12,18 @@ import numpy as np
 from shortlist.calibration import one_shot_laplace_scale
 from shortlist.errors import InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Outcomes
+from shortlist.histogram import Outcomes, Wants
 from shortlist.mechanisms.base import (
     Mechanism,
-    Question,
     Selection,
     best_are_named,
     require_few_comparisons,
     score_digits,
 )
-from shortlist.mechanisms.parameters import Contraction, Epsilon, Whole
 from shortlist.noise import Laplace
+from shortlist.parameters import Contraction, Epsilon, Whole
 from shortlist.privacy import Cost, Pure, round_up
+from shortlist.questions import Question, Rank
 from shortlist.random_walk import GRID, Walk, is_connected
 from shortlist.reals import Ints
 
@@ -81,7 +81,7 @@ class SpectralRanking(Mechanism):
     degree: Whole | None = None
     max_comparisons_per_user: Whole | None = None
 
-    question: ClassVar[Question] = Question.RANK
+    question: ClassVar[type[Question]] = Rank
     evidence: ClassVar[type] = Outcomes
     score_unit: ClassVar[str | None] = "noisy share of a walk's time"
 
@@ -102,6 +102,11 @@ class SpectralRanking(Mechanism):
         drawn = "" if not whose else ", whichever comparisons of each user are drawn to count"
         kept = f"whose walks both have an ergodicity coefficient of at most {self.contraction}"
         return (public, f"private between two tables {kept}{drawn}; {_NOT_PROTECTED}")
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_comparisons_per_user`."""
+        return Wants(self.evidence, self.max_comparisons_per_user)
 
     @property
     def cost(self) -> Cost:

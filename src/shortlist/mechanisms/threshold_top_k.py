@@ -16,9 +16,9 @@ from shortlist.calibration import one_shot_laplace_scale, peeling_epsilon
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.mechanisms.base import Mechanism, Selection, best_are_named, counted
-from shortlist.mechanisms.parameters import Delta, Epsilon, Option, Whole
 from shortlist.mechanisms.peeling import odds
 from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
+from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Pure, round_up
 from shortlist.race import BITS, Race
 from shortlist.reals import ROUNDING

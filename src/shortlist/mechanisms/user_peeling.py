@@ -22,17 +22,8 @@ from shortlist.exact import Draws
 from shortlist.grouping import Shuffle
 from shortlist.mechanisms.base import (
     Mechanism,
-    Question,
     Selection,
     picked_in_turn,
-)
-from shortlist.mechanisms.parameters import (
-    Delta,
-    Epsilon,
-    Option,
-    Share,
-    Whole,
-    require_delta_above_zero,
 )
 from shortlist.mechanisms.peeling import odds, pick
 from shortlist.mechanisms.weighted_gaussian import (
@@ -40,7 +31,16 @@ from shortlist.mechanisms.weighted_gaussian import (
     discover,
     people_needed,
 )
+from shortlist.parameters import (
+    Delta,
+    Epsilon,
+    Option,
+    Share,
+    Whole,
+    require_delta_above_zero,
+)
 from shortlist.privacy import Approximate, Cost, Gaussian, Pure
+from shortlist.questions import HittingSet, Question
 from shortlist.reals import Ints
 from shortlist.unreached import Unreached
 
@@ -119,7 +119,7 @@ class UserPeeling(Mechanism):
     discovery_share: Share = 0.5
     threshold_share: Share = 0.3
 
-    question: ClassVar[Question] = Question.HITTING_SET
+    question: ClassVar[type[Question]] = HittingSet
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = None
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
@@ -194,6 +194,11 @@ class UserPeeling(Mechanism):
         """The least noisy weight to be discovered, if items are."""
         discovery = self._plan.discovery
         return None if discovery is None else discovery.threshold
+
+    @property
+    def names_private_items(self) -> bool:
+        """Where there is a bound for their discovery."""
+        return self.max_items_per_user is not None
 
     @property
     def cost(self) -> Cost:

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.exact import Draws
-from shortlist.histogram import WeightedHistogram
+from shortlist.histogram import Wants, WeightedHistogram
 from shortlist.mechanisms.base import (
     Mechanism,
-    Question,
     Selection,
     require_bounded,
     score_digits,
 )
-from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.noise import Normal
+from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Gaussian
+from shortlist.questions import Domain, Question
 from shortlist.reals import UNIT, Ints, NormalCDF
 
 __all__ = ["WeightedGaussian", "discover", "people_needed", "to_units"]
@@ -59,7 +59,7 @@ class WeightedGaussian(Mechanism):
     max_items_per_user: Whole
     threshold_share: Share = 0.5
 
-    question: ClassVar[Question] = Question.DOMAIN
+    question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = WeightedHistogram
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "sigma", "threshold")
@@ -88,6 +88,11 @@ class WeightedGaussian(Mechanism):
             delta=self.threshold_delta,
             max_items_per_user=self.max_items_per_user,
         )
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_items_per_user`."""
+        return Wants(self.evidence, self.max_items_per_user)
 
     @property
     def cost(self) -> Gaussian:

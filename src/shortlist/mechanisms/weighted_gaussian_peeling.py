@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from shortlist.calibration import peeling_epsilon_lemma_b1
 from shortlist.exact import Draws
-from shortlist.histogram import WeightedHistogram
+from shortlist.histogram import Wants, WeightedHistogram
 from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
-from shortlist.mechanisms.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
+from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.privacy import Approximate
 
 __all__ = ["WeightedGaussianPeeling"]
@@ -70,6 +70,11 @@ class WeightedGaussianPeeling(Mechanism):
     def threshold(self) -> float:
         """The least noisy weight to be discovered."""
         return self.discovery.threshold
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_items_per_user`."""
+        return Wants(self.evidence, self.max_items_per_user)
 
     @property
     def cost(self) -> Approximate:

@@ -8,19 +8,19 @@ from typing import ClassVar
 
 from shortlist.calibration import one_shot_laplace_scale
 from shortlist.exact import Draws
-from shortlist.histogram import Wins
+from shortlist.histogram import Wants, Wins
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     Mechanism,
-    Question,
     Selection,
     best_are_named,
     require_few_comparisons,
     score_digits,
 )
-from shortlist.mechanisms.parameters import Epsilon, Whole
 from shortlist.noise import Laplace
+from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Cost, Pure
+from shortlist.questions import Question, Rank
 
 __all__ = ["WinCount"]
 
@@ -57,7 +57,7 @@ class WinCount(Mechanism):
     epsilon: Epsilon
     max_comparisons_per_user: Whole | None = None
 
-    question: ClassVar[Question] = Question.RANK
+    question: ClassVar[type[Question]] = Rank
     evidence: ClassVar[type] = Wins
     derived: ClassVar[tuple[str, ...]] = ("scale",)
     score_unit: ClassVar[str | None] = "noisy number of wins"
@@ -79,6 +79,11 @@ class WinCount(Mechanism):
         """Which tables count as neighbours."""
         one_row = self.max_comparisons_per_user is None
         return "add or remove one comparison" if one_row else ADD_OR_REMOVE
+
+    @property
+    def wants(self) -> Wants:
+        """The evidence, of which one user is in at most `max_comparisons_per_user`."""
+        return Wants(self.evidence, self.max_comparisons_per_user)
 
     @property
     def cost(self) -> Cost:

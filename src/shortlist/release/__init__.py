@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from shortlist.guarantee import Guarantee
 from shortlist.release.described import asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from shortlist.privacy import Cost
-
 __all__ = ["Guarantee", "Mechanism", "Release", "Scores", "check_output"]
 
 
@@ -34,29 +32,6 @@ class Mechanism(Protocol):
     def parameters(self) -> dict[str, object]:
         """All public parameters by name, given and derived: numbers, strings, None and dicts."""
         ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Guarantee:
-    """The privacy promise of one release.
-
-    Attributes:
-        epsilon: The epsilon that was asked for.
-        delta: The delta that was asked for.
-        cost: The cost as the value that composes with other costs.
-        adjacency: Which tables count as neighbours, such as "add or remove one user".
-        protects: The privacy unit, such as 'everything that one value of "user" holds'.
-        assumes: What is taken as public or promised by the caller, one sentence each.
-        private: False where the noise came from a seed: then nothing above holds.
-    """
-
-    epsilon: float
-    delta: float
-    cost: Cost
-    adjacency: str
-    protects: str
-    assumes: tuple[str, ...]
-    private: bool = True
 
 
 class Release:

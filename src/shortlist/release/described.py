@@ -9,10 +9,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shortlist.guarantee import Guarantee
     from shortlist.privacy import Cost
     from shortlist.release import Mechanism
 
-__all__ = ["Described", "asked_for", "name_of", "named", "plain"]
+__all__ = ["Described", "asked_for", "name_of", "named", "plain", "promised"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,19 @@ def named(value: Mechanism | Cost) -> dict[str, Any]:
     """The name and the parameters as JSON values."""
     name = value.name if isinstance(value, Described) else type(value).__name__
     return {"name": name, "parameters": plain(value.parameters())}
+
+
+def promised(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as JSON values."""
+    return {
+        "epsilon": plain(guarantee.epsilon),
+        "delta": plain(guarantee.delta),
+        "cost": named(guarantee.cost),
+        "adjacency": guarantee.adjacency,
+        "protects": guarantee.protects,
+        "assumes": list(guarantee.assumes),
+        "private": guarantee.private,
+    }
 
 
 def plain(value: object) -> object:

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.release.described import named, plain
+from shortlist.release.described import named, plain, promised
 from shortlist.release.types import name_of_type, texts
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shortlist.release import Guarantee, Release
+    from shortlist.release import Release
 
 __all__ = ["FORMAT", "METADATA", "SUFFIXES", "VERSION", "about", "as_json", "encoder", "records"]
 
@@ -41,7 +41,7 @@ def about(release: Release) -> dict[str, Any]:
         "version": VERSION,
         "library": __version__,
         "question": release.question,
-        "guarantee": _guarantee(release.guarantee),
+        "guarantee": promised(release.guarantee),
         "mechanism": named(release.mechanism),
         "columns": {"rank": rank, "items": columns, "types": types, "score": score},
         "scores": noise,
@@ -68,18 +68,6 @@ def as_json(release: Release) -> str:
     head = json.dumps(about(release), indent=2).removesuffix("\n}")
     lines = ",".join(f"\n    {json.dumps(record)}" for record in records(release))
     return f'{head},\n  "items": [{lines}\n  ]\n}}\n'
-
-
-def _guarantee(guarantee: Guarantee) -> dict[str, object]:
-    return {
-        "epsilon": plain(guarantee.epsilon),
-        "delta": plain(guarantee.delta),
-        "cost": named(guarantee.cost),
-        "adjacency": guarantee.adjacency,
-        "protects": guarantee.protects,
-        "assumes": list(guarantee.assumes),
-        "private": guarantee.private,
-    }
 
 
 def _parquet(release: Release) -> bytes:

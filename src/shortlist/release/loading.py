@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError
-from shortlist.release import Guarantee, Release, Scores
+from shortlist.guarantee import Guarantee
+from shortlist.release import Release, Scores
 from shortlist.release.described import Described
 from shortlist.release.formats import FORMAT, METADATA, VERSION
 from shortlist.release.types import type_named, values

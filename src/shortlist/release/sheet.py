@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from shortlist.release.described import asked_for, name_of
 
 if TYPE_CHECKING:
-    from shortlist.release import Guarantee, Mechanism, Release
+    from shortlist.guarantee import Guarantee
+    from shortlist.release import Mechanism, Release
     from shortlist.release.scores import Scores
 
 __all__ = ["NOT_PRIVATE", "SHORT", "Sheet", "advice", "harmless", "notes", "sheet", "visible"]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shortlist.bits import Bits
-from shortlist.contributions import Contributions
+from shortlist.engines.comparisons import ComparisonsInMemory
 from shortlist.errors import InputError, shown, written
-from shortlist.exact import Draws
-from shortlist.histogram import Outcomes, Wins
-from shortlist.mechanisms.base import Mechanism, Question
-from shortlist.mechanisms.parameters import require_count
-from shortlist.processes import StaysHere
+from shortlist.histogram import Outcomes
+from shortlist.mechanisms.base import Mechanism
+from shortlist.parameters import require_count
+from shortlist.plan import Budget
+from shortlist.questions import Rank
 from shortlist.release import Release
-from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
-from shortlist.sources.offer import Offer
-from shortlist.sources.question import bits_of, build_mechanism, require_enough
-from shortlist.table.comparisons import ComparisonTable, Rows, open_comparisons
+from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.table.comparisons import ComparisonTable, open_comparisons
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
 if TYPE_CHECKING:
@@ -37,6 +32,7 @@ def comparisons(
     user: str | None = None,
     max_comparisons_per_user: int | None = None,
     separator: str | None = None,
+    budget: Budget | None = None,
 ) -> Comparisons:
     """A sensitive table with one row per comparison of two items, of which one won.
 
@@ -60,6 +56,8 @@ def comparisons(
             comparisons lost for a smaller one. Choose it without looking at the data.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
+        budget: What each question is charged to before a row is read: anything with a method
+            `charge(plan)`, which refuses by raising an error. None to charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -90,7 +88,7 @@ def comparisons(
             separator=separator,
         )
     bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
-    return Comparisons(table, public, bound)
+    return Comparisons(table, public, bound, budget)
 
 
 def require_bound(user: object, max_comparisons_per_user: object) -> None:
@@ -115,7 +113,7 @@ def _quoted(name: object) -> str:
     return f'"{shown(name)}"' if isinstance(name, str) else written(name)
 
 
-class Comparisons(StaysHere):
+class Comparisons(Source):
     """(winner, loser) rows and the question that can be asked of them. Built by `comparisons`.
 
     Questions may be asked from several threads; the data is read by the first.
@@ -126,18 +124,24 @@ class Comparisons(StaysHere):
         table: ComparisonTable,
         public: pl.DataFrame | InTable,
         max_comparisons_per_user: int | None,
+        budget: Budget | None,
     ) -> None:
-        self._table = table
-        self._public = public
         self._bound = max_comparisons_per_user
-        self._offer = Offer.of_comparisons(max_comparisons_per_user=max_comparisons_per_user)
-        self._held = Once(self._read)
-
-    def __repr__(self) -> str:
-        roles = zip(("winner", "loser", "user"), self._table.columns, strict=False)
+        known = "the items that the table compares are public"
+        super().__init__(
+            ComparisonsInMemory(table, public),
+            protects=self._unit,
+            assumes=(known if public is IN_TABLE else LIST_IS_PUBLIC,),
+            bounds={"max_comparisons_per_user": max_comparisons_per_user},
+            budget=budget,
+        )
+        roles = zip(("winner", "loser", "user"), table.columns, strict=False)
         names = ", ".join(f'{role}="{name}"' for role, name in roles)
         bounded = "" if self._bound is None else f", max_comparisons_per_user={self._bound}"
-        return f"<Comparisons: {names}{bounded}>"
+        self._told = f"{names}{bounded}"
+
+    def __repr__(self) -> str:
+        return f"<Comparisons: {self._told}>"
 
     def rank(
         self,
@@ -169,57 +173,18 @@ class Comparisons(StaysHere):
             InputError: An argument cannot be used; found before data is read, but for more items
                 than are `IN_TABLE`.
         """
-        require_count("k", k)
-        chosen = build_mechanism(
-            mechanism, self._offer, question=Question.RANK, epsilon=epsilon, delta=delta, k=k
-        )
-        if self._public is not IN_TABLE:
-            require_enough(k, len(self._public))
-        show = partial(self._show, chosen, k)
-        return answer(chosen, bits_of(random), show, self._promise(chosen))
+        question = Rank(k)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
-    def _show(self, mechanism: Mechanism, k: int, draws: Draws) -> Shown:
-        rows, users = self._held()
-        n_items = len(rows.items)
-        require_enough(k, n_items)
-        winners, losers = rows.winners, rows.losers
-        if users is not None and self._bound is not None:
-            counted = users.bounded(self._bound, draws).listed()
-            winners, losers = winners[counted], losers[counted]
-        evidence: Wins | Outcomes = Wins(np.bincount(winners, minlength=n_items), self._bound)
-        if mechanism.evidence is Outcomes:
-            evidence = Outcomes.of_rows(winners, losers, n_items, self._bound)
-        return Shown(evidence, rows.items.__getitem__)
-
-    def _read(self) -> tuple[Rows, Contributions | None]:
-        """The comparisons, and which rows are whose."""
-        rows = self._table.rows(self._public)
-        return rows, _by_user(rows)
-
-    def _promise(self, mechanism: Mechanism) -> Promise:
-        known = "the items that the table compares are public"
-        of_all = mechanism.evidence is not Outcomes
-        return Promise(
-            protects=self._unit if of_all else f"who won, in {self._outcomes}",
-            assumes=(known if self._public is IN_TABLE else LIST_IS_PUBLIC,),
-        )
+    def _protected(self, mechanism: Mechanism) -> str:
+        if mechanism.evidence is not Outcomes:
+            return self._unit
+        if self._bound is None:
+            return f"who won, in {self._unit}"
+        return f"who won, in the comparisons of one user, at most {self._bound}"
 
     @property
     def _unit(self) -> str:
         if self._bound is None:
             return "one comparison"
         return f"one user, at most {self._bound} comparison{'s' * (self._bound != 1)}"
-
-    @property
-    def _outcomes(self) -> str:
-        if self._bound is None:
-            return self._unit
-        return f"the comparisons of one user, at most {self._bound}"
-
-
-def _by_user(rows: Rows) -> Contributions | None:
-    """The rows of each user, as if they were items that nobody else holds."""
-    if rows.users is None:
-        return None
-    numbers = np.arange(len(rows.users), dtype=np.uint32)
-    return Contributions.of_rows(rows.users, numbers, n_users=rows.n_users, n_items=len(numbers))

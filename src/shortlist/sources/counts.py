@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
-from shortlist import histogram
 from shortlist.bits import Bits
-from shortlist.exact import Draws
-from shortlist.mechanisms.parameters import require_count
-from shortlist.processes import StaysHere
-from shortlist.reals import Ints
+from shortlist.engines.histogram import HistogramInMemory
+from shortlist.parameters import require_count
+from shortlist.plan import Budget
+from shortlist.questions import TopK
 from shortlist.release import Release
-from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
-from shortlist.sources.offer import Offer
-from shortlist.sources.question import bits_of, build_mechanism, require_enough
+from shortlist.sources.base import LIST_IS_PUBLIC, Source
 from shortlist.table import Table, open_table
-from shortlist.table.counts import align
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
 if TYPE_CHECKING:
@@ -34,6 +29,7 @@ def counts(
     max_items_per_user: int | None = None,
     public_items: object = None,
     separator: str | None = None,
+    budget: Budget | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
 
@@ -55,6 +51,8 @@ def counts(
             count 0, and others are dropped.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
+        budget: What each question is charged to before a row is read: anything with a method
+            `charge(plan)`, which refuses by raising an error. None to charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -82,10 +80,10 @@ def counts(
             otherwise=KNOWN_IN_TABLE,
             separator=separator,
         )
-    return Counts(table, count, max_items_per_user, public)
+    return Counts(table, count, max_items_per_user, public, budget)
 
 
-class Counts(StaysHere):
+class Counts(Source):
     """A histogram and the questions that can be asked of it. Built by `counts`.
 
     Questions may be asked from several threads; the data is read by the first.
@@ -97,20 +95,24 @@ class Counts(StaysHere):
         count: str,
         max_items_per_user: int | None,
         public: pl.DataFrame | InTable | None,
+        budget: Budget | None,
     ) -> None:
-        self._table = table
-        self._count = count
-        self._max_items_per_user = max_items_per_user
-        self._public = public
-        self._offer = Offer.of_counts(
-            public=public is not None, max_items_per_user=max_items_per_user
+        super().__init__(
+            HistogramInMemory(table, public, max_items_per_user),
+            protects=f'one user, who is in each count of "{count}" at most once',
+            assumes=(
+                "each user is in each count at most once",
+                *_known(table, public),
+                *_bounded(max_items_per_user),
+            ),
+            bounds={"max_items_per_user": max_items_per_user},
+            budget=budget,
         )
-        self._held = Once(self._read)
+        items = ", ".join(f'"{name}"' for name in table.items)
+        self._told = f'item={items}, count="{count}", max_items_per_user={max_items_per_user}'
 
     def __repr__(self) -> str:
-        items = ", ".join(f'"{name}"' for name in self._table.items)
-        bound = self._max_items_per_user
-        return f'<Counts: item={items}, count="{self._count}", max_items_per_user={bound}>'
+        return f"<Counts: {self._told}>"
 
     def top_k(
         self,
@@ -145,48 +147,22 @@ class Counts(StaysHere):
             InputError: An argument cannot be used; found before data is read, but for more items
                 than are `IN_TABLE`.
         """
-        require_count("k", k)
-        chosen = build_mechanism(
-            mechanism, self._offer, epsilon=epsilon, delta=delta, k=k, count_share=count_share
-        )
-        if self._public is not None and self._public is not IN_TABLE:
-            require_enough(k, len(self._public))
-        return answer(chosen, bits_of(random), partial(self._show, k), self._promise)
+        question = TopK(k, count_share)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
-    def _show(self, k: int, _: Draws) -> Shown:
-        items, held = self._held()
-        bound = self._max_items_per_user
-        if self._public is None:
-            return Shown(histogram.PrivateCounts(held, bound), items.__getitem__)
-        require_enough(k, len(items))
-        return Shown(histogram.Counts(held, bound), items.__getitem__)
 
-    def _read(self) -> tuple[pl.DataFrame, Ints]:
-        """The items, and the count of each: of those that a list says, if there is one."""
-        items, held = self._table.counts()
-        if self._public is None or self._public is IN_TABLE:
-            return items, held
-        return self._public, align(items, held, self._public)
+def _known(table: Table, public: pl.DataFrame | InTable | None) -> list[str]:
+    if public is None:
+        return []
+    if public is not IN_TABLE:
+        return [LIST_IS_PUBLIC]
+    names = [f'"{name}"' for name in table.items]
+    if len(names) == 1:
+        return [f"the item column {names[0]} is public"]
+    return [f"the item columns {', '.join(names)} are public"]
 
-    @property
-    def _promise(self) -> Promise:
-        return Promise(
-            protects=f'one user, who is in each count of "{self._count}" at most once',
-            assumes=("each user is in each count at most once", *self._known(), *self._bounded()),
-        )
 
-    def _known(self) -> list[str]:
-        if self._public is None:
-            return []
-        if self._public is not IN_TABLE:
-            return [LIST_IS_PUBLIC]
-        names = [f'"{name}"' for name in self._table.items]
-        if len(names) == 1:
-            return [f"the item column {names[0]} is public"]
-        return [f"the item columns {', '.join(names)} are public"]
-
-    def _bounded(self) -> list[str]:
-        bound = self._max_items_per_user
-        if bound is None:
-            return []
-        return [f"each user is in at most {bound} count{'s' * (bound != 1)}"]
+def _bounded(bound: int | None) -> list[str]:
+    if bound is None:
+        return []
+    return [f"each user is in at most {bound} count{'s' * (bound != 1)}"]

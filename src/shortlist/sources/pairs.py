@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shortlist.bits import Bits
-from shortlist.contributions import Buckets, Contributions
+from shortlist.engines.rows import RowsInMemory
 from shortlist.errors import InputError
-from shortlist.exact import Draws
-from shortlist.histogram import Counts, PrivateCounts
-from shortlist.mechanisms.base import Mechanism, Question
-from shortlist.mechanisms.parameters import require_count
-from shortlist.processes import StaysHere
+from shortlist.parameters import require_count
+from shortlist.plan import Budget
+from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
-from shortlist.sources.answer import LIST_IS_PUBLIC, Once, Promise, Shown, answer
-from shortlist.sources.kinds import own_bound
-from shortlist.sources.offer import MAX_ITEMS_PER_USER, Offer
-from shortlist.sources.question import bits_of, build_mechanism, require_enough
+from shortlist.sources.base import LIST_IS_PUBLIC, Source
 from shortlist.table import Table, open_table
-from shortlist.table.keys import Coding
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Pairs", "pairs"]
+__all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
+
+MAX_ITEMS_PER_USER = 100
+"""The most items of one user that count for discovery, if nothing else is asked for."""
 
 
 def pairs(
@@ -39,6 +33,7 @@ def pairs(
     max_items_per_user: int = MAX_ITEMS_PER_USER,
     public_items: object = None,
     separator: str | None = None,
+    budget: Budget | None = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
 
@@ -64,6 +59,8 @@ def pairs(
             A CSV file begins with the name of the column. It is never the sensitive table itself.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
+        budget: What each question is charged to before a row is read: anything with a method
+            `charge(plan)`, which refuses by raising an error. None to charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -92,31 +89,35 @@ def pairs(
             otherwise="give a list that holds what everybody knows, or leave public_items out.",
             separator=separator,
         )
-    return Pairs(table, user, int(max_items_per_user), public)
+    return Pairs(table, user, int(max_items_per_user), public, budget)
 
 
-class Pairs(StaysHere):
+class Pairs(Source):
     """(user, item) rows and the questions that can be asked of them. Built by `pairs`.
 
     Questions may be asked from several threads; the data is read by the first.
     """
 
     def __init__(
-        self, table: Table, user: str, max_items_per_user: int, public: pl.DataFrame | None
+        self,
+        table: Table,
+        user: str,
+        max_items_per_user: int,
+        public: pl.DataFrame | None,
+        budget: Budget | None,
     ) -> None:
-        self._table = table
-        self._user = user
-        self._max_items_per_user = max_items_per_user
-        self._public = public
-        self._offer = Offer.of_pairs(
-            public=public is not None, max_items_per_user=max_items_per_user
+        super().__init__(
+            RowsInMemory(table, public),
+            protects=f'everything that one value of "{user}" holds',
+            assumes=() if public is None else (LIST_IS_PUBLIC,),
+            bounds={"max_items_per_user": max_items_per_user} if public is None else {},
+            budget=budget,
         )
-        self._held = Once(self._read)
+        items = ", ".join(f'"{name}"' for name in table.items)
+        self._told = f'user="{user}", item={items}, max_items_per_user={max_items_per_user}'
 
     def __repr__(self) -> str:
-        items = ", ".join(f'"{name}"' for name in self._table.items)
-        bound = self._max_items_per_user
-        return f'<Pairs: user="{self._user}", item={items}, max_items_per_user={bound}>'
+        return f"<Pairs: {self._told}>"
 
     def top_k(
         self,
@@ -152,16 +153,8 @@ class Pairs(StaysHere):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        require_count("k", k)  # None would ask for the domain
-        chosen = build_mechanism(
-            mechanism, self._offer, epsilon=epsilon, delta=delta, k=k, count_share=count_share
-        )
-        bound: int | None = self._max_items_per_user
-        if self._public is not None:
-            require_enough(k, len(self._public))
-            bound = own_bound(mechanism)
-        show = partial(self._show, chosen, bound)
-        return answer(chosen, bits_of(random), show, self._promise)
+        question = TopK(k, count_share)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
     def domain(
         self,
@@ -187,11 +180,7 @@ class Pairs(StaysHere):
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        chosen = build_mechanism(
-            mechanism, self._offer, question=Question.DOMAIN, epsilon=epsilon, delta=delta
-        )
-        show = partial(self._show, chosen, self._max_items_per_user)
-        return answer(chosen, bits_of(random), show, self._promise)
+        return self.plan(Domain(), epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
     def hitting_set(
         self,
@@ -216,50 +205,5 @@ class Pairs(StaysHere):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        require_count("k", k)
-        chosen = build_mechanism(
-            mechanism,
-            self._offer,
-            question=Question.HITTING_SET,
-            epsilon=epsilon,
-            delta=delta,
-            k=k,
-        )
-        if self._public is not None:
-            require_enough(k, len(self._public))
-        show = partial(self._show, chosen, None)
-        return answer(chosen, bits_of(random), show, self._promise)
-
-    def _show(self, mechanism: Mechanism, bound: int | None, draws: Draws) -> Shown:
-        held, items = self._held()
-        if mechanism.evidence is Contributions:  # it bounds what it needs to
-            return self._show_sets(held, items)
-        if bound is not None:
-            held = held.bounded(bound, draws)
-        if self._public is not None:
-            counts = held.counts if bound is None else held.recount().counts
-            # Code -1, of public items that nobody holds, is the count appended at the end.
-            known = np.append(counts, 0)[items.find(self._public)]
-            return Shown(Counts(known, bound), self._public.__getitem__)
-        wanted = mechanism.evidence is PrivateCounts
-        return Shown(held.recount() if wanted else held.weigh(), items.take)
-
-    def _show_sets(self, held: Contributions, items: Coding) -> Shown:
-        if self._public is None:
-            return Shown(held, items.take)
-        return Shown(held.among(items.find(self._public)), self._public.__getitem__)
-
-    def _read(self) -> tuple[Contributions, Coding]:
-        """Who holds what."""
-        users, items = self._table.pairs()
-        buckets = Buckets.of_rows(users.codes, items.codes, users.size)
-        n_items, coding = items.size, items.coding
-        del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
-        return Contributions.of_buckets(buckets, n_items), coding
-
-    @property
-    def _promise(self) -> Promise:
-        return Promise(
-            protects=f'everything that one value of "{self._user}" holds',
-            assumes=() if self._public is None else (LIST_IS_PUBLIC,),
-        )
+        question = HittingSet(k)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)

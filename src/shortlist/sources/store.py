@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
-
 from shortlist import stores
 from shortlist.bits import Bits
+from shortlist.engines.store import IndexedStore
 from shortlist.errors import InputError, written
-from shortlist.exact import Draws
-from shortlist.mechanisms.parameters import require_count
-from shortlist.processes import StaysHere
-from shortlist.reals import Ints
+from shortlist.plan import Budget
+from shortlist.questions import TopK
 from shortlist.release import Release
-from shortlist.sources.answer import Promise, Shown, answer
-from shortlist.sources.offer import Offer
-from shortlist.sources.question import bits_of, build_mechanism
+from shortlist.sources.base import Source
 from shortlist.stores.urls import open_store
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Store", "store"]
 
@@ -30,6 +21,7 @@ def store(
     table: str | None = None,
     item: str | None = None,
     count: str | None = None,
+    budget: Budget | None = None,
 ) -> Store:
     """A sensitive histogram with an index, of which a question reads few counts.
 
@@ -45,6 +37,8 @@ def store(
         table: With a URL, the table, with one row per item.
         item: With a URL, the column of items.
         count: With a URL, the column of counts: whole numbers from 0 to 2^62.
+        budget: What each question is charged to before a row is read: anything with a method
+            `charge(plan)`, which refuses by raising an error. None to charge nothing.
 
     Raises:
         InputError: There is no such database, table or column, it may not be read, or its rows
@@ -61,14 +55,14 @@ def store(
         given = [f"{name}={written(value)}" for name, value in names.items() if value is not None]
         if given:
             raise InputError(f"{given[0]}: goes with a URL, and the store has its own.")
-        return Store(url_or_store)
+        return Store(url_or_store, budget)
     if not isinstance(url_or_store, str):
         raise InputError(
             f"store: {written(url_or_store)} is neither a URL, such as sqlite:///items.db, nor a "
             "store of shortlist.stores."
         )
     try:
-        return Store(open_store(url_or_store, **names))  # type: ignore[arg-type]  # checked there
+        return Store(open_store(url_or_store, **names), budget)  # type: ignore[arg-type]  # checked there
     except InputError as error:
         message = str(error)
     # The frames of the other trace hold the URL, which whoever prints their variables would show.
@@ -76,15 +70,24 @@ def store(
     raise InputError(message)
 
 
-class Store(StaysHere):
+class Store(Source):
     """A store and the questions that can be asked of it. Built by `store`.
 
     Questions may be asked from several threads; each reads for itself.
     """
 
-    def __init__(self, held: stores.Store) -> None:
+    def __init__(self, held: stores.Store, budget: Budget | None = None) -> None:
+        named = "" if held.count is None else f' of "{held.count}"'
+        super().__init__(
+            IndexedStore(held),
+            protects=f"one user, who is in each count{named} at most once",
+            assumes=(
+                "each user is in each count at most once",
+                "the items of the store are public",
+            ),
+            budget=budget,
+        )
         self._held = held
-        self._offer = Offer.of_store()
 
     def __repr__(self) -> str:
         return f"<Store of {self._held!r}>"
@@ -133,38 +136,5 @@ class Store(StaysHere):
                 fails. Then nothing is released; but what failed once it was read may depend on
                 the counts, so count the budget as spent, and do not ask until it works.
         """
-        require_count("k", k)
-        chosen = build_mechanism(mechanism, self._offer, epsilon=epsilon, delta=delta, k=k)
-        bits = bits_of(random)
-        with self._held.snapshot() as view:
-            return answer(chosen, bits, partial(_show, view, k), self._promise)
-
-    @property
-    def _promise(self) -> Promise:
-        named = "" if self._held.count is None else f' of "{self._held.count}"'
-        return Promise(
-            protects=f"one user, who is in each count{named} at most once",
-            assumes=(
-                "each user is in each count at most once",
-                "the items of the store are public",
-            ),
-        )
-
-
-def _show(view: stores.Snapshot, k: int, _: Draws) -> Shown:
-    _require_enough(k, view.size)
-
-    def items(ids: Ints) -> pl.DataFrame:
-        _require_enough(k, len(ids))  # of ids with gaps there may be k where of items there are not
-        return view.items(ids)
-
-    return Shown(view, items)
-
-
-def _require_enough(k: int, most: int) -> None:
-    """Refuse to ask for more items than there can be.
-
-    The message has no number: what ids span may tell how often rows were replaced.
-    """
-    if k > most:
-        raise InputError(f"k={k}: the store has not so many items; ask for fewer.")
+        question = TopK(k)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)

@@ -11,7 +11,7 @@ from shortlist.errors import InputError, nearest, shown, written
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 
-__all__ = ["every_mechanism", "kind_and_options", "mechanism_named", "mechanism_names", "own_bound"]
+__all__ = ["every_mechanism", "kind_and_options", "mechanism_named", "mechanism_names"]
 
 
 def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]]:
@@ -42,12 +42,6 @@ def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]
         f"mechanism={written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
         "functools.partial of one with its options by keyword."
     )
-
-
-def own_bound(mechanism: object) -> int | None:
-    """The bound on each user's items that the caller gave to the mechanism itself, if any."""
-    bound = mechanism.keywords.get("max_items_per_user") if isinstance(mechanism, partial) else None
-    return None if bound is None else int(bound)
 
 
 def mechanism_names() -> list[str]:

@@ -1,12 +1,13 @@
-"""The types of mechanisms' parameters: each carries its own check.
+"""The types of parameters, of questions and mechanisms: each carries its own check.
 
-A mechanism is a dataclass whose fields are annotated with these, as in `k: Whole` or
-`discovery_share: Share = 0.3`; with "| None" a field may also be None. A field whose type is an
-`Option` takes one of its alternatives. Another type carries no check.
+A field of a dataclass is annotated with one, as in `k: Whole` or `discovery_share: Share = 0.3`;
+with "| None" it may also be None. A field whose type is an `Option` takes one of its alternatives.
+Another type carries no check. `checked` is called when the dataclass is made.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import types
@@ -113,10 +114,16 @@ Contraction = Annotated[float, require_contraction]
 _Check = Callable[[str, Any], Any]
 
 
-def checked(owner: type, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
-    """The value that the field of that name gets, refused where its type's check refuses it."""
-    check = _checks(owner).get(name)
-    return value if check is None else check(name, value)
+def checked(made: Any) -> None:  # noqa: ANN401 - any dataclass
+    """Check every field of a frozen dataclass, and let it have the plain value of its type.
+
+    Raises:
+        InputError: A value is refused by its type; the message names the field.
+    """
+    checks = _checks(type(made))  # type: ignore[arg-type]  # a class is hashable
+    for field in dataclasses.fields(made):
+        if (check := checks.get(field.name)) is not None:
+            object.__setattr__(made, field.name, check(field.name, getattr(made, field.name)))
 
 
 @functools.cache

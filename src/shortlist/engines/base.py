@@ -1,0 +1,61 @@
+"""What every engine is: the way from rows, wherever they are, to evidence."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shortlist.exact import Draws
+from shortlist.histogram import Wants
+from shortlist.processes import StaysHere
+from shortlist.reals import Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Engine", "Shown"]
+
+
+class Shown(NamedTuple):
+    """What a mechanism may look at.
+
+    Attributes:
+        evidence: Of the kind that was wanted.
+        items: From positions in it to the items, one row each and in the same order.
+        n_items: How many items there are, where everybody knows them; None where not.
+    """
+
+    evidence: Any
+    items: Callable[[Ints], pl.DataFrame]
+    n_items: int | None = None
+
+
+class Engine(StaysHere, ABC):
+    """Where rows live. Only `show` reads them, and only `Plan.run` calls it.
+
+    Attributes:
+        offers: The types of evidence that it can show; the first decides the default mechanism.
+        items_are_public: Whether everybody knows the items.
+        n_items: How many items there are, if that is known before rows are read.
+    """
+
+    offers: tuple[type, ...]
+    items_are_public: bool
+    n_items: int | None = None
+
+    def require(self, wants: Wants) -> None:
+        """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""
+
+    @abstractmethod
+    def show(self, wants: Wants, draws: Draws) -> AbstractContextManager[Shown]:
+        """Read rows and show what is wanted of them, for as long as the context lasts.
+
+        Args:
+            wants: Of a kind that is offered.
+            draws: What each user's random subset is drawn from, where users are bounded.
+
+        Raises:
+            InputError: The rows cannot be read, or are not what they should be.
+        """

@@ -1,0 +1,66 @@
+"""The privacy promise of a release: whom it protects, how much, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from shortlist.errors import InputError
+from shortlist.privacy import Cost, round_up
+
+__all__ = ["Guarantee"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """The privacy promise of one release, or of several together: guarantees of one unit add.
+
+    A sum states the epsilons and deltas added up, which always holds; `cost` may convert to less,
+    by `cost.epsilon(delta)`.
+
+    Attributes:
+        epsilon: The epsilon that was asked for.
+        delta: The delta that is spent; at most what was asked for.
+        cost: The cost as the value that composes with other costs.
+        adjacency: Which tables count as neighbours, such as "add or remove one user".
+        protects: The privacy unit, such as 'everything that one value of "user" holds'.
+        assumes: What is taken as public or promised by the caller, one sentence each.
+        private: False where the noise came from a seed: then nothing above holds.
+    """
+
+    epsilon: float
+    delta: float
+    cost: Cost
+    adjacency: str
+    protects: str
+    assumes: tuple[str, ...]
+    private: bool = True
+
+    def __add__(self, other: Guarantee) -> Guarantee:
+        """The promise of both releases together, whichever came first and however it was chosen.
+
+        Raises:
+            InputError: They protect different units, or from different neighbours.
+        """
+        if not isinstance(other, Guarantee):
+            return NotImplemented
+        for name in ("protects", "adjacency"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise InputError(
+                    f"{name}: one guarantee says {mine!r} and the other {theirs!r}, so that "
+                    "together they promise nothing to either; add up guarantees of one kind. If "
+                    "both mean the same, add their costs, as in a.cost + b.cost."
+                )
+        return replace(
+            self,
+            epsilon=round_up(Fraction(self.epsilon) + Fraction(other.epsilon)),
+            delta=round_up(Fraction(self.delta) + Fraction(other.delta)),
+            cost=self.cost + other.cost,
+            assumes=tuple(dict.fromkeys((*self.assumes, *other.assumes))),
+            private=self.private and other.private,
+        )
+
+    def __radd__(self, other: object) -> Guarantee:
+        """Begin with 0, as `sum` does."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented

@@ -1,0 +1,125 @@
+"""The one door: a question, the mechanism that answers it, its guarantee, and the way to run it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from shortlist.bits import Bits, SystemBits
+from shortlist.engines import Engine, Shown
+from shortlist.errors import SPENT, InputError, spending, written
+from shortlist.exact import Draws
+from shortlist.guarantee import Guarantee
+from shortlist.mechanisms.base import Mechanism, counted
+from shortlist.processes import require_threads
+from shortlist.questions import Question
+from shortlist.release import Release
+from shortlist.release.described import named, plain, promised
+from shortlist.release.making import make_release
+
+__all__ = ["Budget", "Plan"]
+
+
+class Budget(Protocol):
+    """What a plan is charged to, before it may read a row."""
+
+    def charge(self, plan: Plan) -> None:
+        """Take note of what the plan will spend, for good; or refuse, by raising an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What would be asked, and at which price: made of public parameters alone.
+
+    Built by the `plan` of a source. Nothing was read, and nothing is spent until it is run.
+
+    Attributes:
+        question: What is asked.
+        mechanism: What answers it, with its parameters.
+        guarantee: The promise of the release.
+    """
+
+    question: Question
+    mechanism: Mechanism
+    guarantee: Guarantee
+    engine: Engine = field(repr=False, compare=False)
+    budget: Budget | None = field(default=None, repr=False, compare=False)
+
+    def explain(self) -> str:
+        """What would happen, in plain words: the price, the noise, what it takes to be named."""
+        return "\n".join([self._price(), *self.mechanism.explain()])
+
+    def _price(self) -> str:
+        guarantee, cost = self.guarantee, self.guarantee.cost
+        lost = f", delta = {cost.lost:.4g}" if cost.lost else ""
+        return (
+            f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to others it "
+            f"counts as rho = {cost.rho:.4g}{lost}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON values."""
+        told = {
+            "question": {"name": self.question.name, **vars(self.question)},
+            "mechanism": named(self.mechanism),
+            "guarantee": promised(self.guarantee),
+            "explanation": self.explain().split("\n"),
+        }
+        return {name: plain(value) for name, value in told.items()}
+
+    def run(self, random: Bits | None = None) -> Release:
+        """Charge the budget, read the rows, and select: here, and nowhere else, a row is read.
+
+        Args:
+            random: Where random bits come from: the operating system, unless this is a
+                `shortlist.bits.SeededBits`, with which nothing is private.
+
+        Raises:
+            InputError: What only shows where rows are read; the message says to count it as spent.
+            MemoryError: Likewise. The library's own message would tell the size of the data.
+            RuntimeError: Nothing can be read in this process.
+        """
+        bits = _bits_of(random)
+        require_threads()
+        if self.budget is not None:
+            self.budget.charge(self)
+        with suppress(MemoryError), spending():  # said once too often, where no row was read
+            draws = Draws(bits)
+            with self.engine.show(self.mechanism.wants, draws) as shown:
+                return self._answered(shown, draws)
+        raise MemoryError(f"there is not enough memory for this table. {SPENT}")
+
+    def _answered(self, shown: Shown, draws: Draws) -> Release:
+        require_enough(self.question, shown.n_items)
+        selection = self.mechanism.select(shown.evidence, draws)
+        items = shown.items(selection.positions)
+        k = self.question.most_items
+        if self.engine.items_are_public and k is not None and items.height < k:
+            # Without a number: what ids span may tell how often rows were replaced.
+            raise InputError(f"k={k}: there are not so many items; ask for fewer.")
+        guarantee = replace(self.guarantee, private=draws.bits.private)
+        return make_release(self.question, self.mechanism, selection, items, guarantee)
+
+
+def require_enough(question: Question, n_items: int | None) -> None:
+    """Refuse to ask for more than the items that everybody knows, where their number is known."""
+    k = question.most_items
+    if k is not None and n_items is not None and k > n_items:
+        there = "there is" if n_items == 1 else "there are"
+        items = counted(n_items, "public item")
+        raise InputError(f"k={k}: {there} only {items}; ask for at most {n_items}.")
+
+
+def _bits_of(random: object) -> Bits:
+    """The source of random bits that was asked for: the operating system's, if None."""
+    if random is None:
+        return SystemBits()
+    if isinstance(random, type):
+        raise InputError(f"random={random.__name__}: give an instance, {random.__name__}(…).")
+    if not (callable(getattr(random, "words", None)) and hasattr(random, "private")):
+        raise InputError(
+            f"random={written(random)}: must be a source of bits; leave it out, or for a test "
+            "give shortlist.bits.SeededBits(42), whose releases are not private."
+        )
+    return random  # type: ignore[return-value]

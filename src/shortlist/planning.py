@@ -1,0 +1,191 @@
+"""From what is asked of a source to the mechanism that answers it, without any data."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from shortlist import mechanisms
+from shortlist.contributions import Contributions
+from shortlist.engines import Engine
+from shortlist.errors import InputError, WeakPrivacyWarning, nearest
+from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
+from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.registry import kind_and_options
+from shortlist.parameters import require_delta
+from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
+from shortlist.stores.contract import View
+
+__all__ = ["mechanism_for"]
+
+_DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
+    (TopK, WeightedHistogram): mechanisms.DiscoverThenRank,
+    (TopK, PrivateCounts): mechanisms.LimitedDomain,
+    (TopK, Counts): mechanisms.JointOrPeel,
+    (TopK, View): mechanisms.ThresholdTopK,
+    (Domain, WeightedHistogram): mechanisms.WeightedGaussian,
+    (HittingSet, WeightedHistogram): mechanisms.DiscoverThenHit,
+    (HittingSet, Counts): mechanisms.UserPeeling,
+    (Rank, Wins): mechanisms.WinCount,
+}
+"""By what is asked, and the first of what an engine offers."""
+
+_WHO = "needs to know who holds what, which counts do not tell", "give rows, by sl.pairs"
+_EVERY = "needs every count", "give all counts, by sl.counts"
+_COMPARED = "looks at comparisons", "give these, by sl.comparisons"
+_NEEDS: dict[type, tuple[str, str]] = {
+    View: ("reads few counts of a store with an index", "give a store, by sl.store"),
+    WeightedHistogram: _WHO,
+    Contributions: _WHO,
+    Counts: _EVERY,
+    PrivateCounts: _EVERY,
+    Wins: _COMPARED,
+    Outcomes: _COMPARED,
+}
+"""What a mechanism that looks at such evidence does, and how its caller comes by it."""
+
+_WEAK_EPSILON = 20  # above, and
+_WEAK_DELTA = 1e-3  # from here on, whoever asks is warned
+
+
+def mechanism_for(
+    question: Question,
+    engine: Engine,
+    bounds: Mapping[str, int | None],
+    *,
+    mechanism: object,
+    epsilon: float,
+    delta: float,
+) -> Mechanism:
+    """The mechanism that answers a question, from public parameters.
+
+    Args:
+        question: What is asked.
+        engine: What has the rows.
+        bounds: Fields of a mechanism that the source fills: what one user is in.
+        mechanism: A class, a `functools.partial` of one, or None for the default.
+        epsilon: As asked.
+        delta: As asked.
+
+    Raises:
+        InputError: The mechanism does not answer this question, or a parameter is out of range.
+
+    Warns:
+        WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
+    """
+    question.require(items_are_public=engine.items_are_public)
+    asked = _default(question, engine) if mechanism is None else mechanism
+    kind, options = kind_and_options(asked)
+    _require_fit(kind, question, engine)
+    given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
+    _require_options(kind, options, given)
+
+    def build(epsilon: float, delta: float) -> Mechanism:
+        values = given | {"epsilon": epsilon, "delta": delta}
+        return kind(**{name: values[name] for name in values if name in kind.fields()}, **options)
+
+    bound = (dict(bounds) | options).get("max_items_per_user")
+    chosen = question.answered(build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
+    if engine.items_are_public and chosen.names_private_items:
+        raise InputError(
+            "mechanism: max_items_per_user is for the discovery of private items, and these are "
+            "public; leave it out."
+        )
+    _require_delta_is_used(chosen, delta)
+    engine.require(chosen.wants)
+    _warn_of_weakness(float(epsilon), float(delta))
+    return chosen
+
+
+def _default(question: Question, engine: Engine) -> type[Mechanism]:
+    for kind in type(question).__mro__:
+        if found := _DEFAULTS.get((kind, engine.offers[0])):
+            return found
+    raise InputError(
+        f"{question.name}: nothing answers it from such a table by default; give a mechanism, or "
+        "ask another question."
+    )
+
+
+def _require_fit(kind: type[Mechanism], question: Question, engine: Engine) -> None:
+    name = kind.__name__
+    if not isinstance(question, kind.question):
+        raise InputError(
+            f"mechanism={name}: it answers {kind.question.method()}, not {question.method()}."
+        )
+    if engine.items_are_public and kind.discovers:
+        raise InputError(
+            f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
+            "out."
+        )
+    if not engine.items_are_public and kind.evidence is Counts:
+        raise InputError(
+            f"mechanism={name}: it takes items that everybody knows; give public_items."
+        )
+    if kind.evidence not in engine.offers:
+        does, remedy = _NEEDS.get(kind.evidence, (f"looks at {kind.evidence.__name__}", ""))
+        remedy = f", or {remedy}" if remedy else ""
+        raise InputError(f"mechanism={name}: it {does}; leave mechanism out{remedy}.")
+
+
+def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
+    own = [name for name in kind.fields() if name not in given]
+    for name in options:
+        if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
+            raise InputError(
+                f"mechanism: {name} is an argument of the source; give it there, not here."
+            )
+        if name in given:
+            raise InputError(f"mechanism: {name} is given by the question; leave it out there.")
+        if name not in own:
+            known = ", ".join(own) or "none"
+            raise InputError(
+                f"mechanism: {kind.__name__} has no option {name}; it has {known}."
+                f"{nearest(name, own)}"
+            )
+    for field in fields(kind):  # type: ignore[arg-type]
+        optional = field.default is not MISSING or field.default_factory is not MISSING
+        if not optional and field.name not in {**given, **options}:
+            raise InputError(
+                f"mechanism={kind.__name__}: it needs its option {field.name}; give it by "
+                f"functools.partial({kind.__name__}, {field.name}=...)."
+            )
+
+
+def _require_delta_is_used(mechanism: Mechanism, delta: float) -> None:
+    """Refuse a delta that would not be used: another mechanism is more accurate with it."""
+    require_delta("delta", delta)
+    if delta > 0 and "delta" not in mechanism.fields():
+        name = type(mechanism).__name__
+        raise InputError(
+            f"delta={delta!r}: {name} is pure and uses none of it; leave delta out, or choose a "
+            "mechanism that uses it."
+        )
+
+
+def _warn_of_weakness(epsilon: float, delta: float) -> None:
+    """Warn of a guarantee that is one by name only."""
+    weak = []
+    if epsilon > _WEAK_EPSILON:
+        weak.append(
+            f"epsilon={epsilon!r}: above {_WEAK_EPSILON}, the answer may tell nearly all about a "
+            "user; 1 is usual."
+        )
+    if delta >= _WEAK_DELTA:
+        weak.append(
+            f"delta={delta!r}: from {_WEAK_DELTA} on, a promise that may fail for one in a "
+            "thousand users; take one far below one over their number, such as 1e-6."
+        )
+    for message in weak:
+        warnings.warn(message, WeakPrivacyWarning, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """How many frames up, seen from whoever calls this, the first is that is none of ours."""
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - as the warnings module does
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("shortlist."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,66 @@
+"""From a selection to the release that leaves: nothing in it tells the order of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shortlist.release import Release, Scores
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shortlist.guarantee import Guarantee
+    from shortlist.mechanisms.base import Mechanism, Selection
+    from shortlist.questions import Question
+    from shortlist.reals import Ints
+
+__all__ = ["make_release"]
+
+
+def make_release(
+    question: Question,
+    mechanism: Mechanism,
+    selection: Selection,
+    items: pl.DataFrame,
+    guarantee: Guarantee,
+) -> Release:
+    """The release of `items`, one row per selected position and in the same order."""
+    items = _fresh(items)
+    scores = selection.scores
+    if not selection.ordered:
+        order = _public_order(items, selection)
+        items = items[order]
+        scores = None if scores is None else scores[order]
+    labelled = None
+    if scores is not None and mechanism.score_unit and selection.noise_sd:
+        labelled = Scores(scores.tolist(), unit=mechanism.score_unit, noise_sd=selection.noise_sd)
+    return Release(
+        question=question.name,
+        items=items,
+        scores=labelled,
+        guarantee=guarantee,
+        mechanism=mechanism,
+    )
+
+
+def _fresh(items: pl.DataFrame) -> pl.DataFrame:
+    """The same strings in memory of their own.
+
+    A column of strings that was gathered from another shares its buffers, with all their strings,
+    and hands them on where it is exported.
+    """
+    import polars as pl
+
+    texts = [column for column in items.get_columns() if column.dtype == pl.String]
+    return items.with_columns(pl.Series(text.name, text.to_list(), pl.String) for text in texts)
+
+
+def _public_order(items: pl.DataFrame, selection: Selection) -> Ints:
+    """An order that says no more than the release: by score, if any, and then by item."""
+    import polars as pl
+
+    keys = items.rename({name: f"item {i}" for i, name in enumerate(items.columns)})
+    if selection.scores is not None:
+        keys = keys.insert_column(0, pl.Series("falling score", -selection.scores))
+    by = list(keys.columns)
+    return keys.with_row_index("row").sort(by)["row"].to_numpy()

@@ -1,0 +1,104 @@
+"""What every source is: sensitive data with its unit, its bounds, and what is public of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from shortlist.engines import Engine
+from shortlist.guarantee import Guarantee
+from shortlist.mechanisms.base import Mechanism
+from shortlist.plan import Budget, Plan, require_enough
+from shortlist.planning import mechanism_for
+from shortlist.processes import StaysHere
+from shortlist.questions import Question
+
+__all__ = ["LIST_IS_PUBLIC", "Source"]
+
+LIST_IS_PUBLIC = "the list of public items does not depend on this table"
+
+
+class Source(StaysHere):
+    """Sensitive data; its methods are the questions that make sense for it.
+
+    Questions may be asked from several threads.
+    """
+
+    known: ClassVar[tuple[str, ...]] = ("the names and types of the columns are public",)
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        protects: str,
+        assumes: tuple[str, ...] = (),
+        bounds: Mapping[str, int | None] | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Hold what belongs to the data, not to a question.
+
+        Args:
+            engine: What has the rows.
+            protects: The privacy unit, in words.
+            assumes: What is public, or promised by the caller, one sentence each.
+            bounds: Fields of a mechanism that are filled from here: what one user is in.
+            budget: What every question is charged to before anything is read; None for nothing.
+        """
+        self._engine = engine
+        self._protects = protects
+        self._assumes = assumes
+        self._bounds = {} if bounds is None else dict(bounds)
+        self._budget = budget
+
+    def plan(
+        self,
+        question: Question,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: object = None,
+    ) -> Plan:
+        """What would answer a question, and at which price; nothing is read, and nothing spent.
+
+        Args:
+            question: What is asked, such as `shortlist.TopK(20)`.
+            epsilon: The privacy budget, above 0.
+            delta: From 0 on and below 1; above 0 where items are private.
+            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with its
+                own options; None for the default.
+
+        Raises:
+            InputError: An argument cannot be used.
+
+        Warns:
+            WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
+        """
+        chosen = mechanism_for(
+            question,
+            self._engine,
+            self._bounds,
+            mechanism=mechanism,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        require_enough(question, self._engine.n_items)
+        return Plan(
+            question=question,
+            mechanism=chosen,
+            guarantee=self._guarantee(chosen),
+            engine=self._engine,
+            budget=self._budget,
+        )
+
+    def _guarantee(self, mechanism: Mechanism) -> Guarantee:
+        return Guarantee(
+            epsilon=mechanism.epsilon,
+            delta=mechanism.delta,
+            cost=mechanism.cost,
+            adjacency=mechanism.adjacency,
+            protects=self._protected(mechanism),
+            assumes=(*self.known, *self._assumes, *mechanism.assumes),
+        )
+
+    def _protected(self, mechanism: Mechanism) -> str:  # noqa: ARG002 - for sources whose unit depends
+        return self._protects
