@@ -31,8 +31,8 @@ from shortlist.mechanisms import (
     SpectralRanking,
 )
 from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.registry import every_mechanism
 from shortlist.noise import Exponential, Laplace, Normal
-from shortlist.sources.kinds import every_mechanism
 
 # --- what holds
 

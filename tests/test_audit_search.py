@@ -9,7 +9,7 @@ from shortlist.audit import Verdict
 from shortlist.audit.exact import audit_exactly
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
-from shortlist.sources.kinds import every_mechanism
+from shortlist.mechanisms.registry import every_mechanism
 
 MECHANISMS = [next(settings_of(kind, quick=True)) for kind in every_mechanism()]
 FEW = 2  # items

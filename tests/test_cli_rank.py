@@ -78,7 +78,7 @@ def test_a_dry_run_of_a_ranking_reads_nothing(run):
         ([IN_TABLE, "--loser", "number"], '--winner "won" is of type String, and'),
         ([IN_TABLE, "--delta", "0.1"], "--delta 0.1: win-count is pure and uses none of it"),
         ([IN_TABLE, "--mechanism", "joint"], "--mechanism joint: it answers top-k, not rank."),
-        ([IN_TABLE, "-k", 6], "-k 6: there are only 5 public items; ask for at most so many."),
+        ([IN_TABLE, "-k", 6], "-k 6: there are only 5 public items; ask for at most 5."),
         ([IN_TABLE, "--seed", 1], "--seed 1: whoever knows the seed"),
         ([IN_TABLE, "--degree", 3], "--degree: it goes with --mechanism spectral-ranking; leave"),
         ([IN_TABLE, *SPECTRAL], "--mechanism spectral-ranking: not every pair of items was"),

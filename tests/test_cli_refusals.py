@@ -76,13 +76,14 @@ def test_values_that_do_not_fit(complaint, file, more, said):
         ([IN_TABLE, "--count", "secret"], '--count "secret" holds a text that is no whole number'),
         ([IN_TABLE, "--count-share", "1"], "--count-share 1.0: must be a number from 1e-6"),
         ([IN_TABLE, "--count-share", "some"], "'--count-share': \"some\" is not a number."),
-        ([IN_TABLE, "-k", "6"], "-k 6: there are only 5 public items; ask for at most so many."),
+        ([IN_TABLE, "-k", "6"], "-k 6: there are only 5 public items; ask for at most 5."),
         ([IN_TABLE, "--max-items-per-user", "0"], "--max-items-per-user 0: must be"),
         ([IN_TABLE, "--mechanism", "limited-domain"], "limited-domain: it discovers private items"),
         ([IN_TABLE, "--delta", "0.1", "--mechanism", "joint"], "--delta 0.1: joint is pure and"),
         (["--mechanism", "peeling"], "items that everybody knows; give --public-items."),
-        (["--mechanism", "weighted-gaussian"], "it needs to know who holds what"),
-        (["--mechanism", "weighted-gaussian"], "give rows of users and items, by --user."),
+        (["--mechanism", "weighted-gaussian"], "it answers domain, not top-k."),
+        (["--mechanism", "discover-then-rank"], "it needs to know who holds what"),
+        (["--mechanism", "discover-then-rank"], "give rows, by --user."),
     ],
 )
 def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
@@ -101,8 +102,8 @@ def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
         (["x.csv"], "FILE does not go with --store"),
         (["--table", "item"], '--table "item" is not a table of this file. Did you mean "items"?'),
         (["--count", "play"], '--table "items": --count "play" is not a column. The columns are'),
-        (["--mechanism", "joint"], "--mechanism joint: it needs every count, and of a store few"),
-        (["--mechanism", "joint"], "take all counts out of the store, for --count."),
+        (["--mechanism", "joint"], "--mechanism joint: it needs every count;"),
+        (["--mechanism", "joint"], "or give all counts, by --count."),
         ([], '--table "items": --count "plays" has no index'),
         ([], 'falling count; run CREATE INDEX "items by plays" ON "items" ("plays");'),
         (["--store", "sqlite:///no.db"], '--store "sqlite:///no.db" does not exist'),
@@ -120,7 +121,7 @@ def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
 def test_more_than_a_store_has(complaint, database):
     database.store(STORED).prepare()
     said = complaint(*in_store(database.url, k=6))
-    assert said == "-k 6: the store has not so many items; ask for fewer."
+    assert said == "-k 6: there are not so many items; ask for fewer. Count the budget as spent."
 
 
 def test_a_table_is_in_one_place(complaint, file):
@@ -175,7 +176,7 @@ def test_a_domain_of_public_items_is_refused(complaint, file):
 def test_more_than_there_are_public_items(complaint, file, tmp_path):
     (tmp_path / "known.csv").write_text("title\na\nb\n")
     said = complaint(*top_k(file, "--public-items", tmp_path / "known.csv", k=3))
-    assert said == "-k 3: there are only 2 public items; ask for at most so many."
+    assert said == "-k 3: there are only 2 public items; ask for at most 2."
 
 
 def test_files_that_cannot_be_read(complaint, tmp_path):

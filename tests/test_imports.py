@@ -76,6 +76,28 @@ ALLOWED = {
     "race": {"binomial", "exact", "reals"},
     "threshold": {"reals", "errors"},
     "histogram": {"reals", "errors"},
+    "parameters": {"privacy", "errors"},
+    "questions": {
+        "questions", "parameters", "errors",
+        "mechanisms",  # what a question wraps
+    },
+    "guarantee": {"privacy", "errors"},
+    "engines": {
+        "engines", "contributions", "histogram", "stores", "table", "exact", "processes", "reals",
+        "errors",
+    },
+    "planning": {
+        "mechanisms", "engines", "questions", "contributions", "histogram", "stores", "parameters",
+        "errors",
+    },
+    "plan": {
+        "engines", "mechanisms", "questions", "guarantee", "release", "bits", "exact", "processes",
+        "errors",
+    },
+    "sources": {
+        "sources", "plan", "planning", "engines", "questions", "guarantee", "mechanisms",
+        "histogram", "stores", "table", "release", "parameters", "bits", "processes", "errors",
+    },
     "bounds": {"bounds", "reals", "errors"},
     "metrics": {"metrics", "kernels", "contributions", "unreached", "errors"},
     "random_walk": {"histogram", "reals"},
@@ -86,7 +108,7 @@ ALLOWED = {
         "noisy_values", "grouping", "slack", "race", "threshold", "policy", "unreached",
         "random_walk",
         "stores",  # the contract
-        "errors", "kernels", "mechanisms",
+        "errors", "kernels", "mechanisms", "parameters", "questions",
     },
     "audit": {
         "audit", "mechanisms", "contributions", "histogram", "stores", "privacy", "exact", "noise",

@@ -22,7 +22,7 @@ from shortlist.contributions import Contributions
 from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
-from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Question, Selection
+from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Selection
 from shortlist.parameters import Option
 from shortlist.stores.contract import View
 from views import Listed
@@ -110,7 +110,7 @@ def check(selection, n, k=None):
 def test_the_list_is_what_the_tests_enrol():
     assert len(ALL) >= 4
     options = {x for x in LISTED if isinstance(x, type) and issubclass(x, Option)}
-    assert set(LISTED) - set(ALL) - options == {Mechanism, Question, Selection}
+    assert set(LISTED) - set(ALL) - options == {Mechanism, Selection}
     used = {type(field.default) for m in ALL for field in dataclasses.fields(m)}
     assert options == {kind for kind in used if issubclass(kind, Option)}
 

@@ -13,7 +13,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from shortlist.sources.answer import release as released
 
 import shortlist as sl
 from forms import FORMS, counting, everything_shown, numbers, said
@@ -26,6 +25,8 @@ from shortlist.histogram import Counts, PrivateCounts
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
 from shortlist.mechanisms.base import Adjacency, Selection
 from shortlist.mechanisms.one_shot_laplace import OneShotLaplace
+from shortlist.questions import Domain
+from shortlist.release.making import make_release
 
 MARKER = "Zz-private-91"
 ASK = {"epsilon": 5.0, "delta": 1e-6}
@@ -298,7 +299,7 @@ def _answer(items, selection):
     guarantee = Guarantee(
         **ASK, cost=mechanism.cost, adjacency="", protects="", assumes=(), private=False
     )
-    return released(mechanism, selection, pl.DataFrame(items), guarantee)
+    return make_release(Domain(), mechanism, selection, pl.DataFrame(items), guarantee)
 
 
 def test_a_set_is_sorted_by_score_and_then_by_item():

@@ -206,14 +206,14 @@ def test_the_mechanism_of_a_store_is_not_for_tables():
 
 
 def test_more_than_there_are(source):
-    refusal(lambda: source.top_k(100, epsilon=1.0), "k=100: the store has not so many items")
+    refusal(lambda: source.top_k(100, epsilon=1.0), "k=100: there are not so many items")
     message = refusal(lambda: source.top_k(6, epsilon=1.0))
-    assert message.startswith("k=6: the store has not so many items")
+    assert message.startswith("k=6: there are not so many items")
 
 
 def test_an_empty_store(place):
     source = prepared(place, [])
-    refusal(lambda: source.top_k(1, epsilon=1.0), "k=1: the store has not so many items")
+    refusal(lambda: source.top_k(1, epsilon=1.0), "k=1: there are not so many items")
 
 
 def test_what_goes_with_a_url():

@@ -16,7 +16,7 @@ from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
 from shortlist.errors import InputError, written
 from shortlist.mechanisms.base import Mechanism
-from shortlist.sources.kinds import every_mechanism, mechanism_named
+from shortlist.mechanisms.registry import every_mechanism, mechanism_named
 
 __all__ = ["Kind", "run"]
 

@@ -6,14 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from shortlist.sources.kinds import mechanism_named, mechanism_names, own_bound
-from shortlist.sources.offer import Offer
-from shortlist.sources.question import bits_of, build_mechanism, require_enough
 
 import refusals
+import shortlist as sl
 from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
-from shortlist.histogram import PrivateCounts, WeightedHistogram
+from shortlist.histogram import WeightedHistogram
 from shortlist.mechanisms import (
     DiscoverThenRank,
     JointOrPeel,
@@ -22,29 +20,52 @@ from shortlist.mechanisms import (
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
-    Question,
     UserPeeling,
     WeightedGaussian,
     WeightedGaussianPeeling,
 )
 from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.mechanisms.registry import mechanism_named, mechanism_names
 from shortlist.parameters import Share, Whole
+from shortlist.plan import _bits_of as bits_of
+from shortlist.plan import require_enough
+from shortlist.questions import Domain, HittingSet, Rank, TopK
 
 MARKER = "Zz-private-91"
 HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER}]
 
 
+ROWS = pl.DataFrame({"user": [1], "item": ["0"], "count": [1]})
+KNOWN = [str(i) for i in range(100)]
+
+
+def planned(source, mechanism, k=20, epsilon=1.0, delta=1e-6, count_share=None, question=TopK):
+    asked = Domain() if k is None else question(k)
+    if count_share is not None:
+        asked = TopK(k, count_share)
+    return source.plan(asked, epsilon=epsilon, delta=delta, mechanism=mechanism).mechanism
+
+
 def build(mechanism=None, *, public=False, bound=100, **asked):
-    offer = Offer.of_pairs(public=public, max_items_per_user=bound)
-    asked = {"k": 20, "epsilon": 1.0, "delta": 1e-6} | asked
-    question = Question.DOMAIN if asked["k"] is None else Question.TOP_K
-    return build_mechanism(mechanism, offer, question=question, **asked)
+    source = sl.pairs(
+        ROWS,
+        user="user",
+        item="item",
+        max_items_per_user=bound,
+        public_items=KNOWN if public else None,
+    )
+    return planned(source, mechanism, **asked)
 
 
 def build_for_counts(mechanism=None, *, public=False, bound=None, **asked):
-    offer = Offer.of_counts(public=public, max_items_per_user=bound)
-    asked = {"k": 20, "epsilon": 1.0, "delta": 1e-6} | asked
-    return build_mechanism(mechanism, offer, **asked)
+    source = sl.counts(
+        ROWS,
+        item="item",
+        count="count",
+        max_items_per_user=bound,
+        public_items=KNOWN if public else None,
+    )
+    return planned(source, mechanism, **asked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +136,6 @@ def test_the_bound_of_pairs_is_enforced_where_it_is_given():
     assert build(Held, public=True, bound=7).max_items_per_user is None  # nothing is bounded
     given = partial(Held, max_items_per_user=np.int16(5))
     assert build(given, public=True).max_items_per_user == 5
-    assert own_bound(given) == 5
-    assert own_bound(Held) is own_bound(None) is own_bound(partial(Held)) is None
     refusal(
         lambda: build(partial(Held, max_items_per_user=0), public=True),
         "max_items_per_user=0: must",
@@ -149,9 +168,10 @@ def test_delta_is_checked(delta):
         refusal(lambda public=public: build(delta=delta, public=public), f"delta={delta!r}: must")
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.0, "2", True, math.nan, np.float64(2)])
-def test_k_is_checked(k):
-    refusal(lambda: build(k=k), f"k={k!r}: must be a whole number, 1 or more")
+@pytest.mark.parametrize("question", [TopK, HittingSet, Rank])
+@pytest.mark.parametrize("k", [0, -1, 2.0, "2", True, math.nan, np.float64(2), None])
+def test_k_is_checked(k, question):
+    refusal(lambda: question(k), f"k={k!r}: must be a whole number, 1 or more")
 
 
 @pytest.mark.parametrize("value", HELD, ids=lambda value: type(value).__name__)
@@ -175,11 +195,10 @@ def test_a_domain_of_public_items_is_refused():
 
 
 def test_users_are_not_bounded_for_a_hitting_set_of_public_items():
-    offer = Offer.of_pairs(public=True, max_items_per_user=100)
-    asked = {"question": Question.HITTING_SET, "k": 2, "epsilon": 1.0, "delta": 1e-6}
+    asked = {"question": HittingSet, "k": 2, "public": True}
     bounded = partial(UserPeeling, max_items_per_user=5)
-    refusal(lambda: build_mechanism(bounded, offer, **asked), "max_items_per_user", "leave it out")
-    assert build_mechanism(UserPeeling, offer, **asked).max_items_per_user is None
+    refusal(lambda: build(bounded, **asked), "max_items_per_user", "leave it out")
+    assert build(UserPeeling, **asked).max_items_per_user is None
 
 
 def test_an_instance_is_refused_with_the_remedy():
@@ -285,20 +304,12 @@ def test_a_mechanism_that_is_none_by_itself_is_refused():
 
 
 def test_no_more_than_there_are_public_items():
-    require_enough(3, 3)
-    refusal(lambda: require_enough(4, 3), "k=4: there are only 3 public items; ask for at most so")
-
-
-def test_each_kind_of_evidence_has_a_mechanism_that_takes_it():
-    for offer in (
-        Offer.of_pairs(public=False, max_items_per_user=5),
-        Offer.of_pairs(public=True, max_items_per_user=5),
-        Offer.of_counts(public=False, max_items_per_user=None),
-        Offer.of_counts(public=True, max_items_per_user=5),
-    ):
-        built = build_mechanism(None, offer, k=3, epsilon=1.0, delta=1e-6)
-        assert built.evidence is offer.evidence[0]
-        assert offer.is_public == (PrivateCounts not in offer.evidence)
+    require_enough(TopK(3), 3)
+    require_enough(TopK(3), None)
+    require_enough(Domain(), 3)
+    refusal(
+        lambda: require_enough(TopK(4), 3), "k=4: there are only 3 public items; ask for at most 3."
+    )
 
 
 def test_a_mechanism_of_the_callers_own_is_taken():
