@@ -249,7 +249,7 @@ def test_a_password_is_in_no_pickle(postgresql):
                 pickle.dumps([kept], protocol)
 
 
-def releases(folder):
+def releases():
     rows = pl.DataFrame({"user": range(60), "item": ["a", "b"] * 30})
     asked = sl.pairs(rows, user="user", item="item")
     store = MemoryStore(["a", "b"], [2, 1])
@@ -262,9 +262,9 @@ def releases(folder):
     ]
 
 
-def test_releases_go_anywhere(tmp_path):
-    for release in releases(tmp_path):
-        str(release), release.items  # what is kept for later, too  # noqa: B018
+def test_releases_go_anywhere():
+    for release in releases():
+        str(release), release.items  # what is kept for later, too
         for there in (pickle.loads(pickle.dumps(release)), copy.deepcopy(release)):  # noqa: S301
             assert there.to_dict() == release.to_dict()
             assert there.guarantee == release.guarantee

@@ -91,7 +91,7 @@ def _in_terminal(release: Release, k: int | None) -> str:
 
 
 def _plan_in_words(mechanism: Mechanism) -> str:
-    cost, budget = mechanism.cost, f"epsilon={mechanism.epsilon:g}, delta={mechanism.delta:g}"
+    cost, budget = mechanism.cost, f"epsilon={mechanism.epsilon:g}, delta={mechanism.spent_delta:g}"
     numbers = ", ".join(f"{name}={value:.4g}" for name, value in cost.parameters().items())
     return "\n".join(
         [

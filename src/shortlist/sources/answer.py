@@ -91,7 +91,7 @@ def answer(
 def _guarantee(mechanism: Mechanism, promise: Promise, *, private: bool) -> Guarantee:
     return Guarantee(
         epsilon=mechanism.epsilon,
-        delta=mechanism.delta,
+        delta=mechanism.spent_delta,
         cost=mechanism.cost,
         adjacency=mechanism.adjacency,
         protects=promise.protects,
