@@ -9,6 +9,7 @@ import pytest
 
 from command import COLUMNS, IN_TABLE, MARKER, PRIVACY, STORED, count, domain, in_store, top_k
 from shortlist.cli import failure
+from shortlist.errors import SPENT
 from shortlist.release import Release
 from shortlist.sources.pairs import Pairs
 
@@ -121,7 +122,7 @@ def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
 def test_more_than_a_store_has(complaint, database):
     database.store(STORED).prepare()
     said = complaint(*in_store(database.url, k=6))
-    assert said == "-k 6: there are not so many items; ask for fewer. Count the budget as spent."
+    assert said == f"-k 6: there are not so many items; ask for fewer. {SPENT}"
 
 
 def test_a_table_is_in_one_place(complaint, file):
@@ -164,7 +165,7 @@ def test_rows_of_users_that_are_given_as_a_histogram(complaint, tmp_path):
     rows.write_parquet(tmp_path / "rows.parquet")
     said = complaint(*count(tmp_path / "rows.parquet", IN_TABLE))
     assert "an item stands in more than one row" in said
-    assert said.endswith("If the rows are of users and items, use --user.")
+    assert said.endswith(f"If the rows are of users and items, use --user. {SPENT}")
 
 
 def test_a_domain_of_public_items_is_refused(complaint, file):

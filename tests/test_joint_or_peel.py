@@ -294,7 +294,8 @@ def test_many_picks_make_use_of_a_delta(k):
 
 def test_the_threshold_has_a_default():
     assert JointOrPeel(k=3, epsilon=1.0).switch_at == 80
-    assert JointOrPeel(k=3, epsilon=1.0, delta=1e-6).switch_at == 40
+    assert JointOrPeel(k=20, epsilon=1.0, delta=1e-6).switch_at == 40
+    assert JointOrPeel(k=3, epsilon=1.0, delta=1e-6).switch_at == 80  # it buys nothing
     assert JointOrPeel(k=3, epsilon=1.0, threshold=7).switch_at == 7
 
 

@@ -277,7 +277,7 @@ def fits(mechanism, factor=1.0):
         return True
     with ctx.workprec(1500):
         left = arb(mechanism.epsilon) - arb(selection.epsilon)
-        return gaussian_curve(rho, left) <= arb(mechanism.delta) - arb(selection.delta)
+        return gaussian_curve(rho, left) <= arb(mechanism.delta) - arb(selection.spent_delta)
 
 
 SHARES = st.floats(0.01, 0.99) | st.sampled_from([1e-6, 0.1, 0.5, 1 - 1e-6])

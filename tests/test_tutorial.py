@@ -43,6 +43,27 @@ def test_the_commands_print_what_is_shown(url, monkeypatch, capsys):
     assert Path("top.csv").read_text().count("\n") == 101
 
 
+def test_a_delta_makes_what_is_shown_less(url, monkeypatch, capsys):
+    command = blocks("")[0].replace(URL, url)
+
+    def planned(more, **parts):
+        text = command
+        for old, new in parts.values():
+            text = text.replace(old, new)
+        return run(f"{text} {more}", monkeypatch, capsys)
+
+    def deviation(text):
+        return float(re.search(r"standard\s+deviation\s+([\d.]+)", text)[1])
+
+    without, with_delta = planned(""), planned("--delta 1e-6")
+    assert deviation(with_delta) < deviation(without) / 4
+    assert "delta=1e-06," in with_delta
+    for k, spent in ((1, "0"), (5, "0"), (6, "1e-06")):
+        text = planned("--delta 1e-6", k=("-k 100", f"-k {k}"))
+        assert f"would spend epsilon=1, delta={spent}," in text
+        assert ("No use is made of delta=1e-06" in " ".join(text.split())) == (spent == "0")
+
+
 def test_the_python_runs(url):
     for text in blocks("python"):
         names = {}

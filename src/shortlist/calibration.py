@@ -28,6 +28,7 @@ __all__ = [
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SCALES = 2.0**-900, 2.0**56  # between these, noise on integers below 2^62 fits floats
 _LEAST = 1e-300  # no parameter is less
+_WORTH_A_DELTA = 1.01  # a parameter that is not larger by this factor is worth no delta
 _EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
 
 
@@ -140,13 +141,16 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
 def peeling_epsilon(k: int, *, epsilon: float, delta: float) -> float:
     """The largest local epsilon of k exponential mechanisms, by the better of pure and zCDP.
 
-    k mechanisms of bounded range e cost pure k e and k e²/8 zCDP. Where delta = 0: epsilon / k.
+    k mechanisms of bounded range e cost pure k e and k e²/8 zCDP. Where delta = 0: epsilon / k; and
+    where a delta buys less than 1 % more: none of it is spent for that.
 
     >>> [round(peeling_epsilon(k, epsilon=1.0, delta=1e-6), 4) for k in (20, 200)]
     [0.0987, 0.0312]
     """
     near = peeling_epsilon_lemma_b1(k, epsilon=epsilon, delta=delta)
-    return largest(lambda e: Pure.bounded_range(e) * k, epsilon=epsilon, delta=delta, near=near)
+    local = largest(lambda e: Pure.bounded_range(e) * k, epsilon=epsilon, delta=delta, near=near)
+    pure = divide_down(epsilon, k)
+    return local if local > _WORTH_A_DELTA * pure else pure
 
 
 def bounded_range_epsilon(k: int, rho: float) -> float:

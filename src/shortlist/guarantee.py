@@ -20,7 +20,7 @@ class Guarantee:
 
     Attributes:
         epsilon: The epsilon that was asked for.
-        delta: The delta that is spent; at most what was asked for.
+        delta: The delta that is spent: what was asked for, or 0 where nothing is made of it.
         cost: The cost as the value that composes with other costs.
         adjacency: Which tables count as neighbours, such as "add or remove one user".
         protects: The privacy unit, such as 'everything that one value of "user" holds'.

@@ -78,7 +78,7 @@ class Mechanism(ABC):
 
     Attributes:
         epsilon: The epsilon of the guarantee.
-        delta: The delta of the guarantee; 0, where it is no field: such a mechanism is pure.
+        delta: The delta that was asked for; 0, where it is no field: such a mechanism is pure.
     """
 
     question: ClassVar[type[Question]] = TopK
@@ -137,6 +137,19 @@ class Mechanism(ABC):
     @abstractmethod
     def cost(self) -> Cost:
         """What one `select` spends, known before any data is seen."""
+
+    @property
+    def spent_delta(self) -> float:
+        """The delta of the guarantee: what was asked for, or 0 where nothing is made of it."""
+        return self.delta if self.cost.delta(self.epsilon) > 0 else 0.0
+
+    @property
+    def unused(self) -> list[str]:
+        """That no use is made of the delta that was asked for, for `explain`, if it is so."""
+        if self.spent_delta == self.delta:
+            return []
+        why = "since for so few items the noise would hardly be less; the guarantee is pure."
+        return [f"No use is made of delta={self.delta:.3g}, {why}"]
 
     @abstractmethod
     def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - see `evidence`

@@ -51,11 +51,11 @@ class JointOrPeel(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        delta: In [0, 1); with 0 the guarantee is pure.
+        delta: In [0, 1); with 0 the guarantee is pure, and for so few items that it buys nothing.
         choice_share: The choice's share of epsilon. Its default and the threshold's were measured,
             see `bench/results/choice.md`.
         threshold: Items are picked one by one where the noisy logarithm of the number of competing
-            sequences is at least this; None for 40 with a delta, and 80 without.
+            sequences is at least this; None for 40 where a delta is used, and 80 where not.
 
     Raises:
         InputError: A parameter is out of range.
@@ -94,7 +94,7 @@ class JointOrPeel(Mechanism):
         """The threshold, with its default."""
         if self.threshold is not None:
             return self.threshold
-        return _WITH_DELTA if self.delta else _PURE
+        return _PURE if self.flips else _WITH_DELTA
 
     @cached_property
     def _pure_epsilon(self) -> float:
@@ -147,7 +147,8 @@ class JointOrPeel(Mechanism):
         name = "permute-and-flip" if self.flips else "the exponential mechanism"
         one_by_one = f"If so, {picked_in_turn(self.k)} by {name}: "
         whole = as_a_whole(self.k, self.joint_epsilon)
-        return [choice, f"If not, a{whole[1:]}", one_by_one + odds(self.local_epsilon)]
+        one_by_one += odds(self.local_epsilon)
+        return [choice, f"If not, a{whole[1:]}", one_by_one, *self.unused]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""

@@ -126,7 +126,7 @@ class NoisyCounts(Mechanism):
             return
         # By basic composition: both guarantees add up.
         left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
-        spent = Approximate(self.selection.epsilon, self.selection.delta)
+        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
         scale = round_up(changed / Fraction(left[0]))
         yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
         rho = gaussian_rho(epsilon=left[0], delta=left[1])
@@ -143,7 +143,7 @@ class NoisyCounts(Mechanism):
 
     @property
     def _delta_left(self) -> float:
-        return subtract_down(self.delta, self.selection.delta)
+        return subtract_down(self.delta, self.selection.spent_delta)
 
     def _largest(self, cost_of: Callable[[float], Cost]) -> float:
         return largest(cost_of, epsilon=self.epsilon, delta=self.delta)
@@ -175,7 +175,8 @@ class NoisyCounts(Mechanism):
             f"Each selected item's count is published with noise of standard deviation "
             f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
         )
-        return [*self.selection.explain(), counts]
+        own = [step for step in self.selection.explain() if step not in self.selection.unused]
+        return [*own, counts, *self.unused]
 
     def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - the selection's
         """The selection, with noisy counts as its scores.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,7 +54,8 @@ class OneShotLaplace(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0; with delta > 0 at most 0.2.
-        delta: At most 0.05. It helps only where k > 16 ln(m / delta).
+        delta: At most 0.05. It helps only where k > 16 ln(m / delta), and where no m of k or more
+            makes it help, the guarantee is pure.
         max_items_per_user: In how many counts a user is at most; None if there is no bound.
         neighbours: `Adjacency.ADD_REMOVE`, or `Adjacency.GENERAL` where every count may move by
             1 either way.
@@ -80,15 +81,22 @@ class OneShotLaplace(Mechanism):
     derived: ClassVar[tuple[str, ...]] = ("scale",)
     score_unit: ClassVar[str | None] = "noisy count"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_one_shot_delta(self.epsilon, self.delta)
+    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
+        checked = super()._checked(name, value)
+        if name == "delta":
+            require_one_shot_delta(self.epsilon, checked)
+        return checked
 
     @property
     def scale(self) -> float | None:
-        """The scale of the noise; None with delta > 0, where it depends on the number of items."""
+        """The scale of the noise; None where a delta is used: it depends on the number of items."""
         pure = self._pure_scale
-        return None if self.delta > 0 else pure
+        return None if self._uses_delta else pure
+
+    @cached_property
+    def _uses_delta(self) -> bool:
+        """Whether there are numbers of items, k or more, with which a delta makes noise less."""
+        return self.delta > 0 and self._calibrated(self.delta, max(self.k, 2)) < self._pure_scale
 
     @cached_property
     def _pure_scale(self) -> float:
@@ -131,14 +139,14 @@ class OneShotLaplace(Mechanism):
 
     @property
     def cost(self) -> Cost:
-        """Pure with delta = 0; Theorem 2.2 says no more than its epsilon and delta."""
-        return Approximate(self.epsilon, self.delta) if self.delta > 0 else Pure(self.epsilon)
+        """Pure where no delta is used; Theorem 2.2 says no more than its epsilon and delta."""
+        return Approximate(self.epsilon, self.delta) if self._uses_delta else Pure(self.epsilon)
 
     def explain(self) -> list[str]:
         """The noise in plain words."""
         scale, extreme = self._pure_scale, self.extreme.value
         named = partial(best_are_named, self.k, f"{extreme} noisy count")
-        if self.delta > 0:
+        if self._uses_delta:
             root = 4 * self._spread / self.epsilon
             either = (
                 f"Laplace noise is added to every count once: of scale {scale:.3g}, or of scale "
@@ -148,9 +156,9 @@ class OneShotLaplace(Mechanism):
         sd = math.sqrt(2) * scale
         noise = f"Laplace noise of standard deviation {sd:.3g} is added to every count once."
         if not self.tells_counts:
-            return [noise, named(), "The counts are not told."]
+            return [noise, named(), "The counts are not told.", *self.unused]
         reason = f"one user is in at most {self.max_items_per_user} counts, which the noise hides."
-        return [noise, named(), f"The noisy counts are told: {reason}"]
+        return [noise, named(), f"The noisy counts are told: {reason}", *self.unused]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), with their noisy counts where these are free.
@@ -162,8 +170,8 @@ class OneShotLaplace(Mechanism):
         largest = self.extreme is Extreme.LARGEST
         scores = evidence.counts if largest else -evidence.counts
         scale = self._pure_scale
-        if self.delta > 0:
-            scale = self._calibrated(self.delta, len(scores))
+        if self._uses_delta:
+            scale = self._calibrated(self.delta, max(self.k, len(scores)))
         as_a_set = scale < self._pure_scale
         noise, sd = Laplace(scale), math.sqrt(2) * scale
         digits = min(0, score_digits(sd)) if self.tells_counts and not as_a_set else None

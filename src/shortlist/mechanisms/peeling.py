@@ -50,7 +50,7 @@ class Peeling(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        delta: In [0, 1); with 0 the guarantee is pure.
+        delta: In [0, 1); with 0 the guarantee is pure, and for so few items that it buys nothing.
         conversion: `Conversion.TIGHT`, or `Conversion.LEMMA_4_2` for comparison.
 
     Raises:
@@ -82,7 +82,7 @@ class Peeling(Mechanism):
 
     def explain(self) -> list[str]:
         """The odds in plain words."""
-        return [f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"]
+        return [f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}", *self.unused]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""

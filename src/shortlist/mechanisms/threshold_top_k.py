@@ -59,7 +59,8 @@ class ThresholdTopK(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        delta: In [0, 1) with Gumbel noise, where 0 makes the guarantee pure; else 0.
+        delta: In [0, 1) with Gumbel noise, where the guarantee is pure with 0, and for so few items
+            that it buys nothing; else 0.
         noise: `AddedNoise.GUMBEL`, `AddedNoise.LAPLACE` or `AddedNoise.EXPONENTIAL`.
 
     Raises:
@@ -116,7 +117,7 @@ class ThresholdTopK(Mechanism):
         ]
         if self.noise is AddedNoise.GUMBEL:
             sentences.append(f"That is {counted(self.k, 'pick')}: {odds(self._local_epsilon)}")
-        return sentences
+        return [*sentences, *self.unused]
 
     def select(self, evidence: View, draws: Draws) -> Selection:
         """Ids of k items in the order of their noisy scores (of all, if fewer exist)."""

@@ -92,8 +92,8 @@ class UserPeeling(Mechanism):
     Args:
         k: How many items, at least 1; fewer come out where fewer are discovered.
         epsilon: Above 0.
-        delta: In [0, 1) for public items, where with 0 the guarantee is pure; in (0, 1) for
-            private ones.
+        delta: In [0, 1) for public items, where the guarantee is pure with 0, and for so few items
+            that it buys nothing; in (0, 1) for private ones.
         max_items_per_user: The most items of one user that count for discovery; None where
             everybody knows the items, so that there is nothing to discover.
         composition: Of discovery and picks: `Composition.ZCDP`, or `Composition.HALVES` for
@@ -210,7 +210,7 @@ class UserPeeling(Mechanism):
         picks = f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"
         leave = "Each pick counts only the people who hold no item picked before."
         if (plan := self._plan.discovery) is None:
-            return [picks, leave]
+            return [picks, leave, *self.unused]
         discovery = (
             f"First, each user adds weight 1/sqrt(t) to t items, t at most "
             f"{plan.max_items_per_user}, noise of standard deviation {plan.sigma:.3g} is added, "

@@ -93,7 +93,7 @@ class Source(StaysHere):
     def _guarantee(self, mechanism: Mechanism) -> Guarantee:
         return Guarantee(
             epsilon=mechanism.epsilon,
-            delta=mechanism.delta,
+            delta=mechanism.spent_delta,
             cost=mechanism.cost,
             adjacency=mechanism.adjacency,
             protects=self._protected(mechanism),

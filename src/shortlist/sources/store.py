@@ -122,7 +122,8 @@ class Store(Source):
         Args:
             k: How many items; at most as many as the store has.
             epsilon: The privacy budget, above 0.
-            delta: From 0 on and below 1; above 0, there is less noise.
+            delta: From 0 on and below 1; above 0, there is less noise, where k is not small: else
+                none is spent, and `release.guarantee` has 0.
             mechanism: `shortlist.mechanisms.ThresholdTopK`, or a `functools.partial` of it with
                 its own options.
             random: Where random bits come from: the operating system, unless this is a
