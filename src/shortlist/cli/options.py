@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, shown
 
 
 def _whole(text: str) -> int:
@@ -13,7 +13,7 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a whole number.') from None
+        raise typer.BadParameter(f'"{shown(text)}" is not a whole number.') from None
 
 
 def _number(text: str) -> float:
@@ -21,7 +21,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a number.') from None
+        raise typer.BadParameter(f'"{shown(text)}" is not a number.') from None
 
 
 PRIVACY, STORE, ANSWER, TESTS = "Privacy", "Database", "Answer", "Tests"
@@ -40,9 +40,15 @@ def _file(rows: str) -> Any:  # noqa: ANN401 - the library's types moved
     """The table."""
     return typer.Argument(
         metavar="FILE",
-        help=f"Parquet, CSV or NDJSON, or a quoted glob, with {rows}",
+        help=f"Parquet, CSV or NDJSON, a quoted glob, a directory, or - for what is piped in, "
+        f"with {rows}",
         show_default=False,
     )
+
+
+def _separator(text: str) -> str:
+    """A separator; a tab can be written as it is in other languages, or by its name."""
+    return "\t" if text in (r"\t", "tab") else text
 
 
 def _column(text: str) -> Any:  # noqa: ANN401 - the library's types moved
@@ -80,6 +86,23 @@ TopKFile = Annotated[
     str | None, _file("one row per user and item; or, with --count, one per item. Or --store.")
 ]
 RankFile = Annotated[str, _file("one row per comparison.")]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        parser=_separator,
+        metavar="CHARACTER",
+        help=r"Between the fields of CSV and text files, such as ';', or \t for a tab.",
+        show_default=False,
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="With - for FILE: csv (the default), tsv, ndjson or parquet.",
+        show_default=False,
+    ),
+]
 Winner = Annotated[str, _column("The items that won.")]
 Loser = Annotated[str, _column("The items that lost, of the same type.")]
 RankUser = Annotated[

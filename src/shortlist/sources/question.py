@@ -7,7 +7,7 @@ from typing import Any
 
 from shortlist import mechanisms
 from shortlist.bits import Bits, SystemBits
-from shortlist.errors import InputError, nearest, written
+from shortlist.errors import InputError, nearest, shown, written
 from shortlist.histogram import Counts, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism, Question, counted, require_delta, require_share
 from shortlist.mechanisms.noisy_counts import NoisyCounts
@@ -164,7 +164,7 @@ def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict
         if name not in own:
             known = ", ".join(own) or "none"
             raise InputError(
-                f"mechanism: {kind.__name__} has no option {name}; it has {known}."
+                f"mechanism: {kind.__name__} has no option {shown(name)}; it has {known}."
                 f"{nearest(name, own)}"
             )
     for field in fields(kind):  # type: ignore[arg-type]

@@ -42,9 +42,9 @@ def open_file(file: NamedFile, separator: str | None) -> Part:
     return _open(file, file.path, held)
 
 
-def open_standard_input(data: StandardInput, argument: str, separator: str | None) -> Part:
+def open_standard_input(data: StandardInput, separator: str | None) -> Part:
     """All that comes in, held in memory, since it comes but once."""
-    file = NamedFile("-", f"{argument} (the standard input)", f"{argument} (the standard input)")
+    file = NamedFile("-", "the standard input", "the standard input")
     content = sys.stdin.buffer.read()
     if not content:
         raise InputError(f"{file.origin} is empty, without even a header; check what writes to it.")
