@@ -55,7 +55,6 @@ def _require_store(request: Request) -> None:
         "--public-items-in-table": request.public_items_in_table or None,
         "--count-share": request.count_share,
         "--separator": request.separator,
-        "--input-format": request.input_format,
     }
     for option, value in useless.items():
         if value is not None:
