@@ -352,6 +352,18 @@ def test_dates_and_uuids_in_columns_of_objects_are_text(category):
         assert [item for _, item in rows_of(table)] == wanted
 
 
+def test_public_dates_are_written_as_those_of_a_column_of_objects():
+    days = [date(2024, 2, 29), date(1, 1, 1)]
+    typed = pl.DataFrame({"item": days})
+    for given in (days, typed, typed.to_arrow(), objects(*days)[["item"]], objects(*days)["item"]):
+        known = open_public_items(given, {"item": pl.String()})
+        assert known["item"].to_list() == ["2024-02-29", "0001-01-01"]
+    known = open_public_items(UUIDS, {"item": pl.String()})["item"].to_list()
+    assert known == [str(u) for u in UUIDS]
+    moments = [datetime(2024, 2, 29)]  # noqa: DTZ001
+    refusal(lambda: open_public_items(moments, {"item": pl.String()}), "a datetime")
+
+
 def test_objects_that_are_missing():
     values = ["a", None, float("nan"), pd.NA, pd.NaT, date(2024, 1, 1), UUIDS[0]]
     wanted = ["a", "2024-01-01", str(UUIDS[0])]

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import numpy as np
 
@@ -162,6 +163,8 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
         name = shown(column.name)
         raise InputError(f'public_items: the column "{name}" holds a null; leave it out.')
     kind, needed = kind_of(column.dtype), kind_of(dtype)
+    if (kind, needed) == ("dates", "text"):  # as in a column of Python objects
+        return column.cast(dtype)
     parsed = parse and needed in {"integers", "dates"}
     if kind != needed and not parsed and column.len():
         raise InputError(_other_type(column.name, str(column.dtype), dtype))
@@ -211,6 +214,8 @@ def _values(public_items: object) -> list[Any]:
 def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) -> pl.Series:
     import polars as pl
 
+    if dtype == pl.String:  # as they are written in a column of Python objects
+        values = [str(value) if type(value) in (date, UUID) else value for value in values]
     for value in values:
         if value is None:
             raise InputError("public_items holds a null (None); leave it out.")

@@ -45,7 +45,8 @@ def open_file(file: NamedFile, separator: str | None) -> Part:
 def open_standard_input(data: StandardInput, separator: str | None) -> Part:
     """All that comes in, held in memory, since it comes but once."""
     file = NamedFile("-", "the standard input", "the standard input")
-    content = sys.stdin.buffer.read()
+    refusal = f"{file.origin} cannot be read; check what it is connected to."
+    content = attempt(sys.stdin.buffer.read, refusal)
     if not content:
         raise InputError(f"{file.origin} is empty, without even a header; check what writes to it.")
     return _open(file, content, format_by_suffix(data.suffix, separator))
