@@ -315,3 +315,50 @@ def test_a_password_is_in_no_complaint_about_a_store(complaint, sqlite, option):
         told = complaint(*in_store(sqlite.url, option, address))
         assert "s3cret" not in told
         assert "w0rd" not in told
+
+
+LONG = "Zz-a-line," * 40
+ROWS = f"user,title\n{LONG}\n"
+
+
+@pytest.mark.parametrize("given", [LONG, ROWS, "user,title\rZz-a-line"])
+@pytest.mark.parametrize(
+    "option", ["--user", "--item", "--public-items", "--mechanism", "--output"]
+)
+def test_a_table_in_place_of_a_word_is_not_shown(complaint, file, option, given):
+    words = [
+        top_k(given),
+        [*top_k(file), given],
+        [*top_k(file), option, given],
+        [*top_k(file), f"{option}={given}"],
+        [*top_k(file), f"--{given}"],
+        [given],
+        [*top_k(file), "--count-share", given],
+        [*top_k(file), "-k", given],
+        [*top_k(file), "--separator", given],
+        [*top_k("-"), "--input-format", given],
+        in_store(given),
+        in_store(f"sqlite:///{given}"),
+    ]
+    for line in words:
+        assert "Zz-a-line" not in complaint(*line)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (top_k("x.csv", "--input-format", "csv"), "--input-format goes with - for FILE;"),
+        (top_k("-", "--input-format", "tvs"), "must be one of csv, tsv, ndjson, parquet. Did you"),
+        (top_k("x.csv", "--separator", ";;"), "--separator ';;': must be one ASCII character"),
+        ([*in_store("sqlite:///x.db"), "--separator", ";"], "--separator does not go with --store"),
+        ([*in_store("sqlite:///x.db"), "--input-format", "csv"], "--input-format goes with -"),
+    ],
+)
+def test_formats_that_do_not_fit(complaint, words, said):
+    assert said in complaint(*words)
+
+
+def test_no_output_into_the_directory_that_is_read(complaint, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("user,title\na,b\n")
+    assert "it is a file to be read" in complaint(*top_k(tmp_path, "--output", table))

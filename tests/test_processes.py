@@ -10,7 +10,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from shortlist.sources.kinds import every_mechanism
 
 import shortlist as sl
 from databases import MARKER, NAMES, ROWS
@@ -19,6 +18,7 @@ from shortlist.audit.settings import settings_of
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.mechanisms import Peeling
 from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.mechanisms.registry import every_mechanism
 from shortlist.stores import MemoryStore, PostgresStore
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

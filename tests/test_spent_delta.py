@@ -4,7 +4,6 @@ from functools import partial
 
 import polars as pl
 import pytest
-from shortlist.sources.kinds import every_mechanism
 
 import shortlist as sl
 from shortlist.audit.settings import settings_of
@@ -18,6 +17,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.mechanisms.peeling import Conversion
+from shortlist.mechanisms.registry import every_mechanism
 from shortlist.stores import MemoryStore
 
 DELTA = 1e-6

@@ -11,7 +11,7 @@ from typing import Any
 from shortlist import mechanisms
 from shortlist.contributions import Contributions
 from shortlist.engines import Engine
-from shortlist.errors import InputError, WeakPrivacyWarning, nearest
+from shortlist.errors import InputError, WeakPrivacyWarning, nearest, shown
 from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import kind_and_options
@@ -143,7 +143,7 @@ def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict
         if name not in own:
             known = ", ".join(own) or "none"
             raise InputError(
-                f"mechanism: {kind.__name__} has no option {name}; it has {known}."
+                f"mechanism: {kind.__name__} has no option {shown(name)}; it has {known}."
                 f"{nearest(name, own)}"
             )
     for field in fields(kind):  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.bounds.checks import MOST, require_between, require_counts, require_whole
-from shortlist.errors import InputError
+from shortlist.errors import InputError, written
 from shortlist.reals import Floats, Ints
 
 __all__ = [
@@ -137,7 +137,9 @@ def least_missing_mass(
     """
     require_between(0, C=C, s=s)
     if C < 1:
-        raise InputError(f"C={C!r}: must be at least 1, so that one item can have all the rest.")
+        raise InputError(
+            f"C={written(C)}: must be at least 1, so that one item can have all the rest."
+        )
     require_whole(n_pairs=n_pairs)
     held, missed = _rare(epsilon, delta)
     values = np.arange(1, int(held.max(initial=0)) + 1)

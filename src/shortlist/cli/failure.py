@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from shortlist.errors import SPENT, InputError, says_spent
+from shortlist.errors import SPENT, InputError, is_short, says_spent
 
 __all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output", "warn"]
 
@@ -59,13 +59,24 @@ def _without_addresses(message: str) -> str:
     """The message without the URLs among the arguments, wherever they were written by mistake.
 
     Of the parser's own messages, too. Of a file of SQLite its own message shows what is harmless.
+    Nor does the message hold an argument that may be a table, given where its path belongs.
     """
+    from shortlist.release.sheet import harmless
+
     for argument in sys.argv[1:]:
         value = re.sub(r"^(?:--[\w-]+=|-\w)", "", argument)
+        if not is_short(value):
+            for text in (argument, value):
+                for form in (text, harmless(text), _as_parser_shows(text)):
+                    message = message.replace(form, "…")
         if "://" in value and not value.lower().startswith("sqlite:///"):
             for form in (value, repr(value)[1:-1], str(Path(value))):
                 message = message.replace(form, "…://…")
     return message
+
+
+def _as_parser_shows(text: str) -> str:
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 _USAGE_ERROR = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
@@ -82,7 +93,7 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
 
 _ARGUMENT = re.compile(
     r"(data|url|table|k|user|item|count|winner|loser|contraction|degree|epsilon|delta|mechanism|max_items_per_user"
-    r"""|max_comparisons_per_user|public_items|count_share)=("[^"]*"|[^\s",:]+)"""
+    r"""|max_comparisons_per_user|public_items|count_share|separator)=("[^"]*"|[^\s",:]+)"""
 )
 _OPTIONS = {
     "public_items": "--public-items",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, shown
 
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _DECIMALS = re.compile(
@@ -24,14 +24,18 @@ def _whole(text: str | int) -> int:
     with contextlib.suppress(ValueError):  # of so many digits that none is meant
         if _DIGITS.fullmatch(str(text)):
             return int(text)
-    raise typer.BadParameter(f'"{text}" is not a whole number. Write it in digits, such as 20.')
+    raise typer.BadParameter(
+        f'"{shown(str(text))}" is not a whole number. Write it in digits, such as 20.'
+    )
 
 
 def _number(text: str | float) -> float:
     """A number, as `_whole`; what has no finite value is refused where the rule is known."""
     if _DECIMALS.fullmatch(str(text)):
         return float(text)
-    raise typer.BadParameter(f'"{text}" is not a number. Write it in digits, as 0.5 or 1e-6.')
+    raise typer.BadParameter(
+        f'"{shown(str(text))}" is not a number. Write it in digits, as 0.5 or 1e-6.'
+    )
 
 
 PRIVACY, STORE, ANSWER, TESTS = "Privacy", "Database", "Answer", "Tests"
@@ -50,9 +54,15 @@ def _file(rows: str) -> Any:  # noqa: ANN401 - the library's types moved
     """The table."""
     return typer.Argument(
         metavar="FILE",
-        help=f"Parquet, CSV or NDJSON, or a quoted glob, with {rows}",
+        help=f"Parquet, CSV or NDJSON, a quoted glob, a directory, or - for what is piped in, "
+        f"with {rows}",
         show_default=False,
     )
+
+
+def _separator(text: str) -> str:
+    """A separator; a tab can be written as it is in other languages, or by its name."""
+    return "\t" if text in (r"\t", "tab") else text
 
 
 def _column(text: str) -> Any:  # noqa: ANN401 - the library's types moved
@@ -90,6 +100,23 @@ TopKFile = Annotated[
     str | None, _file("one row per user and item; or, with --count, one per item. Or --store.")
 ]
 RankFile = Annotated[str, _file("one row per comparison.")]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        parser=_separator,
+        metavar="CHARACTER",
+        help=r"Between the fields of CSV and text files, such as ';', or \t for a tab.",
+        show_default=False,
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="With - for FILE: csv (the default), tsv, ndjson or parquet.",
+        show_default=False,
+    ),
+]
 Winner = Annotated[str, _column("The items that won.")]
 Loser = Annotated[str, _column("The items that lost, of the same type.")]
 RankUser = Annotated[

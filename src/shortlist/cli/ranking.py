@@ -74,10 +74,11 @@ class RankRequest(Request):
         import shortlist
 
         return shortlist.comparisons(
-            self.file,
+            self.data(),
             winner=self.winner,
             loser=self.loser,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
             user=self.user,
             max_comparisons_per_user=self.max_comparisons_per_user,
+            separator=self.separator,
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortlist.cli.options import Form
-from shortlist.cli.tables import require_one_table
+from shortlist.cli.tables import require_input_format, require_one_table
 from shortlist.errors import InputError
 from shortlist.release.sheet import SHORT
 
@@ -49,6 +50,8 @@ class Request:
     show_accesses: bool = False
     k: int | None = None
     count_share: float | None = None
+    separator: str | None = None
+    input_format: str | None = None
 
     def asked(self) -> Question:
         """The question, as a value."""
@@ -77,6 +80,7 @@ class Request:
     def require_sense(self) -> None:
         """Refuse options that do not go together."""
         require_one_table(self)
+        require_input_format(self)
 
     def plan(self, source: Source) -> Plan:
         """What would answer, and at which price."""
@@ -131,7 +135,15 @@ class Request:
         from shortlist.stores.urls import sqlite_path
 
         database = None if self.store is None else sqlite_path(self.store)
-        return [name for name in (self.file, self.public_items, database) if name is not None]
+        given = [name for name in (self.file, self.public_items, database) if name is not None]
+        inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
+        return [*given, *inside]
+
+    def data(self) -> object:
+        """What is to be opened: a path, or what is piped in."""
+        from shortlist.table.scans import StandardInput
+
+        return StandardInput(f".{self.input_format or 'csv'}") if self.file == "-" else self.file
 
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
@@ -177,16 +189,18 @@ class Request:
         item = self.item[0] if len(self.item) == 1 else self.item
         if self.user is not None:
             return shortlist.pairs(
-                self.file,
+                self.data(),
                 user=self.user,
                 item=item,
                 max_items_per_user=self._bound(),
                 public_items=self.public_items,
+                separator=self.separator,
             )
         return shortlist.counts(
-            self.file,
+            self.data(),
             item=item,
             count=str(self.count),
             max_items_per_user=self.max_items_per_user,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
+            separator=self.separator,
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, shown
+from shortlist.errors import InputError, nearest, shown
 
 if TYPE_CHECKING:
     from shortlist.cli.request import Request
 
-__all__ = ["require_one_table"]
+__all__ = ["require_input_format", "require_one_table"]
+
+_FORMATS = ("csv", "tsv", "ndjson", "parquet")
 
 
 def require_one_table(request: Request) -> None:
@@ -25,6 +27,24 @@ def require_one_table(request: Request) -> None:
         _require_one_kind(request)
 
 
+def require_input_format(request: Request) -> None:
+    """Refuse a format that is not known, or for a file, whose name says it.
+
+    Raises:
+        InputError: It names the options as they are written in a shell.
+    """
+    given = request.input_format
+    if given is not None and given not in _FORMATS:
+        raise InputError(
+            f'--input-format "{shown(given)}": must be one of {", ".join(_FORMATS)}.'
+            f"{nearest(given, _FORMATS)}"
+        )
+    if given is not None and request.file != "-":
+        raise InputError(
+            "--input-format goes with - for FILE; the format of a file is said by its suffix."
+        )
+
+
 def _require_store(request: Request) -> None:
     """Refuse what a store has no use for, and the lack of what it needs."""
     useless = {
@@ -34,6 +54,7 @@ def _require_store(request: Request) -> None:
         "--public-items": request.public_items,
         "--public-items-in-table": request.public_items_in_table or None,
         "--count-share": request.count_share,
+        "--separator": request.separator,
     }
     for option, value in useless.items():
         if value is not None:

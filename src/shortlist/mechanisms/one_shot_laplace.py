@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from shortlist.mechanisms.base import (
     score_digits,
 )
 from shortlist.noise import Laplace
-from shortlist.parameters import Delta, Epsilon, Option, Whole
+from shortlist.parameters import Delta, Epsilon, Option, Whole, checked
 from shortlist.privacy import Approximate, Cost, Pure
 
 __all__ = ["Extreme", "OneShotLaplace"]
@@ -81,11 +81,10 @@ class OneShotLaplace(Mechanism):
     derived: ClassVar[tuple[str, ...]] = ("scale",)
     score_unit: ClassVar[str | None] = "noisy count"
 
-    def _checked(self, name: str, value: Any) -> Any:  # noqa: ANN401 - of the field's type
-        checked = super()._checked(name, value)
-        if name == "delta":
-            require_one_shot_delta(self.epsilon, checked)
-        return checked
+    def __post_init__(self) -> None:
+        checked(self)
+        require_one_shot_delta(self.epsilon, self.delta)  # else no noise can be calibrated
+        super().__post_init__()
 
     @property
     def scale(self) -> float | None:

@@ -72,7 +72,7 @@ def missing_mass(
         return int(missed.sum()) / total
     if p == math.inf:
         return int(missed.max(initial=0)) / total
-    raise ValueError(f"p={p!r}: must be 0, 1 or inf.")
+    raise ValueError(f"p={written(p)}: must be 0, 1 or inf.")
 
 
 def zipf_fit(counts: NDArray[np.integer], s: float | None = None) -> Zipf:

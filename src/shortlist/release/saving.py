@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, written
 from shortlist.release.formats import SUFFIXES
 
 __all__ = ["check_output", "check_replaces_none", "write_whole"]
@@ -38,7 +38,7 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     except (OSError, ValueError) as error:  # a ValueError: a null character in the path
         problem = f"{getattr(error, 'strerror', None) or 'no such path can exist'}."
     if problem:
-        raise InputError(f"cannot write {os.fspath(path)!r}: {problem}")
+        raise InputError(f"cannot write {written(os.fspath(path))}: {problem}")
 
 
 def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> None:
@@ -55,7 +55,8 @@ def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> 
         files = [given] if os.path.exists(given) else glob.glob(given, recursive=True)  # noqa: PTH110, PTH207 - as they are read
         if any(_are_same(path, file) for file in files):
             raise InputError(
-                f"cannot write {os.fspath(path)!r}: it is a file to be read; give another name."
+                f"cannot write {written(os.fspath(path))}: it is a file to be read; give another "
+                "name."
             )
 
 

@@ -57,7 +57,7 @@ class Names:
         names = list(columns)
         for role, name in (("item", self.item), ("count", self.count)):
             if name not in names:
-                listed = ", ".join(f'"{column}"' for column in names[:_LISTED])
+                listed = ", ".join(f'"{shown(column)}"' for column in names[:_LISTED])
                 more = ", …" if len(names) > _LISTED else ""
                 raise InputError(
                     f'{self.origin}: {role}="{shown(name)}" is not a column. The columns are '

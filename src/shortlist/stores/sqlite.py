@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError, shown, written
 from shortlist.stores.base import Rows, Store
 from shortlist.stores.faults import PRIVATE, guarded
 from shortlist.stores.names import Names
@@ -114,7 +114,7 @@ def _shown(path: str | bytes) -> str:
     Both are taken as parts of the name of a file, but where there is none, a key may be in them.
     """
     name, mark, _ = os.fsdecode(path).partition("?")
-    return "…" if "@" in name or "://" in name else name + ("?…" if mark else "")
+    return "…" if "@" in name or "://" in name else shown(name) + ("?…" if mark else "")
 
 
 _UNFINISHED = (

@@ -72,7 +72,7 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: str) ->
     native = frame.to_native()
     if frame.implementation.is_pandas_like() or frame.implementation.is_dask():
         return open_pandas_like(native, origin)
-    uuids = _uuids(native)
+    uuids = _uuids(native) if frame.implementation.is_duckdb() else {}
     schema = dict(frame.collect_schema().to_polars())
 
     def read(names: list[str]) -> pl.LazyFrame:
@@ -85,9 +85,9 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: str) ->
     return Part(origin, origin, schema | uuids, read, held=native)
 
 
-def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - of any library
+def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - DuckDB is not required
     """The columns of a relation of DuckDB that hold UUIDs; they are read as text."""
     import polars as pl
 
-    types = dict(zip(native.columns, native.types, strict=True)) if hasattr(native, "types") else {}
-    return {name: pl.String() for name, dtype in types.items() if str(dtype) == "UUID"}
+    types = zip(native.columns, native.types, strict=True)
+    return {name: pl.String() for name, dtype in types if str(dtype) == "UUID"}

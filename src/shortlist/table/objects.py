@@ -36,7 +36,7 @@ def as_text(column: pl.Series, refusal: str) -> pl.Series:
     """
     import polars as pl
 
-    if column.dtype in (pl.String, pl.Null, pl.Date, pl.Categorical, pl.Enum):
+    if column.dtype in (pl.String, pl.Null, pl.Date):
         return column.cast(pl.String)
     values = column.to_list()
     return attempt(lambda: pl.Series(column.name, list(map(_text, values)), pl.String), refusal)

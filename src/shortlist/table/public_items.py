@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
-from datetime import date, datetime
+from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from shortlist.errors import InputError, named, shown, written
+from shortlist.errors import InputError, named, shown
 from shortlist.table.arrow import is_arrow
 from shortlist.table.columns import check_columns, column_type
 from shortlist.table.files import exists, is_list_of_paths
 from shortlist.table.formats import has_known_suffix
 from shortlist.table.kinds import kind_of
 from shortlist.table.part import Part, attempt
+from shortlist.table.public_values import from_values, is_by_hand, no_fit, other_type, quoted
 from shortlist.table.reading import open_parts, rows_of, unreadable
 from shortlist.table.sameness import refuse_same
 
@@ -78,9 +76,8 @@ def open_public_items(
     """
     wanted = dict(types)
     parts = _as_parts(public_items, separator)
-    by_hand = isinstance(public_items, list | tuple)  # what is no column of some table may be shown
     if parts is None:
-        frame = _from_values(_values(public_items), wanted, by_hand=by_hand)
+        frame = from_values(public_items, wanted)
     else:
         refuse_same(parts, table or [], otherwise)
         frame = _from_table(parts, wanted, also)
@@ -89,7 +86,8 @@ def open_public_items(
     twice = frame.is_duplicated()
     if twice.any():
         row = frame.row(int(twice.arg_max() or 0))
-        example = _quoted(row[0] if len(row) == 1 else row) if by_hand else "an item"
+        twice_held = row[0] if len(row) == 1 else row
+        example = quoted(twice_held) if is_by_hand(public_items) else "an item"
         raise InputError(f"public_items holds {example} twice; give every item once.")
     return frame
 
@@ -118,6 +116,8 @@ def _names_file(text: str) -> bool:
 def _from_table(
     parts: list[Part], wanted: dict[str, pl.DataType], also: Collection[str]
 ) -> pl.DataFrame:
+    import polars as pl
+
     first = parts[0]
     names = list(wanted)
     if len(wanted) == 1 and len(first.schema) == 1:
@@ -133,9 +133,11 @@ def _from_table(
         partial(unreadable, parts, closing=""),
     )
     columns = zip(frame.get_columns(), wanted.items(), strict=True)
-    return _framed(
-        _conform(column.alias(name), dtype, parse=first.is_text)
-        for column, (name, dtype) in columns
+    return pl.DataFrame(
+        [
+            _conform(column.alias(name), dtype, parse=first.is_text)
+            for column, (name, dtype) in columns
+        ]
     )
 
 
@@ -148,12 +150,6 @@ def _require_header(part: Part, name: str, *others: str) -> None:
         )
 
 
-def _framed(columns: Iterable[pl.Series]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(list(columns))
-
-
 def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series:
     """The column in the type of the table's column, if not one value changes by that."""
     import polars as pl
@@ -162,101 +158,14 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
         name = shown(column.name)
         raise InputError(f'public_items: the column "{name}" holds a null; leave it out.')
     kind, needed = kind_of(column.dtype), kind_of(dtype)
+    if (kind, needed) == ("dates", "text"):  # as in a column of Python objects
+        return column.cast(dtype)
     parsed = parse and needed in {"integers", "dates"}
     if kind != needed and not parsed and column.len():
-        raise InputError(_other_type(column.name, str(column.dtype), dtype))
-    refusal = _no_fit(column.name, dtype)
+        raise InputError(other_type(column.name, str(column.dtype), dtype))
+    refusal = no_fit(column.name, dtype)
     dates = parsed and dtype == pl.Date
     cast = attempt(lambda: column.str.to_date("%F") if dates else column.cast(dtype), refusal)
     if not (cast.cast(column.dtype) == column).all():
         raise InputError(refusal)
     return cast
-
-
-def _from_values(
-    values: list[Any], wanted: dict[str, pl.DataType], *, by_hand: bool
-) -> pl.DataFrame:
-    if len(wanted) == 1:
-        return _framed(
-            _series(name, values, dtype, by_hand=by_hand) for name, dtype in wanted.items()
-        )
-    for value in values:
-        if not isinstance(value, tuple | list) or len(value) != len(wanted):
-            columns = ", ".join(map(shown, wanted))
-            found = _found(value, by_hand=by_hand)
-            size = len(wanted)
-            raise InputError(
-                f"public_items holds {found}; an item is a tuple of {size} values: {columns}."
-            )
-    return _framed(
-        _series(name, [value[position] for value in values], dtype, by_hand=by_hand)
-        for position, (name, dtype) in enumerate(wanted.items())
-    )
-
-
-def _values(public_items: object) -> list[Any]:
-    import narwhals as nw
-
-    native: Any = nw.from_native(public_items, allow_series=True, pass_through=True)
-    if isinstance(native, nw.Series):
-        return native.to_list()
-    if isinstance(native, np.ndarray):
-        return list(native.tolist())
-    if isinstance(native, Iterable) and not isinstance(native, bytes | Mapping):
-        return list(native)
-    kind = shown(type(public_items).__name__)
-    raise InputError(f"public_items is a {kind}; give a list of items, a table or a path.")
-
-
-def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) -> pl.Series:
-    import polars as pl
-
-    for value in values:
-        if value is None:
-            raise InputError("public_items holds a null (None); leave it out.")
-        if not _is_of(value, dtype):
-            raise InputError(_other_type(name, _found(value, by_hand=by_hand), dtype))
-    refusal = _no_fit(name, dtype)
-    series = attempt(lambda: pl.Series(name, values, dtype=dtype, strict=True), refusal)
-    if series.to_list() != values:
-        raise InputError(refusal)
-    return series
-
-
-def _found(value: object, *, by_hand: bool) -> str:
-    kind = shown(type(value).__name__)
-    return f"{_quoted(value)}, a {kind}" if by_hand else f"a value of type {kind}"
-
-
-def _quoted(value: object) -> str:
-    """A value as the caller wrote it, if it is small."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_quoted, value[:9]))})"
-    return repr(value) if isinstance(value, date) else written(value)
-
-
-def _is_of(value: object, dtype: pl.DataType) -> bool:
-    match kind_of(dtype):
-        case "text":
-            return isinstance(value, str)
-        case "integers":
-            return isinstance(value, int | np.integer) and not isinstance(value, bool)
-        case "dates":
-            return isinstance(value, date) and not isinstance(value, datetime)
-        case kind:
-            zoned = kind == "datetimes with a time zone"
-            return isinstance(value, datetime) and (value.tzinfo is not None) == zoned
-
-
-def _other_type(name: str, found: str, dtype: pl.DataType) -> str:
-    return (
-        f'public_items holds {found}, and the column "{shown(name)}" is of type {dtype}; give '
-        f"{kind_of(dtype)}, of the column's type."
-    )
-
-
-def _no_fit(name: str, dtype: pl.DataType) -> str:
-    return (
-        f'public_items holds a value that the type {dtype} of the column "{shown(name)}" cannot '
-        "hold exactly; leave it out or correct it."
-    )

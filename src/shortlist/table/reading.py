@@ -40,7 +40,7 @@ def open_parts(data: object, argument: str, separator: object = None) -> list[Pa
     require_threads()
     separator = check_separator(separator)
     if isinstance(data, StandardInput):
-        parts = [open_standard_input(data, argument, separator)]
+        parts = [open_standard_input(data, separator)]
     elif isinstance(data, str | os.PathLike) or is_list_of_paths(data, (str, os.PathLike)):
         parts = [open_file(file, separator) for file in files_of(data, argument)]
     else:

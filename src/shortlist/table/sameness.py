@@ -56,5 +56,6 @@ def _scanned(frame: object) -> list[str]:
         return []
     with contextlib.suppress(Exception):  # a plan that cannot be shown is not known
         plan = frame.explain(optimized=False)
-        return [path for paths in _SCANNED.findall(plan) for path in paths.split(", ")]
+        scans = _SCANNED.findall(plan)
+        return [*scans, *(path for paths in scans for path in paths.split(", "))]
     return []

@@ -42,10 +42,11 @@ def open_file(file: NamedFile, separator: str | None) -> Part:
     return _open(file, file.path, held)
 
 
-def open_standard_input(data: StandardInput, argument: str, separator: str | None) -> Part:
+def open_standard_input(data: StandardInput, separator: str | None) -> Part:
     """All that comes in, held in memory, since it comes but once."""
-    file = NamedFile("-", f"{argument} (the standard input)", f"{argument} (the standard input)")
-    content = sys.stdin.buffer.read()
+    file = NamedFile("-", "the standard input", "the standard input")
+    refusal = f"{file.origin} cannot be read; check what it is connected to."
+    content = attempt(sys.stdin.buffer.read, refusal)
     if not content:
         raise InputError(f"{file.origin} is empty, without even a header; check what writes to it.")
     return _open(file, content, format_by_suffix(data.suffix, separator))
@@ -106,7 +107,6 @@ def _without_mark(source: str | bytes) -> bytes:
     if not lines.head(1).collect().item().startswith(_MARK):
         raise ValueError
     content = io.BytesIO()
-    lines = pl.scan_lines(as_named(source), glob=False)
     unmarked = lines.select(pl.col("line").str.strip_prefix(_MARK))
     unmarked.sink_csv(content, include_header=False, quote_style="never")
     return content.getvalue()
@@ -117,13 +117,11 @@ def _repeated(source: str | bytes, held: Format, names: list[str]) -> frozenset[
 
     The parser numbers all but the first, by names that other columns might have by right.
     """
-    import polars as pl
-
     likely = [name for name in names if _numbered(name) in names]
     if held.kind != "CSV" or not likely:
         return frozenset()
     first = scan(source, held, has_header=False, n_rows=1, truncate_ragged_lines=True)
-    row = first.select(pl.all()).collect().row(0)
+    row = first.collect().row(0)
     return frozenset(name for name in likely if _numbered(name) not in row)
 
 
