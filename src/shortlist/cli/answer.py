@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli.failure import warn
+from shortlist.cli.failure import discard_output, warn
+from shortlist.cli.memory import prepare
 from shortlist.cli.options import Form
 from shortlist.cli.publishing import print_text, publish, tell_of_long_answers
 from shortlist.cli.request import Request
-from shortlist.errors import WeakPrivacyWarning
+from shortlist.errors import InputError, WeakPrivacyWarning
 
 if TYPE_CHECKING:
     from shortlist.mechanisms import Mechanism
@@ -32,9 +33,10 @@ def answer(request: Request) -> None:
     mechanism, bits = _planned(request), request.bits()  # refused before anything is opened
     request.check_output()
     if request.dry_run:
-        print_text((_plan_as_json if form is Form.JSON else _plan_in_words)(mechanism))
+        _print_plan((_plan_as_json if form is Form.JSON else _plan_in_words)(mechanism))
         return
     tell_of_long_answers(request)
+    prepare()
     with _spinner(), _without_panics(), warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakPrivacyWarning)  # it was told
         source = request.source()
@@ -52,6 +54,16 @@ def _planned(request: Request) -> Mechanism:
     for warning in caught:
         warn(str(warning.message))
     return mechanism
+
+
+def _print_plan(plan: str) -> None:
+    try:
+        print_text(plan)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise InputError(f"the plan could not be printed: {error.strerror}.") from None
 
 
 def _plan_in_words(mechanism: Mechanism) -> str:

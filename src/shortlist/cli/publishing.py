@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["print_text", "publish", "tell_of_long_answers"]
 
-_SPENT = "do not run it again: the budget is spent."
+_SPENT = "the budget is spent: do not ask again."
 
 
 def tell_of_long_answers(request: Request) -> None:
@@ -130,11 +130,10 @@ def _keep(release: Release) -> Path | None:
 def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
     """What to raise of an answer that was not printed to its end."""
     where = "above" if kept is None else f'in "{kept}"'
-    ends = f"all of it is {where}; {_SPENT}"
     if isinstance(error, KeyboardInterrupt):
-        return KeyboardInterrupt(f"interrupted in printing; {ends}")
+        return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {_SPENT}")
     why = getattr(error, "strerror", None) or type(error).__name__
-    message = f"the answer could not be printed: {why}. {ends[0].upper()}{ends[1:]}"
+    message = f"the answer could not be printed: {why}. It is {where}, and {_SPENT}"
     return BrokenPipeError(message) if isinstance(error, BrokenPipeError) else InputError(message)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, lacks_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +193,7 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], written: str) -
 def attempt(action: Callable[[], _T], refusal: str) -> _T:
     """What the action returns; where a library fails, the refusal instead of its error.
 
-    The refusal is raised after the library's error is gone: not even its context quotes a cell.
+    Where memory ends, that is said: the table is not damaged. The refusal is raised after the library's error is gone: not even its context quotes a cell.
     """
     from polars.exceptions import PanicException
 
@@ -203,4 +203,7 @@ def attempt(action: Callable[[], _T], refusal: str) -> _T:
         ours = isinstance(error, InputError | MemoryError)
         if ours or not isinstance(error, Exception | PanicException):
             raise
+        short = lacks_memory(error)
+    if short:
+        raise MemoryError("there is not enough memory.")
     raise InputError(refusal)
