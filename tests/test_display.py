@@ -242,7 +242,9 @@ def cells_of(page):
 
 @given(items=st.lists(anything, max_size=4), column=anything)
 @example(items=HOSTILE, column="<script>")
-@example(items=["a|b", "`x`", "*x*", "_x_", "http://x", "www.x.y", ":tada:", "@x", "$x$"], column="|")
+@example(
+    items=["a|b", "`x`", "*x*", "_x_", "http://x", "www.x.y", ":tada:", "@x", "$x$"], column="|"
+)
 def test_markdown_interprets_nothing(items, column):
     page = release({f"c{column}": items}).to_markdown()
     assert harmless(page.replace("\n", ""))

@@ -1,4 +1,6 @@
 import math
+import re
+import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,6 +10,7 @@ import polars as pl
 import pytest
 
 import refusals
+import shortlist
 from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.histogram import PrivateCounts, WeightedHistogram
@@ -27,6 +30,7 @@ from shortlist.mechanisms import (
 from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.sources.kinds import mechanism_named, mechanism_names, own_bound
 from shortlist.sources.offer import Offer
+from shortlist.sources.pairs import pairs
 from shortlist.sources.question import bits_of, build_mechanism, require_enough
 
 MARKER = "Zz-private-91"
@@ -339,3 +343,35 @@ def test_counts_that_are_free_are_not_bought():
         lambda: build(bounded, public=True, delta=0, count_share=0.3),
         "count_share=0.3: OneShotLaplace gives noisy counts at no cost",
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"epsilon": 20.1, "delta": 1e-6}, [r"^epsilon=20\.1: above 20, "]),
+        ({"epsilon": 1, "delta": 1e-3}, [r"^delta=0\.001: from 0\.001 on, "]),
+        ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: "]),
+        ({"epsilon": 20, "delta": 9.99e-4}, []),
+    ],
+)
+def test_a_weak_guarantee_is_warned_of_where_it_is_asked_for(asked, said):
+    rows = pl.DataFrame({"user": range(50), "title": ["Emma"] * 50})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pairs(rows, user="user", item="title").domain(**asked)
+    assert [warning.category for warning in caught] == [shortlist.WeakPrivacyWarning] * len(said)
+    assert all(warning.filename == __file__ for warning in caught)
+    assert all(re.match(words, str(w.message)) for words, w in zip(said, caught, strict=True))
+
+
+def test_what_is_refused_is_not_warned_of():
+    with warnings.catch_warnings(), pytest.raises(ValueError, match="uses none of it"):
+        warnings.simplefilter("error")
+        public = Offer.of_counts(public=True, max_items_per_user=None)
+        build_mechanism(Peeling, public, k=1, epsilon=50.0, delta=0.5, count_share=None)
+
+
+def test_mechanisms_by_themselves_warn_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Peeling(k=1, epsilon=50.0)

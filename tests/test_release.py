@@ -232,7 +232,9 @@ def test_it_says_how_many_were_asked_for():
 
 
 def test_fewer_than_asked_for_is_in_the_repr():
-    assert repr(release(["a"], k=2)).startswith("<Release top-k: 1 item, fewer than the 2 asked for")
+    assert repr(release(["a"], k=2)).startswith(
+        "<Release top-k: 1 item, fewer than the 2 asked for"
+    )
     assert "fewer" not in repr(release(["a", "b"], k=2)) + repr(release([], question="domain"))
 
 

@@ -193,7 +193,10 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], written: str) -
 def attempt(action: Callable[[], _T], refusal: str) -> _T:
     """What the action returns; where a library fails, the refusal instead of its error.
 
-    Where memory ends, that is said: the table is not damaged. The refusal is raised after the library's error is gone: not even its context quotes a cell.
+    The refusal is raised after the library's error is gone: not even its context quotes a cell.
+
+    Raises:
+        MemoryError: The library failed for want of memory; the table is not damaged.
     """
     from polars.exceptions import PanicException
 
