@@ -161,8 +161,6 @@ def test_only_long_answers_are_told_of(file, tmp_path):
     assert told not in in_terminal(*top_k(file, k=100), cwd=tmp_path)[2]
     assert told in in_terminal(*top_k(file, k=101), cwd=tmp_path)[2]
     assert told not in in_terminal(*domain(file, "--output", "-"), cwd=tmp_path)[2]
-    assert told not in in_terminal(*domain(file, "--dry-run"), cwd=tmp_path)[2]
-    assert told not in process(*domain(file), cwd=tmp_path)[2]
 
 
 def test_a_long_answer_is_told_of_before_anything_is_read(run, monkeypatch):

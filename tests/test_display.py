@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from releases import GUARANTEE, HOSTILE, Example, release
-from shortlist.release.display import text
+from shortlist.release import display
 from shortlist.release.sheet import _on_grid, notes, sheet, visible
 
 SCRIPTS = [
@@ -219,7 +219,7 @@ def test_what_to_do_where_less_came_out(items, k, said):
 @pytest.mark.parametrize("total", [100, 101, 2_000])
 def test_a_whole_sheet_has_every_row_and_every_letter(total):
     items = [f"{i} {'日' * 300}" for i in range(total)]
-    printed = text(sheet(release(items), whole=True))
+    printed = display.text(sheet(release(items), whole=True))
     assert "".join(printed.split()).count("日" * 3) == total * 100
     assert " more" not in printed
     assert "privacy     epsilon=1.0" in printed
@@ -227,8 +227,10 @@ def test_a_whole_sheet_has_every_row_and_every_letter(total):
 
 
 def test_a_long_table_is_laid_out_as_a_short_one():
-    hundred = text(sheet(release([*SCRIPTS, *map(str, range(93))]))).split("\n")
-    more = text(sheet(release([*SCRIPTS, *map(str, range(93)), "x"]), whole=True)).split("\n")
+    hundred = display.text(sheet(release([*SCRIPTS, *map(str, range(93))]))).split("\n")
+    more = display.text(sheet(release([*SCRIPTS, *map(str, range(93)), "x"]), whole=True)).split(
+        "\n"
+    )
     assert [line.rstrip() for line in more[2:104]] == hundred[2:104]
 
 

@@ -36,8 +36,8 @@ ITEMS = {
     "small": typed([1, 2], pl.UInt8),
     "huge": typed([2**64 - 1], pl.UInt64),
     "dates": pl.Series([date(2024, 2, 29), date(1, 1, 1), date(9999, 12, 31)]),
-    "times": typed([datetime(2024, 2, 29, 1, 2, 3), datetime(1, 1, 1)], pl.Datetime("ms")),
-    "micros": typed([datetime(2024, 2, 29, 1, 2, 3, 4)], pl.Datetime("us")),
+    "times": typed([0, 1, -62_135_596_800_000], pl.Datetime("ms")),  # the first of year 1
+    "micros": typed([0, 1, 1_709_170_563_000_004], pl.Datetime("us")),
     "nanos": typed([1, -1, 1_709_170_563_000_000_001], pl.Datetime("ns")),
     "zoned": typed([WINTER, WINTER.replace(hour=0)], pl.Datetime("us", "Europe/Paris")),
     "utc": typed([WINTER], pl.Datetime("ns", "UTC")),
@@ -179,7 +179,7 @@ def test_a_file_says_which_version_wrote_it(tmp_path):
         ('{"format": "shortlist.release"}', "did not say the types of its columns"),
         (
             '{"format": "shortlist.release", "version": 3, "library": "9.1"}',
-            r"version 3 of the format, by shortlist 9\.1; this is shortlist .* Install a newer one\.",
+            r"version 3 of the format, by shortlist 9\.1; this is .* Install a newer one\.",
         ),
         ('{"format": "shortlist.release", "version": 2}', "it is no whole release"),
     ],
@@ -238,7 +238,7 @@ def test_what_was_changed_is_refused(tmp_path, path, value):
     file.write_text(json.dumps(whole))
     assert sl.load(file) == release(["a", "b"])
     file.write_text(json.dumps(changed(whole, path, value)))
-    with pytest.raises(InputError, match="^cannot load '"):
+    with pytest.raises(InputError, match=r"^cannot load '"):
         sl.load(file)
 
 
@@ -257,7 +257,7 @@ def test_parquet_that_is_no_release_is_refused(tmp_path):
         frame.write_parquet(tmp_path / f"{name}.parquet", metadata={"shortlist.release": about})
     (tmp_path / "good.parquet").unlink()
     for path in tmp_path.iterdir():
-        with pytest.raises(InputError, match="^cannot load '"):
+        with pytest.raises(InputError, match=r"^cannot load '"):
             sl.load(path)
 
 

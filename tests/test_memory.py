@@ -128,7 +128,7 @@ main()
         assert running.returncode == {signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
 
 
-def test_help_and_refusals_load_nothing_more(rows):
+def test_help_and_refusals_load_nothing_more():
     status, out, err = limited(700_000, "top-k", "--help")
     assert (status, err, "Usage" in out) == (0, "", True)
     status, out, err = limited(700_000, *domain("none.csv", "--epsilon", 0))
