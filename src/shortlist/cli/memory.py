@@ -32,22 +32,20 @@ _pipe: int | None = None  # to the parent, in the process that it waits for
 
 def is_limited() -> bool:
     """Whether the memory of this process has a limit of which a parent can tell."""
-    return hasattr(os, "fork") and _limit() is not None
+    return hasattr(os, "fork") and any(map(_limit, ("RLIMIT_AS", "RLIMIT_DATA")))
 
 
-def _limit() -> int | None:
-    """The most kB of memory that may be mapped, or None."""
+def _limit(name: str) -> int | None:
+    """The limit in kB, or None where there is none."""
     import resource
 
-    limits = (getattr(resource, name, None) for name in ("RLIMIT_AS", "RLIMIT_DATA"))
-    found = [resource.getrlimit(limit)[0] for limit in limits if limit is not None]
-    finite = [limit // 1024 for limit in found if limit != resource.RLIM_INFINITY]
-    return min(finite, default=None)
+    most = resource.getrlimit(getattr(resource, name))[0]
+    return None if most == resource.RLIM_INFINITY else most // 1024
 
 
 def watched(run: Callable[[], int]) -> int:
     """Run in a process of its own; its exit status, or 1 and a line where it ended otherwise."""
-    if (limit := _limit()) is not None and limit < _NEEDED:
+    if (limit := _limit("RLIMIT_AS")) is not None and limit < _NEEDED:
         return _complain(f"{limit:,} kB are allowed (ulimit -v), and {_NEEDED:,} are needed. ")
     reading, writing = os.pipe()
     try:

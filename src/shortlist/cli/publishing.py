@@ -61,9 +61,7 @@ def _why_unsaved(release: Release, output: Path, request: Request) -> str | None
     """Save; why that failed, or None."""
     try:
         release.save(output, overwrite=request.overwrite)
-    except KeyboardInterrupt:
-        return "interrupted"
-    except Exception as error:  # noqa: BLE001 - whatever it is, the answer is paid for
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
         return getattr(error, "strerror", None) or str(error) or type(error).__name__
     _say(f"Saved as {output}.")
     return None
@@ -118,9 +116,9 @@ def _keep(release: Release) -> Path | None:
     import tempfile
 
     name = f"shortlist-answer-{os.urandom(4).hex()}.json"
-    for folder in (Path.cwd, tempfile.gettempdir):
-        with contextlib.suppress(Exception):  # where it cannot be written, the next is tried
-            path = Path(folder()) / name
+    for folder in (Path(), Path(tempfile.gettempdir())):
+        path = folder / name
+        with contextlib.suppress(BaseException):  # where it cannot be written, the next is tried
             release.save(path)
             return path
     _say(release.to_json())
