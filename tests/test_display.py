@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from releases import GUARANTEE, HOSTILE, Example, release
-from shortlist.release.sheet import _on_grid, notes, visible
+from shortlist.release import display
+from shortlist.release.sheet import _on_grid, notes, sheet, visible
 
 SCRIPTS = [
     "ألف ليلة",
@@ -196,3 +197,71 @@ def test_epsilon_and_delta_are_said_once():
 
 def test_nothing_assumed_is_said():
     assert dict(notes(replace(GUARANTEE, assumes=()), Example(), None))["assumes"] == "nothing"
+
+
+FEWER = "Fewer than 3 came out: no other item could be named with this privacy."
+NOTHING = "Nothing came out: no item could be named with this privacy."
+
+
+@pytest.mark.parametrize(
+    ("items", "k", "said"),
+    [(["a"], 3, FEWER), ([], 3, NOTHING), ([], None, NOTHING), (["a"], None, ""), (["a"], 1, "")],
+)
+def test_what_to_do_where_less_came_out(items, k, said):
+    answer = release({"title": items}, k=k)
+    shown = (str(answer), in_terminal(answer), answer._repr_html_(), answer.to_markdown())
+    for text in (" ".join(text.split()) for text in shown):
+        assert (said or "came out") in text or not said
+        assert ("A larger epsilon or delta names more" in text) is bool(said)
+        assert ("public items need no discovery" in text) is bool(said and k)
+
+
+@pytest.mark.parametrize("total", [100, 101, 2_000])
+def test_a_whole_sheet_has_every_row_and_every_letter(total):
+    items = [f"{i} {'日' * 300}" for i in range(total)]
+    printed = display.text(sheet(release(items), whole=True))
+    assert "".join(printed.split()).count("日" * 3) == total * 100
+    assert " more" not in printed
+    assert "privacy     epsilon=1.0" in printed
+    assert "…" not in printed
+
+
+def test_a_long_table_is_laid_out_as_a_short_one():
+    hundred = display.text(sheet(release([*SCRIPTS, *map(str, range(93))]))).split("\n")
+    more = display.text(sheet(release([*SCRIPTS, *map(str, range(93)), "x"]), whole=True)).split(
+        "\n"
+    )
+    assert [line.rstrip() for line in more[2:104]] == hundred[2:104]
+
+
+def cells_of(page):
+    """The cells of a Markdown table, as text, by a reader of our own: no escape is left."""
+    for line in page.split("\n"):
+        if line.startswith("| "):
+            cells = re.findall(r"(?<=\| )(?:\\.|[^|\\])*?(?= \|)", line)
+            yield [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
+
+
+@given(items=st.lists(anything, max_size=4), column=anything)
+@example(items=HOSTILE, column="<script>")
+@example(
+    items=["a|b", "`x`", "*x*", "_x_", "http://x", "www.x.y", ":tada:", "@x", "$x$"], column="|"
+)
+def test_markdown_interprets_nothing(items, column):
+    page = release({f"c{column}": items}).to_markdown()
+    assert harmless(page.replace("\n", ""))
+    head, rule, *rows = cells_of(page)
+    assert head == ["rank", visible(f"c{column}"), "score"]
+    assert rule == ["---:", ":---", "---:"]
+    assert [row[1] for row in rows] == [visible(item) for item in items]
+    bare = re.sub(r"\\.", "", page.split("\n\n- ")[0].replace("**top-k", ""))
+    assert not set("`*_<>[]{}~$@&") & set(bare.replace("**", ""))
+    assert not re.search("://|www\\.", bare)
+
+
+def test_markdown_has_the_guarantee_and_the_warning():
+    page = release(["a"], private=False).to_markdown()
+    assert "**not private: the noise came from a seed**" in page
+    assert '- protects: everything that one value of "user" holds' in page
+    assert "- privacy: epsilon=1.0, delta=1e-06" in page
+    assert page.endswith("Running it again spends the budget again.\n")

@@ -4,7 +4,9 @@ import pickle
 import subprocess
 import sys
 from datetime import date
+from importlib.metadata import version
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -216,3 +218,65 @@ def test_import_is_light():
     code = "import sys, shortlist.release; print(sorted({'polars', 'rich'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
     assert done.stdout == "[]\n"
+
+
+def test_it_says_how_many_were_asked_for():
+    assert release(["a"]).k is None
+    assert release(["a"], k=3).k == 3
+    rows = pl.DataFrame({"user": range(500), "title": ["Emma", "Ulysses"] * 250})
+    plays = shortlist.pairs(rows, user="user", item="title")
+    assert plays.domain(epsilon=1.0, delta=1e-6).k is None
+    for share in (None, 0.2):
+        assert plays.top_k(7, epsilon=1.0, delta=1e-6, count_share=share).k == 7
+    assert plays.hitting_set(7, epsilon=1.0, delta=1e-6).k == 7
+
+
+def test_fewer_than_asked_for_is_in_the_repr():
+    assert "top-k: 1 item, fewer than the 2 asked for, epsilon" in repr(release(["a"], k=2))
+    assert "fewer" not in repr(release(["a", "b"], k=2)) + repr(release([], question="domain"))
+
+
+def test_pandas_keeps_rank_and_score():
+    pandas = pytest.importorskip("pandas")
+    answer = release({"page": [BIG, 7], "day": [date(2024, 2, 29), None]})
+    cells = [[1, BIG, date(2024, 2, 29), 100.0], [2, 7, None, 99.75]]
+    assert pandas.DataFrame(answer).to_numpy().tolist() == cells
+    assert pandas.DataFrame(answer, columns=list("abcd"))["a"].tolist() == [1, 2]
+    frame = answer.to_pandas()
+    assert list(frame.columns) == ["rank", "page", "day", "score"]
+    assert frame["page"].tolist() == [BIG, 7]
+    assert frame["score"].tolist() == [100.0, 99.75]
+    assert len(pandas.DataFrame(release({"title": []}))) == 0
+
+
+def test_a_release_as_an_array_is_its_table():
+    cells = np.asarray(release(["a", "b"], scores=False))
+    assert cells.tolist() == [[1, "a"], [2, "b"]]
+    assert np.array(release(["a"], scores=False), dtype=str).tolist() == [["1", "a"]]
+    with pytest.raises(ValueError, match="leave copy out"):
+        np.array(release(["a"]), copy=False)
+
+
+def test_the_version_is_that_of_the_package():
+    assert shortlist.__version__ == version("shortlist")
+    code = "import sys, shortlist; print('importlib.metadata' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+    assert done.stdout == "False\n"
+
+
+def test_saves_markdown(tmp_path):
+    answer = release(HOSTILE)
+    answer.save(tmp_path / "out.MD")
+    assert (tmp_path / "out.MD").read_text("utf-8") == answer.to_markdown()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".md", ".parquet"])
+def test_what_exists_is_not_replaced_unasked(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    release(["a"]).save(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"it exists, .* or overwrite=True\.$"):
+        release(["b"]).save(path)
+    assert path.read_bytes() == before
+    release(["b"]).save(path, overwrite=True)
+    assert path.read_bytes() != before

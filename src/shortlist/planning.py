@@ -176,8 +176,8 @@ def _warn_of_weakness(epsilon: float, delta: float) -> None:
         )
     if delta >= _WEAK_DELTA:
         weak.append(
-            f"delta={delta!r}: from {_WEAK_DELTA} on, a promise that may fail for one in a "
-            "thousand users; take one far below one over their number, such as 1e-6."
+            f"delta={delta!r}: from {_WEAK_DELTA} on, the promise may fail for one user in a "
+            "thousand, or more; it should be far below one over their number, such as 1e-6."
         )
     for message in weak:
         warnings.warn(message, WeakPrivacyWarning, stacklevel=_level_of_caller())

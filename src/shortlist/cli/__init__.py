@@ -4,8 +4,11 @@ import contextlib
 import io
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
+
+from shortlist.cli import memory
 
 __all__ = ["main"]
 
@@ -16,16 +19,24 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # items may be any Unicode, terminals may not
             stream.reconfigure(errors="backslashreplace")
-    try:
-        status = exit_status(can_print="stdout" not in closed)
-    except KeyboardInterrupt:  # before anything was parsed
-        sys.stderr.write("shortlist: interrupted; nothing was released.\n")
-        status = 130
+    run = partial(_run, can_print="stdout" not in closed)
+    status = memory.watched(run) if memory.is_limited() else run()
     # All is printed and saved: taking the libraries down in order would cost 0.2 s.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(status)
+
+
+def _run(*, can_print: bool) -> int:
+    """The exit status, of an interruption or an exit too."""
+    try:
+        return exit_status(can_print=can_print)
+    except KeyboardInterrupt:  # before anything was parsed
+        sys.stderr.write("shortlist: interrupted; nothing was released.\n")
+        return 130
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
 def _open_closed_streams() -> list[str]:

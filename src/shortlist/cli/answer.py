@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli.failure import warn
+from shortlist.cli.failure import discard_output, warn
+from shortlist.cli.memory import prepare
 from shortlist.cli.options import Form
 from shortlist.cli.publishing import print_text, publish, tell_of_long_answers
 from shortlist.cli.request import Request
-from shortlist.errors import WeakPrivacyWarning
+from shortlist.errors import InputError, WeakPrivacyWarning
 
 if TYPE_CHECKING:
     from shortlist.plan import Plan
@@ -32,13 +33,14 @@ def answer(request: Request) -> None:
     form, bits = request.printed_as(), request.bits()
     request.require_sense()
     request.check_output()
+    prepare()
     with _spinner(), _without_panics():
         source = request.source()
         plan, warned = _planned(request, source)
     for warning in warned:
         warn(warning)
     if request.dry_run:
-        print_text((_in_json if form is Form.JSON else _in_words)(plan))
+        _print_plan((_in_json if form is Form.JSON else _in_words)(plan))
         return
     tell_of_long_answers(request)
     with _spinner(), _without_panics():
@@ -54,6 +56,16 @@ def _planned(request: Request, source: Source) -> tuple[Plan, list[str]]:
         warnings.simplefilter("always", WeakPrivacyWarning)
         plan = request.plan(source)
     return plan, [str(warning.message) for warning in caught]
+
+
+def _print_plan(text: str) -> None:
+    try:
+        print_text(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise InputError(f"the plan could not be printed: {error.strerror}.") from None
 
 
 def _in_words(plan: Plan) -> str:

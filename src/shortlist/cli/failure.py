@@ -11,7 +11,8 @@ from typing import Any
 
 import typer
 
-from shortlist.errors import SPENT, InputError, is_short, says_spent
+from shortlist.cli.memory import is_limited
+from shortlist.errors import SPENT, InputError, is_short, lacks_memory, says_spent
 
 __all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output", "warn"]
 
@@ -30,9 +31,11 @@ def diagnosis(error: BaseException) -> tuple[str, int]:
     discard_output()
     if isinstance(error, BrokenPipeError):  # of a text that was not paid for: enough was seen
         return "" if error.errno else str(error), 1
-    if isinstance(error, MemoryError):
+    if lacks_memory(error):
         return f"there is not enough memory for this table.{spent}", 1
-    return f"something went wrong inside ({type(error).__name__}); please report it.{spent}", 1
+    remedy = "memory is short, since it is limited (ulimit -v); allow more, or " * is_limited()
+    inside = f"something went wrong inside ({type(error).__name__}); {remedy}please report it."
+    return f"{inside}{spent}", 1
 
 
 def discard_output() -> None:
@@ -52,7 +55,7 @@ def complain(message: str) -> None:
 
 def warn(message: str) -> None:
     """As `complain`, of what the library warns of."""
-    complain(_in_shell_words(message))
+    complain(f"warning: {_in_shell_words(message)}")
 
 
 def _without_addresses(message: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["print_text", "publish", "tell_of_long_answers"]
 
-_SPENT = "do not run it again: the budget is spent."
+_SPENT = "the budget is spent: do not ask again."
 
 
 def tell_of_long_answers(request: Request) -> None:
@@ -61,9 +61,7 @@ def _why_unsaved(release: Release, output: Path, request: Request) -> str | None
     """Save; why that failed, or None."""
     try:
         release.save(output, overwrite=request.overwrite)
-    except KeyboardInterrupt:
-        return "interrupted"
-    except Exception as error:  # noqa: BLE001 - whatever it is, the answer is paid for
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
         return getattr(error, "strerror", None) or str(error) or type(error).__name__
     _say(f"Saved as {output}.")
     return None
@@ -118,9 +116,9 @@ def _keep(release: Release) -> Path | None:
     import tempfile
 
     name = f"shortlist-answer-{os.urandom(4).hex()}.json"
-    for folder in (Path.cwd, tempfile.gettempdir):
-        with contextlib.suppress(Exception):  # where it cannot be written, the next is tried
-            path = Path(folder()) / name
+    for folder in (Path(), Path(tempfile.gettempdir())):
+        path = folder / name
+        with contextlib.suppress(BaseException):  # where it cannot be written, the next is tried
             release.save(path)
             return path
     _say(release.to_json())
@@ -130,11 +128,10 @@ def _keep(release: Release) -> Path | None:
 def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
     """What to raise of an answer that was not printed to its end."""
     where = "above" if kept is None else f'in "{kept}"'
-    ends = f"all of it is {where}; {_SPENT}"
     if isinstance(error, KeyboardInterrupt):
-        return KeyboardInterrupt(f"interrupted in printing; {ends}")
+        return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {_SPENT}")
     why = getattr(error, "strerror", None) or type(error).__name__
-    message = f"the answer could not be printed: {why}. {ends[0].upper()}{ends[1:]}"
+    message = f"the answer could not be printed: {why}. It is {where}, and {_SPENT}"
     return BrokenPipeError(message) if isinstance(error, BrokenPipeError) else InputError(message)
 
 

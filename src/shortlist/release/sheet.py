@@ -112,7 +112,7 @@ def advice(release: Release) -> str:
         return ""
     more = "A larger epsilon or delta names more"
     if k is not None:
-        more += ", and public items need not be found at all"
+        more += ", and public items need no discovery"
     if len(release) == 0:
         return (
             "Nothing came out: no item could be named with this privacy. Check that the columns "

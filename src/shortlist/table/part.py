@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, lacks_memory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +68,10 @@ def attempt(action: Callable[[], _T], refusal: str | Callable[[], str]) -> _T:
     Args:
         action: Something that a library does.
         refusal: What to say; or what finds that out, called only where it fails.
+
+    Raises:
+        InputError: As said.
+        MemoryError: The library failed for want of memory; the table is not damaged.
     """
     from polars.exceptions import PanicException
 
@@ -77,4 +81,7 @@ def attempt(action: Callable[[], _T], refusal: str | Callable[[], str]) -> _T:
         ours = isinstance(error, InputError | MemoryError)
         if ours or not isinstance(error, Exception | PanicException):
             raise
+        short = lacks_memory(error)
+    if short:
+        raise MemoryError("there is not enough memory.")
     raise InputError(refusal if isinstance(refusal, str) else refusal())
