@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import engines
 import shortlist as sl
 from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
@@ -19,8 +20,9 @@ from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.errors import SPENT, InputError
 from shortlist.exact import Draws
-from shortlist.histogram import Wins
+from shortlist.histogram import Wants, Wins
 from shortlist.mechanisms import JointOrPeel, WinCount
+from shortlist.questions import Rank
 
 MARKER = "Zz-private-91"
 WON, LOST, WHO = "gagné, [bold]", "perdu é", "qui [x]"
@@ -49,8 +51,8 @@ def by_user(data, bound, **more):
 
 def shown(source, mechanism=WinCount, k=1, seed=1):
     """The evidence, as a dict of the wins by item."""
-    built = mechanism(k=k, epsilon=1.0)
-    showing = source._show(built, k, Draws(SeededBits(seed)))
+    wants = source.plan(Rank(k), epsilon=1.0, mechanism=mechanism).mechanism.wants
+    showing = engines.shown(source, wants, Draws(SeededBits(seed)))
     items = showing.items(np.arange(len(showing.evidence.counts)))["item"].to_list()
     return dict(zip(items, showing.evidence.counts.tolist(), strict=True))
 
@@ -190,8 +192,8 @@ def test_all_comparisons_of_a_user_are_equally_likely_to_count():
     rows = [("a", "b", 1), ("b", "a", 1), ("c", "a", 1), ("a", "b", 1), ("c", "b", 2)]
     frame = pl.DataFrame(rows, schema={WON: str, LOST: str, WHO: int}, orient="row")
     source = by_user(frame, 2)
-    mechanism = WinCount(k=3, epsilon=1.0)
-    sampled = law(lambda draws: tuple(source._show(mechanism, 3, draws).evidence.counts.tolist()))
+    wants = Wants(Wins, 2)
+    sampled = law(lambda draws: tuple(engines.shown(source, wants, draws).evidence.counts.tolist()))
     # Two of a, b, c, a, each pair with 1/6; and the one of the other user.
     expected = {(2, 0, 1): 1 / 6, (1, 1, 1): 2 / 6, (1, 0, 2): 2 / 6, (0, 1, 2): 1 / 6}
     assert sampled == pytest.approx(expected, abs=1e-12)
@@ -213,7 +215,7 @@ def test_the_order_of_the_rows_changes_nothing(user):
         mechanism = WinCount(k=2, epsilon=2.0)
 
         def run(draws):
-            showing = source._show(mechanism, 2, draws)
+            showing = engines.shown(source, Wants(Wins, None if user is None else 2), draws)
             selection = mechanism.select(showing.evidence, draws)
             return tuple(showing.items(selection.positions)["item"])
 
@@ -444,8 +446,7 @@ def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
 
 
 def test_the_evidence_carries_its_bound():
-    mechanism = WinCount(k=1, epsilon=1.0)
     for source, bound in ((comparisons(table()), None), (by_user(table(), 3), 3)):
-        evidence = source._show(mechanism, 1, Draws(SeededBits(1))).evidence
+        evidence = engines.shown(source, Wants(Wins, bound)).evidence
         assert isinstance(evidence, Wins)
         assert evidence.max_comparisons_per_user == bound

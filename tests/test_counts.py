@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import engines
 import shortlist as sl
 from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
@@ -188,9 +189,12 @@ def test_the_guarantee_says_what_it_rests_on():
 def test_a_promise_is_used():
     source = counts(table(ITEMS), max_items_per_user=3)
     assert source.top_k(1, **ASK).mechanism.max_items_per_user == 3
-    assert source._show(1, None).evidence.max_items_per_user == 3
+    assert (
+        engines.shown(source, histogram.Wants(histogram.PrivateCounts)).evidence.max_items_per_user
+        == 3
+    )
     public = counts(table(ITEMS), max_items_per_user=3, **ROWS)
-    assert public._show(1, None).evidence.max_items_per_user == 3
+    assert engines.shown(public, histogram.Wants(histogram.Counts)).evidence.max_items_per_user == 3
     noisy = public.top_k(5, epsilon=1.0, count_share=0.5)
     without = counts(table(ITEMS), **ROWS).top_k(5, epsilon=1.0, count_share=0.5)
     assert noisy.scores.noise_sd < without.scores.noise_sd
@@ -206,10 +210,10 @@ TINY = st.dictionaries(st.sampled_from("abcdefg"), st.integers(0, 5))
 def test_the_evidence_is_the_histogram(held, known):
     frame = pl.DataFrame({TITLE: list(held), READERS: list(held.values())}, strict=False)
     frame = frame.cast({TITLE: pl.String, READERS: pl.Int32})
-    shown = counts(frame)._show(9, None)
+    shown = engines.shown(counts(frame), histogram.Wants(histogram.PrivateCounts))
     assert isinstance(shown.evidence, histogram.PrivateCounts)
     for public in (known, sl.IN_TABLE):
-        shown = counts(frame, public_items=public)._show(0, None)
+        shown = engines.shown(counts(frame, public_items=public), histogram.Wants(histogram.Counts))
         assert isinstance(shown.evidence, histogram.Counts)
         wanted = known if public is known else list(held)
         items = shown.items(np.arange(len(wanted)))[TITLE].to_list()
@@ -227,9 +231,10 @@ def test_pairs_and_their_histogram_show_the_same(rows):
     known = list("bdzx")
     by_rows = sl.pairs(pairs, user="user", item=TITLE, public_items=known)
     by_count = counts(held, public_items=known)
-    mechanism = Peeling(k=1, epsilon=1.0)
-    evidence = by_rows._show(mechanism, None, None).evidence
-    assert evidence.counts.tolist() == by_count._show(1, None).evidence.counts.tolist()
+    one, other = (
+        engines.shown(by, histogram.Wants(histogram.Counts)).evidence for by in (by_rows, by_count)
+    )
+    assert one.counts.tolist() == other.counts.tolist()
 
 
 @pytest.mark.parametrize("public", [None, sl.IN_TABLE, ["b", "a", "c"]])
@@ -239,7 +244,7 @@ def test_the_order_of_the_rows_changes_nothing(public):
 
     def output_law(order):
         frame = pl.DataFrame(order, schema=[TITLE, READERS], orient="row")
-        shown = counts(frame, public_items=public)._show(2, None)
+        shown = engines.shown(counts(frame, public_items=public), mechanism.wants)
 
         def run(draws):
             selection = mechanism.select(shown.evidence, draws)

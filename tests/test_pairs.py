@@ -14,14 +14,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import engines
 import shortlist as sl
 from forms import FORMS, counting, everything_shown, numbers, said
 from refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import SPENT, InputError
-from shortlist.exact import Draws
 from shortlist.guarantee import Guarantee
-from shortlist.histogram import Counts, PrivateCounts
+from shortlist.histogram import Counts, PrivateCounts, Wants
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
 from shortlist.mechanisms.base import Adjacency, Selection
 from shortlist.mechanisms.one_shot_laplace import OneShotLaplace
@@ -167,7 +167,7 @@ def test_counts_of_private_items_are_bounded():
     source = sl.pairs(wide_frame(), user=USER, item=TITLE, max_items_per_user=10)
     release = source.top_k(50, **ASK, mechanism=LimitedDomain)
     assert release.mechanism == LimitedDomain(k=50, **ASK, max_items_per_user=10)
-    shown = source._show(release.mechanism, 10, Draws(SeededBits(1)))
+    shown = engines.shown(source, release.mechanism.wants)
     assert isinstance(shown.evidence, PrivateCounts)
     assert shown.evidence.max_items_per_user == 10
     assert shown.evidence.counts.sum() == 300 * 10
@@ -186,7 +186,7 @@ def test_counts_of_public_items_are_bounded_where_the_mechanism_is_told_to():
     assert bounded.mechanism.max_items_per_user == 1
     assert bounded.mechanism.scale < free.mechanism.scale
     for bound, total in ((None, 300 * 50), (7, 300 * 7)):
-        evidence = source._show(free.mechanism, bound, Draws(SeededBits(1))).evidence
+        evidence = engines.shown(source, Wants(Counts, bound)).evidence
         assert isinstance(evidence, Counts)
         assert evidence.max_items_per_user == bound
         assert evidence.counts.sum() == total
@@ -661,7 +661,7 @@ def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
     def full(*_, **__):
         raise MemoryError("Unable to allocate 11.9 MiB for an array with shape (3123457,)")
 
-    monkeypatch.setattr("shortlist.sources.pairs.Buckets.of_rows", full)
+    monkeypatch.setattr("shortlist.engines.rows.Buckets.of_rows", full)
     with pytest.raises(MemoryError) as caught:
         sl.pairs(table(ITEMS), user=USER, item=TITLE).domain(**ASK)
     assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"
