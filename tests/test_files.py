@@ -131,21 +131,27 @@ def test_names_that_the_parser_makes_are_no_columns(write):
 # Encodings
 
 
+def unpacked(suffix):
+    """Of a suffix what is in the file, and what it is compressed by."""
+    _, inner, *packed = suffix.split(".")
+    return f".{inner}", "".join(f".{name}" for name in packed)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be"])
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".ndjson", ".csv.gz"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".ndjson", ".csv.gz", ".csv.zst"])
 def test_utf_16_is_named_with_what_converts_it(write, encoding, suffix):
-    content = text(suffix.removesuffix(".gz")).decode().encode(encoding)
-    path = write(f"my t{suffix}", gzip.compress(content) if suffix.endswith("gz") else content)
+    inner, packed = unpacked(suffix)
+    path = write(f"my t{suffix}", PACK[packed](text(inner).decode().encode(encoding)))
     said = refusal(lambda: open_pairs(path), "is not in UTF-8", f"iconv -f {encoding} -t utf-8")
-    new = str(path).replace("my t.", "my t.utf8.").removesuffix(".gz")
+    new = str(path).replace("my t.", "my t.utf8.").removesuffix(packed)
     assert said.endswith(f" > '{new}'.")
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".ndjson", ".csv.gz"])
+@pytest.mark.parametrize("suffix", [".csv", ".ndjson", ".csv.gz", ".csv.zst"])
 def test_latin_1_is_named_with_what_converts_it(write, suffix):
     frame = pl.DataFrame({"user": ["a"] * 9000, "item": ["x"] * 8999 + [f"{PRIVATE} é"]})
-    content = text(suffix.removesuffix(".gz"), frame).decode().encode("latin1")
-    path = write(f"t{suffix}", gzip.compress(content) if suffix.endswith("gz") else content)
+    inner, packed = unpacked(suffix)
+    path = write(f"t{suffix}", PACK[packed](text(inner, frame).decode().encode("latin1")))
     said = refusal(open_pairs(path).pairs, "is not in UTF-8", "iconv -f latin1 -t utf-8")
     assert PRIVATE not in said
     assert said.endswith(SPENT)

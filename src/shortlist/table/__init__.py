@@ -1,6 +1,7 @@
 """The sensitive table: checked by its schema at once, read when it is needed.
 
-What is accepted is decided in `columns.py`, how it is read in `reading.py`.
+What is accepted is decided in `columns.py`, how it is read in `reading.py`: files by `files.py`
+and `scans.py`, frames by `frames.py`, each as `part.py` says.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import io
 import shlex
 import zlib
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, Any
 
 from shortlist.errors import shown
 
@@ -27,20 +27,28 @@ def encoding_of(source: str | bytes) -> str | None:
 
     Args:
         source: The name of a file, or its content. What gzip compressed is looked into, and what
-            zstd did is not.
+            zstd did if PyArrow is installed.
     """
-    with contextlib.suppress(OSError, EOFError, zlib.error), _opened(source) as raw:
+    with contextlib.suppress(OSError, EOFError, ImportError, zlib.error), _opened(source) as raw:
         first = raw.read(4)
         raw.seek(0)
         if first.startswith(_GZIP):
             return _encoding(gzip.GzipFile(fileobj=raw))
-        if first != _ZSTD:
-            return _encoding(raw)
+        if first == _ZSTD:
+            return _encoding(_unpacked(raw))
+        return _encoding(raw)
     return None
 
 
 def _opened(source: str | bytes) -> IO[bytes]:
     return Path(source).open("rb") if isinstance(source, str) else io.BytesIO(source)
+
+
+def _unpacked(raw: IO[bytes]) -> Any:  # noqa: ANN401 - PyArrow is not required
+    """What zstd compressed, as a file; ImportError if nothing here can unpack it."""
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(raw, "zstd")
 
 
 def _encoding(content: IO[bytes] | gzip.GzipFile) -> str | None:
@@ -72,10 +80,10 @@ def conversion(file: str | None, encoding: str) -> str:
         command = f"put {convert} before this command in the pipe"
     else:
         path = PurePath(file)
-        packed = path.suffix.lower() == ".gz"
-        path = path.with_suffix("") if packed else path
+        unpack = {".gz": "gzip -dc", ".zst": "zstd -dc"}.get(path.suffix.lower())
+        path = path.with_suffix("") if unpack else path
         new = _quoted(path.with_suffix(f".utf8{path.suffix}"))
-        reads = f"gzip -dc {_quoted(file)} | {convert}" if packed else f"{convert} {_quoted(file)}"
+        reads = f"{unpack} {_quoted(file)} | {convert}" if unpack else f"{convert} {_quoted(file)}"
         command = f"{reads} > {new}"
     return f"is not in UTF-8 but, it seems, in {encoding}. Convert it: {command}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from shortlist.table.part import Part
@@ -63,8 +62,12 @@ def _column(values: Any) -> pl.Series:  # noqa: ANN401
     if not _is_of_objects(values.dtype):
         return converted()
     values = values.astype(object)
-    with contextlib.suppress(Exception):  # where they are of several types
+    try:
         if (column := converted()).dtype in (pl.String, pl.Null, pl.Date):
             return column
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001, S110 - they are of several types
+        pass
     held = values.where(values.notna(), None).tolist()
     return pl.Series(values.name, held, dtype=pl.Object)
