@@ -19,7 +19,7 @@ from command import (
 from shortlist import cli
 from shortlist.cli import answer, failure, request
 from shortlist.errors import SPENT, InputError
-from shortlist.sources.pairs import Pairs
+from shortlist.plan import Plan
 
 PROGRAM = [sys.executable, "-m", "shortlist"]
 needs_sh = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
@@ -33,7 +33,7 @@ def test_an_interruption_is_one_line(complaint, file, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Pairs, "domain", interrupted)
+    monkeypatch.setattr(Plan, "run", interrupted)
     assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
     monkeypatch.undo()
     monkeypatch.setattr(request.Request, "__init__", interrupted)
@@ -52,7 +52,7 @@ def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(Pairs, "domain", fail)
+    monkeypatch.setattr(Plan, "run", fail)
     monkeypatch.setattr(failure, "discard_output", lambda: None)
     assert complaint(*domain(file), status=1) == said
 
@@ -107,7 +107,7 @@ def test_stderr_is_itself_again_after_a_failure(file, monkeypatch, capfd):
         os.write(2, b"thread panicked")
         raise InputError("damaged.")
 
-    monkeypatch.setattr(Pairs, "domain", panic)
+    monkeypatch.setattr(Plan, "run", panic)
     monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, domain(file))])
     assert cli.exit_status() == 2
     os.write(2, b"heard")

@@ -15,6 +15,7 @@ import pytest
 import shortlist as sl
 from command import COLUMNS, domain, top_k
 from shortlist.cli import publishing
+from shortlist.engines.rows import RowsInMemory
 from shortlist.release import Release
 
 PROGRAM = [sys.executable, "-m", "shortlist"]
@@ -163,11 +164,12 @@ def test_only_long_answers_are_told_of(file, tmp_path):
     assert told not in in_terminal(*domain(file, "--output", "-"), cwd=tmp_path)[2]
 
 
-def test_a_long_answer_is_told_of_before_anything_is_read(run, monkeypatch):
+def test_a_long_answer_is_told_of_before_anything_is_read(run, many, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["shortlist"])
     monkeypatch.setattr(publishing.sys.stdout, "isatty", lambda: True, raising=False)
-    status, out, err = run(*domain("none.csv"))
-    assert (status, out) == (2, "")
+    monkeypatch.setattr(RowsInMemory, "show", lambda *_: pytest.fail("rows are read"))
+    status, out, err = run(*domain(many))
+    assert (status, out) == (1, "")
     assert err.startswith("More rows may come")
 
 

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from command import IN_TABLE, ITEMS, MARKER, instead
+from shortlist.engines.comparisons import ComparisonsInMemory
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 SPECTRAL = ["--mechanism", "spectral-ranking"]
@@ -57,10 +58,11 @@ def test_a_spectral_ranking(run, games):
     assert (status, "other outcomes are not protected" in " ".join(out.split())) == (0, True)
 
 
-def test_a_dry_run_of_a_ranking_reads_nothing(run):
-    status, out, err = run(*rank("no such.parquet", IN_TABLE, "--dry-run"))
+def test_a_dry_run_of_a_ranking_reads_nothing(run, games, monkeypatch):
+    monkeypatch.setattr(ComparisonsInMemory, "show", lambda *_: pytest.fail("rows are read"))
+    status, out, err = run(*rank(games, IN_TABLE, "--dry-run"))
     assert (status, err) == (0, "")
-    assert out.startswith("Nothing was read and nothing was spent.\n\nWinCount would spend epsilon")
+    assert out.startswith("No row was read and nothing was spent.\n\nrank by WinCount.\n- This run")
     assert "hides what one comparison changes" in " ".join(out.split())
 
 

@@ -168,8 +168,9 @@ def test_rows_of_users_that_are_given_as_a_histogram(complaint, tmp_path):
     assert said.endswith(f"If the rows are of users and items, use --user. {SPENT}")
 
 
-def test_a_domain_of_public_items_is_refused(complaint, file):
-    said = complaint(*domain(file, "--public-items", file))
+def test_a_domain_of_public_items_is_refused(complaint, file, tmp_path):
+    (tmp_path / "known.csv").write_text("title\na\nb\n")
+    said = complaint(*domain(file, "--public-items", tmp_path / "known.csv"))
     assert said.startswith("--public-items: everybody knows these items")
     assert "ask for top-k or hitting-set, or leave --public-items " in said
 

@@ -340,7 +340,7 @@ def test_mechanisms_that_need_more_are_refused_with_the_remedy():
         ask = partial(source.top_k, 1, **ASK)
         if known is None:
             refusal(
-                lambda ask=ask: ask(mechanism=WeightedGaussian), "who holds what", "by sl.pairs"
+                lambda ask=ask: ask(mechanism=DiscoverThenRank), "who holds what", "by sl.pairs"
             )
             refusal(lambda ask=ask: ask(mechanism=Peeling), "give public_items")
         else:

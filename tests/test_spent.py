@@ -56,7 +56,7 @@ CHANGES = [truncated, vanished, garbled]
 def ask(source, k=1):
     if isinstance(source, sl.Comparisons):
         return source.rank(k, epsilon=1.0)
-    public = isinstance(source, sl.Store) or source._public is not None
+    public = source._engine.items_are_public
     return source.top_k(k, epsilon=1.0, delta=0.0 if public else 1e-6)
 
 

@@ -37,7 +37,7 @@ def run(command, monkeypatch, capsys):
 
 def test_the_commands_print_what_is_shown(url, monkeypatch, capsys):
     dry, ask, shown, _ = blocks("")
-    assert run(dry.replace(URL, url), monkeypatch, capsys).startswith("Nothing was read")
+    assert run(dry.replace(URL, url), monkeypatch, capsys).startswith("No row was read")
     printed = run(ask.replace(URL, url), monkeypatch, capsys)
     assert printed[printed.index("protects") :] == shown
     assert Path("top.csv").read_text().count("\n") == 101
@@ -57,10 +57,10 @@ def test_a_delta_makes_what_is_shown_less(url, monkeypatch, capsys):
 
     without, with_delta = planned(""), planned("--delta 1e-6")
     assert deviation(with_delta) < deviation(without) / 4
-    assert "delta=1e-06," in with_delta
+    assert "costs (1, 1e-06)." in with_delta
     for k, spent in ((1, "0"), (5, "0"), (6, "1e-06")):
         text = planned("--delta 1e-6", k=("-k 100", f"-k {k}"))
-        assert f"would spend epsilon=1, delta={spent}," in text
+        assert f"costs (1, {spent})." in text
         assert ("No use is made of delta=1e-06" in " ".join(text.split())) == (spent == "0")
 
 

@@ -32,7 +32,7 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_commands_print_what_is_shown(run):
-    assert run(DRY).startswith("Nothing was read")
+    assert run(DRY).startswith("No row was read")
     printed = run(COMMAND)
     assert printed[printed.index("protects") :] == SHOWN
     assert Path("best.csv").read_text().count("\n") == 11

@@ -17,7 +17,12 @@ class InputError(ValueError):
     """Something the caller wrote cannot be used; the message says what, the rule and the remedy.
 
     A message holds only what the caller wrote and what is public: never a row, an item or a count.
+
+    Attributes:
+        before_rows: Whether it is certain that no row had been read, though rows were about to be.
     """
+
+    before_rows: bool = False
 
 
 class WeakPrivacyWarning(UserWarning):
@@ -39,7 +44,7 @@ def spending() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if not says_spent(error):
+        if not (error.before_rows or says_spent(error)):
             error.args = (f"{error} {SPENT}",)
         raise
     except BaseException as error:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from shortlist import stores
 from shortlist.engines.base import Engine, Shown
+from shortlist.errors import InputError
 from shortlist.exact import Draws
 from shortlist.histogram import Wants
 from shortlist.stores.contract import View
@@ -27,5 +28,10 @@ class IndexedStore(Engine):
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[Shown]:  # noqa: ARG002 - read as needed
         """As `Engine.show`: a snapshot, which counts what is read of it."""
-        with self._held.snapshot() as view:
+        with ExitStack() as stack:
+            try:
+                view = stack.enter_context(self._held.snapshot())
+            except InputError as error:  # there is no such index, or no connection
+                error.before_rows = True
+                raise
             yield Shown(view, view.items)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from shortlist.engines import Engine
+from shortlist.errors import InputError, written
 from shortlist.guarantee import Guarantee
 from shortlist.mechanisms.base import Mechanism
 from shortlist.plan import Budget, Plan, require_enough
@@ -48,6 +49,11 @@ class Source(StaysHere):
         self._protects = protects
         self._assumes = assumes
         self._bounds = {} if bounds is None else dict(bounds)
+        if budget is not None and not callable(getattr(budget, "charge", None)):
+            raise InputError(
+                f"budget={written(budget)}: must have a method charge(plan), which refuses by "
+                "raising an error; leave it out to charge nothing."
+            )
         self._budget = budget
 
     def plan(

@@ -60,7 +60,7 @@ def check_distinct(items: pl.DataFrame, origin: str) -> None:
     if items.height and _repeats(items):
         raise InputError(
             f"{origin}: an item stands in more than one row; give every item one row, with the "
-            f"number of its users. {SPENT} If the rows are of users and items, use sl.pairs."
+            "number of its users. If the rows are of users and items, use sl.pairs."
         )
 
 
