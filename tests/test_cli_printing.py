@@ -183,8 +183,8 @@ def test_what_cannot_be_printed_is_kept(many, tmp_path, form):
     assert status == 2
     (kept,) = tmp_path.glob("shortlist-answer-*.json")
     assert len(sl.load(kept)) == TOTAL
-    said = f'shortlist: the answer could not be printed: No space left on device. It is in "{kept.name}"'
-    assert err == f"{said}, and {SPENT}\n"
+    said = "shortlist: the answer could not be printed: No space left on device."
+    assert err == f'{said} It is in "{kept.name}", and {SPENT}\n'
 
 
 @needs_full
