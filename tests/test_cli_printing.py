@@ -185,8 +185,8 @@ def test_what_cannot_be_printed_is_kept(many, tmp_path, form):
     assert status == 2
     (kept,) = tmp_path.glob("shortlist-answer-*.json")
     assert len(sl.load(kept)) == TOTAL
-    why = "the answer could not be printed: No space left on device"
-    assert err == f'shortlist: {why}. It is in "{kept.name}", and {SPENT}\n'
+    said = "shortlist: the answer could not be printed: No space left on device."
+    assert err == f'{said} It is in "{kept.name}", and {SPENT}\n'
 
 
 @needs_full
