@@ -21,7 +21,13 @@ from shortlist import histogram
 from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.errors import SPENT, InputError
-from shortlist.mechanisms import DiscoverThenRank, JointOrPeel, LimitedDomain, Peeling
+from shortlist.mechanisms import (
+    DiscoverThenRank,
+    JointOrPeel,
+    LimitedDomain,
+    Peeling,
+    WeightedGaussian,
+)
 
 MARKER = "Zz-private-91"
 ASK = {"epsilon": 5.0, "delta": 1e-6}

@@ -11,7 +11,7 @@ import pytest
 
 from command import domain, top_k
 from shortlist.errors import InputError, lacks_memory
-from shortlist.table.reading import attempt
+from shortlist.table.part import attempt
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no other system keeps the limit")
