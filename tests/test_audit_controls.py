@@ -195,7 +195,7 @@ def test_only_what_is_named_is_looked_at():
     findings = audit_exactly(Peeling(k=1, epsilon=1.0), families=[[(3, 1)], [(2,)]])
     told = {"(3, 1)", "(4, 1)", "(3, 2)", "(4, 2)", "(2)", "(3)"}
     for finding in findings:
-        if finding.claim == "delta of cost":
+        if finding.claim == "cost as delta":
             assert finding.pair == ("all tables", "their neighbours")
         else:
             assert finding.pairs == 3 + 1

@@ -181,7 +181,7 @@ class _Search:
         promised = Curve(mechanism.epsilon, mechanism.delta)
         spent = mechanism.cost.delta(mechanism.epsilon)
         verdict = Verdict.HOLDS if spent <= promised.limit else Verdict.BROKEN
-        yield self._told("delta of cost", verdict, _EVERY, 0, promised.limit, spent, promised.at)
+        yield self._told("cost as delta", verdict, _EVERY, 0, promised.limit, spent, promised.at)
         if claims_of(mechanism) != list(self._claims):
             yield self._told("changed cost", Verdict.BROKEN, _EVERY)
 
