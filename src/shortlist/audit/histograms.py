@@ -95,8 +95,6 @@ class OfWeights(Universe):
 
     evidence = WeightedHistogram
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
-    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {}  # much noise to integrate
-    quick_wide_sizes = wide_sizes
     sizes: ClassVar[dict[int, int]] = {1: 13, 2: 13, 3: 1}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
 
@@ -107,6 +105,11 @@ class OfWeights(Universe):
             yield list(itertools.combinations_with_replacement(entries, n_items))
         yield from self.large()
         yield from self.wide()
+
+    def wide(self) -> Iterator[list[Data]]:
+        """Items that nobody holds, as many as one user may bring at once."""
+        if self._bound and self._bound > max(self._sizes):
+            yield [((0, 0),) * self._bound]
 
     def many(self, n: int) -> tuple[int, int]:
         """As many who hold that item alone, and one where that is none."""

@@ -30,7 +30,10 @@ _GRID: dict[str, tuple[Any, ...]] = {
     "max_items_per_user": (2, 1, 3),
 }
 
-_MANY = (5, 4)  # items that are named
+_BEYOND: tuple[dict[str, Any], ...] = (
+    {"k": 5, "epsilon": 0.2, "delta": 1e-6, "max_items_per_user": 5},
+    {"k": 4, "epsilon": 5.0, "delta": 0.01, "max_items_per_user": 4},
+)
 
 # Options of a mechanism's own; where they fix a name of the grid, that is not varied.
 _OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -90,7 +93,7 @@ def settings_of(
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
         few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
-        chosen = [*numbers[number % few :: few], *([] if quick else _many(cls, option))]
+        chosen = [*numbers[number % few :: few], *([] if quick else _beyond(cls, option))]
         yield from dict.fromkeys(_built(cls, {**given, **option}) for given in chosen)
 
 
@@ -111,11 +114,12 @@ def _built(cls: Any, given: dict[str, Any]) -> Mechanism:  # noqa: ANN401 - a cl
     return around
 
 
-def _many(cls: type[Mechanism], option: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Values where more items are named than elsewhere."""
-    if "k" in cls.fields() and not option.keys() & {"k", "k_bar"}:
-        for given, k in zip(_numbers(cls, option, quick=False), _MANY, strict=False):
-            yield {**given, "k": k}
+def _beyond(cls: type[Mechanism], option: dict[str, Any]) -> list[dict[str, Any]]:
+    """Values beyond those of the grid."""
+    if "k_bar" in option:  # which is at least k
+        return []
+    names = [name for name in _GRID if name in cls.fields() and name not in option]
+    return [{name: values[name] for name in names} for values in _BEYOND]
 
 
 def _numbers(
