@@ -52,7 +52,7 @@ def two_items(mechanism):
     """A data set of a mechanism's universe, and where its scores are cut."""
     universe = universe_of(mechanism)
     families = [f for f in universe.families() if universe.n_items(f[0]) == 2]
-    data = max(families[-1], key=lambda data: (len(set(data)), min(data)))
+    data = max(max(families, key=len), key=lambda data: (len(set(data)), min(data)))
     return universe.evidence_of(data), universe_of(mechanism, quick=True).edges(2)
 
 

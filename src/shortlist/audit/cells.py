@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from shortlist.errors import InputError
+__all__ = ["Cell", "Unknown"]
 
-__all__ = ["Cell"]
+
+class Unknown(BaseException):  # it ends the audit, and no code that is run may catch it
+    """What the exact instrument cannot tell of a mechanism."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,9 +40,9 @@ class Cell:
         self._refuse()
 
     def _refuse(self, *_: Any) -> NoReturn:  # noqa: ANN401 - whatever it meets
-        raise InputError(
+        raise Unknown(
             "The mechanism computes with a value that it tells. The exact audit knows only in "
-            "which cell such a value lies; audit it by samples: statistical=True."
+            "which cell such a value lies"
         )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse

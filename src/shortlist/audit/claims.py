@@ -24,6 +24,7 @@ from shortlist.privacy import Either, Pure
 __all__ = ["GRAIN", "Claim", "claims_of"]
 
 GRAIN = 2.0**-90
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.2, 1.5, 3.0, 10.0)  # of epsilon: far above, thresholds show
 ORDERS = (1.01, 1.1, 1.5, 2.0, 4.0, 10.0, 32.0, 100.0)
 _STEPS = 40  # of a bisection in floats
 
@@ -198,5 +199,5 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
 
 def _grid(mechanism: Mechanism) -> list[float]:
     """Epsilons at which the curve says something."""
-    epsilons = [mechanism.epsilon * x for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.2, 1.5)]
+    epsilons = [mechanism.epsilon * x for x in SHARES]
     return [epsilon for epsilon in epsilons if mechanism.cost.delta(epsilon) < 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from shortlist.histogram import Outcomes, Wins
 from shortlist.mechanisms.base import ADD_OR_REMOVE
 
 __all__ = ["OfOutcomes", "OfWins"]
+
+_MANY = 4  # items
 
 
 class OfWins(Universe):
@@ -28,7 +30,7 @@ class OfWins(Universe):
     def changes(self, n_items: int) -> list[Data]:
         """As many comparisons more as one user has made at most, or one."""
         most = self._bound or 1
-        ways = itertools.product(range(most + 1), repeat=n_items)
+        ways = self.ways(range(most + 1), n_items)
         return [way for way in ways if 0 < sum(way) <= most]
 
     def evidence_of(self, data: Data) -> Wins:
@@ -51,6 +53,9 @@ class OfOutcomes(Universe):
         "change the outcomes of one user's comparisons",
     )
     exchangeable: ClassVar[bool] = False  # shares are found to a precision, in the order of items
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {4: (), 5: ()}
+    quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {4: ()}
     sizes: ClassVar[dict[int, int]] = {2: 8, 3: 4}
     quick_sizes: ClassVar[dict[int, int]] = {2: 3, 3: 1}
 
@@ -63,6 +68,18 @@ class OfOutcomes(Universe):
             for times in (*alike, *others):
                 each = [[(n, wins) for wins in range(n + 1)] for n in times]
                 yield list(itertools.product(*each))
+        yield from self.large()
+        yield from self.wide()
+
+    def large(self) -> Iterator[list[Data]]:
+        """Two items that were compared often."""
+        yield [((n, wins),) for n in self.large_sizes for wins in (n, n // 2)]
+
+    def wide(self) -> Iterator[list[Data]]:
+        """More items, of which each wins against all that follow, or every second time."""
+        for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:
+            n_pairs = math.comb(n_items, 2)
+            yield [((1, 1),) * n_pairs, ((2, 1),) * n_pairs]
 
     def changes(self, n_items: int) -> list[Data]:
         """Wins of the first more or less, of as many comparisons as are protected."""
@@ -89,6 +106,11 @@ class OfOutcomes(Universe):
         if n_items == 2:
             return (-0.2, 0.3, 0.5, 0.9)
         return (0.3,) if self._quick else ()
+
+    def edges_for(self, family: Sequence[Data]) -> tuple[float, ...]:
+        """The same for all: scores are shares."""
+        n_items = self.n_items(family[0])
+        return self.edges(n_items) if n_items < _MANY else ()
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """All pairs compared twice, with one win each, or the first item winning one more."""

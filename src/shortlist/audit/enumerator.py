@@ -11,12 +11,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from flint import arb, arb_poly
 from numpy.typing import NDArray
 
+from shortlist.audit.cells import Unknown
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.orders import OrderLaw, order_and_cell_law
 from shortlist.exact import Ordered
@@ -25,12 +26,16 @@ from shortlist.precision import precision
 from shortlist.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
 from shortlist.slack import SlackClasses
 
-__all__ = ["Enumerator", "in_floats", "law", "law_in_balls"]
+__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_in_balls"]
 
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 Options = Sequence[tuple[Any, arb]]
+
+
+class Forgotten(BaseException):  # it ends a run, and no code that is run may catch it
+    """Code drew other things than before, though all that it drew was the same."""
 
 
 def law_in_balls(
@@ -47,12 +52,16 @@ def law_in_balls(
         edges: The values that `order` returns are the number of edges that the value has passed.
         negligible: Branches that are certainly less likely are left out.
         draws: The kind of enumerator; None for `Enumerator`.
+
+    Raises:
+        Forgotten: By the same draws, `run` goes on to others: it depends on more than its draws.
     """
     outcomes: dict[Outcome, arb] = {}
     branch: Enumerator | None = (draws or Enumerator)(edges, negligible)
     with precision(PRECISION):
         while branch is not None:
             outcome = run(branch)
+            branch.end()
             outcomes[outcome] = outcomes.get(outcome, arb(0)) + branch.probability
             branch = branch.next()
         if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-50) < 0:
@@ -97,6 +106,7 @@ class Enumerator:
         negligible: float = 0.0,
         script: Sequence[int] = (),
         options: Sequence[Options] = (),
+        asked: Sequence[Hashable] = (),
     ) -> None:
         """Begin with the first branch of every draw, or as a script says.
 
@@ -105,9 +115,11 @@ class Enumerator:
             negligible: As for `law_in_balls`.
             script: Which branch of each draw to take; then the first ones.
             options: The branches of these draws.
+            asked: Which these draws are.
         """
         self._edges, self._negligible = tuple(edges), negligible
         self._script, self._options, self._depth = list(script), list(options), 0
+        self._asked = list(asked)
         self.probability = arb(1)
         self.digits: list[int] = []
 
@@ -121,16 +133,29 @@ class Enumerator:
             taken.pop()
         if not taken:
             return None
-        script, options = [*taken[:-1], taken[-1] + 1], self._options[: len(taken)]
-        return type(self)(self._edges, self._negligible, script, options)
+        script, n = [*taken[:-1], taken[-1] + 1], len(taken)
+        known = self._options[:n], self._asked[:n]
+        return type(self)(self._edges, self._negligible, script, *known)
 
-    def _branch(self, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
+    def end(self) -> None:
+        """The run is over.
+
+        Raises:
+            Forgotten: It did without draws that it had made before.
+        """
+        if self._depth < len(self._script):
+            raise Forgotten
+
+    def _branch(self, asked: Hashable, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
         """One of (value, probability); those that cannot be are no branch."""
-        return self._taken(lambda: [o for o in options() if not self._is_left_out(o[1])])
+        return self._taken(asked, lambda: [o for o in options() if not self._is_left_out(o[1])])
 
-    def _taken(self, options: Callable[[], Options]) -> Any:  # noqa: ANN401 - an option's value
+    def _taken(self, asked: Hashable, options: Callable[[], Options]) -> Any:  # noqa: ANN401 - an option's value
         if self._depth == len(self._options):
             self._options.append(options())
+            self._asked.append(asked)
+        if self._asked[self._depth] != asked:
+            raise Forgotten
         left = self._options[self._depth]
         value, p = left[self._script[self._depth] if self._depth < len(self._script) else 0]
         self._depth += 1
@@ -148,7 +173,7 @@ class Enumerator:
             p = chances.ball(i)
             return [(True, p), (False, 1 - p)]
 
-        tosses = [self._branch(partial(sides, i)) for i in range(len(chances))]
+        tosses = [self._branch("coin", partial(sides, i)) for i in range(len(chances))]
         return np.array(tosses, np.bool_)
 
     def choice(self, weights: Reals) -> int:
@@ -159,15 +184,16 @@ class Enumerator:
             total = sum(masses, arb(0))
             return [(i, mass / total) for i, mass in enumerate(masses)]
 
-        return int(self._branch(places))
+        return int(self._branch(("choice", len(weights)), places))
 
     def permute_and_flip(self, candidates: Candidates) -> int:
         """By the arrival time of the first that is accepted."""
-        return int(self._branch(lambda: _first_accepted(candidates)))
+        asked = "permute and flip", len(candidates)
+        return int(self._branch(asked, lambda: _first_accepted(candidates)))
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         """As `Draws.integer`."""
-        draws = [self._taken(partial(_AllAlike, bound)) for bound in bounds.tolist()]
+        draws = [self._taken(bound, partial(_AllAlike, bound)) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
     def order(
@@ -186,9 +212,13 @@ class Enumerator:
             self.digits.append(digits)
         edges = () if digits is None else self._edges
         positions, cells = self._branch(
-            lambda: _orders(scores, noises, at_least, k, edges, unit, radius).items()
+            ("order", len(scores), digits),
+            lambda: _orders(scores, noises, at_least, k, edges, unit, radius).items(),
         )
         return Ordered(np.array(positions, np.int64), self.values(cells))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise Unknown(f"The mechanism draws by more than the five operations, from draws.{name}")
 
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
         """Of which so many edges are passed: told as these numbers."""
@@ -236,7 +266,10 @@ def _orders(
     if key not in _KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
-        _KNOWN[key] = order_and_cell_law(
-            scores, noises, at_least, k, edges, unit=unit, radius=radius
-        )
+        try:
+            _KNOWN[key] = order_and_cell_law(
+                scores, noises, at_least, k, edges, unit=unit, radius=radius
+            )
+        except (TypeError, ArithmeticError) as error:
+            raise Unknown(f"The exact audit cannot tell the law of noisy values: {error}") from None
     return _KNOWN[key]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.audit.claims import Claim, claims_of
+from shortlist.audit.claims import Claim, Curve, claims_of
 from shortlist.audit.findings import Finding, Verdict, share_of
-from shortlist.audit.laws import Memory, Pair
+from shortlist.audit.laws import FEW_ITEMS, Law, Memory, Pair
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.losses import Laws, Range
 from shortlist.audit.universes import Data, Universe, universe_of
@@ -20,6 +20,7 @@ from shortlist.precision import precision
 __all__ = ["audit_exactly", "pairs_of"]
 
 _STEPS = 3  # of the directed search
+_EVERY = "all tables", "their neighbours"
 
 
 def audit_exactly(
@@ -42,12 +43,13 @@ def audit_exactly(
     findings: dict[str, Finding] = {}
     with precision(PRECISION):
         looked_at = universe.families() if families is None else families
-        found = itertools.chain.from_iterable(map(search.family, looked_at))
+        found = itertools.chain.from_iterable(map(search.family_if_needed, looked_at))
         climbs = not quick and families is None
         for finding in itertools.chain(found, search.climb() if climbs else ()):
             known = findings.get(finding.claim)
             findings[finding.claim] = finding if known is None else known.merged(finding)
-    return list(findings.values())
+            search.is_broken |= finding.verdict is Verdict.BROKEN
+    return [*findings.values(), *search.of_parameters()]
 
 
 class _Judged(NamedTuple):
@@ -58,6 +60,7 @@ class _Judged(NamedTuple):
     loss: float
     pair: Pair
     claim: Claim
+    edges: tuple[float, ...]
 
     @property
     def severity(self) -> tuple[int, float]:
@@ -66,29 +69,39 @@ class _Judged(NamedTuple):
 
 
 class _Search:
-    """Through the pairs of a universe, for the largest loss of each claim."""
+    """Through the pairs of a universe, for the largest loss of each claim.
+
+    Attributes:
+        is_broken: Whether a claim is known to be broken.
+    """
 
     def __init__(self, universe: Universe, claims: Sequence[Claim], *, every_order: bool) -> None:
         self._universe, self._claims = universe, claims
         self._memory = Memory(universe, symmetric=universe.exchangeable and not every_order)
         self._worst: dict[str, _Judged] = {}
+        self.is_broken = False
+
+    def family_if_needed(self, family: list[Data]) -> Iterator[Finding]:
+        """What is found of a family, unless it is of many items and something is broken already."""
+        few = family and self._universe.n_items(family[0]) <= FEW_ITEMS
+        return self.family(family) if few or (family and not self.is_broken) else iter(())
 
     def family(self, family: list[Data]) -> Iterator[Finding]:
         """All pairs of the family's data sets and their neighbours, both ways."""
+        self._memory.edges = self._universe.edges_for(family)
+        if remembering := self._memory.remembering(family):
+            yield self._wrong("effect of earlier answers", remembering)
         if self._universe.exchangeable:
             if differing := self._memory.differing(family):
-                self._memory.symmetric = False
+                self._memory.found_asymmetric()
                 yield self._wrong("effect of item order", differing)
-            if not self._memory.symmetric:
+            if not self._memory.is_symmetric(self._universe.n_items(family[0])):
                 family = self._in_every_order(family)
         if not (pairs := list(pairs_of(self._universe, family))):
             return
         number = {data: i for i, data in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
         laws = [self._memory.law(data) for data in number]
-        for data, law in zip(number, laws, strict=True):
-            if any(told.repeats for told in law):
-                yield self._wrong("repeated items", (data, data))
-                break
+        yield from self._flaws(dict(zip(number, laws, strict=True)))
         first, second = ([number[pair[side]] for pair in pairs] for side in (0, 1))
         both = [*pairs, *((b, a) for a, b in pairs)]
         sides = Laws(laws).sides(first + second, second + first)
@@ -99,6 +112,12 @@ class _Search:
             worst[claim.name] = max(known, judged, key=lambda j: j.severity)
         for judged in worst.values():
             yield self._finding(judged, len(pairs))
+
+    def _flaws(self, laws: dict[Data, Law]) -> Iterator[Finding]:
+        """What is wrong with answers, each with a data set that has such a one."""
+        found = {told.flaw: data for data, law in laws.items() for told in law if told.flaw}
+        for flaw, data in found.items():
+            yield self._wrong(flaw, (data, data))
 
     def _in_every_order(self, family: list[Data]) -> list[Data]:
         orders = [*itertools.permutations(range(self._universe.n_items(family[0])))]
@@ -122,39 +141,54 @@ class _Search:
     def _judged(self, claim: Claim, pair: Pair) -> _Judged:
         low, high = claim.loss(*map(self._memory.law, pair))
         loss = max(0.0, float(high.upper()))  # less: sub-laws lack more than they differ by
-        return _Judged(claim.verdict(low, high), share_of(claim.limit, loss), loss, pair, claim)
+        share, verdict = share_of(claim.limit, loss), claim.verdict(low, high)
+        return _Judged(verdict, share, loss, pair, claim, self._memory.edges)
 
     def _finding(self, judged: _Judged, n_pairs: int) -> Finding:
         """For the report; the worst one found so far is remembered."""
         claim, known = judged.claim, self._worst.get(judged.claim.name, judged)
         self._worst[claim.name] = max(known, judged, key=lambda j: j.severity)
-        return self._told(
-            claim.name, claim.limit, judged.loss, judged.pair, n_pairs, judged.verdict, claim.at
-        )
+        found = claim.limit, judged.loss, claim.at
+        return self._told(claim.name, judged.verdict, self._written(judged.pair), n_pairs, *found)
 
     def _wrong(self, promise: str, pair: Pair) -> Finding:
         """A promise that is no loss: kept, or broken once."""
-        return self._told(promise, 0.0, 1.0, pair, 1, Verdict.BROKEN)
+        return self._told(promise, Verdict.BROKEN, self._written(pair), 1)
+
+    def _written(self, pair: Pair) -> tuple[str, str]:
+        return self._universe.written(pair[0]), self._universe.written(pair[1])
 
     def _told(
         self,
         claim: str,
-        limit: float,
-        loss: float,
-        pair: Pair,
-        n_pairs: int,
         verdict: Verdict,
+        pair: tuple[str, str],
+        n_pairs: int = 0,
+        limit: float = 0.0,
+        loss: float = 1.0,
         at: str = "",
     ) -> Finding:
-        mechanism, write = self._universe.mechanism, self._universe.written
-        told = write(pair[0]), write(pair[1])
+        mechanism = self._universe.mechanism
         name = type(mechanism).__name__
-        return Finding(name, repr(mechanism), claim, limit, loss, told, n_pairs, verdict, at)
+        return Finding(name, repr(mechanism), claim, limit, loss, pair, n_pairs, verdict, at)
+
+    def of_parameters(self) -> Iterator[Finding]:
+        """What the mechanism's own numbers say, whatever the data: its cost fits what it promises.
+
+        And its cost is still what it was before the mechanism had looked at any data.
+        """
+        mechanism = self._universe.mechanism
+        promised = Curve(mechanism.epsilon, mechanism.delta)
+        spent = mechanism.cost.delta(mechanism.epsilon)
+        verdict = Verdict.HOLDS if spent <= promised.limit else Verdict.BROKEN
+        yield self._told("cost as delta", verdict, _EVERY, 0, promised.limit, spent, promised.at)
+        if claims_of(mechanism) != list(self._claims):
+            yield self._told("changed cost", Verdict.BROKEN, _EVERY)
 
     def climb(self) -> Iterator[Finding]:
         """From the worst pair of each claim uphill, one entry at a time."""
         for start in list(self._worst.values()):
-            best = start
+            best, self._memory.edges = start, start.edges
             for _ in range(_STEPS):
                 nearby = [self._judged(start.claim, pair) for pair in self._nearby(best.pair)]
                 if not nearby:

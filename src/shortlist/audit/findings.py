@@ -80,6 +80,17 @@ class Finding:
         """The loss as a share of the limit."""
         return share_of(self.limit, self.loss)
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether a loss is claimed to be limited; else it is a promise that is not kept."""
+        return self.limit > 0 or self.at != ""
+
+    @property
+    def text(self) -> str:
+        """The claim in words."""
+        at = f" at {self.at}" if self.at else ""
+        return f"{self.claim} at most {self.limit:.4g}{at}" if self.is_loss else self.claim
+
     def worse(self, other: Finding) -> Finding:
         """The worse of two of the same pairs."""
         return max((self, other), key=lambda f: (f.verdict.rank, f.used))

@@ -38,6 +38,10 @@ class OfPrivateCounts(Universe):
 
     evidence = PrivateCounts
 
+    def many(self, n: int) -> int:
+        """As many, and one where that is none: then the table knows the item."""
+        return max(n, 1)
+
     def sampled(self, alone: list[Data]) -> list[Any]:
         """The largest entry, and that of an item which nobody holds."""
         return [max(alone)[0], min(alone)[0]]
@@ -55,6 +59,8 @@ class OfViews(Universe):
     """Scores by id in a store."""
 
     evidence = View
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {}  # many ways to draw
+    quick_wide_sizes = wide_sizes
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 18, 3: 2}
     quick_sizes: ClassVar[dict[int, int]] = {1: 3, 2: 6}
 
@@ -88,6 +94,7 @@ class OfWeights(Universe):
     """
 
     evidence = WeightedHistogram
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
     sizes: ClassVar[dict[int, int]] = {1: 13, 2: 13, 3: 1}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
 
@@ -96,6 +103,17 @@ class OfWeights(Universe):
         for n_items, most in self._sizes.items():
             entries = self._entries(most)
             yield list(itertools.combinations_with_replacement(entries, n_items))
+        yield from self.large()
+        yield from self.wide()
+
+    def wide(self) -> Iterator[list[Data]]:
+        """Items that nobody holds, as many as one user may bring at once."""
+        if self._bound and self._bound > max(self._sizes):
+            yield [((0, 0),) * self._bound]
+
+    def many(self, n: int) -> tuple[int, int]:
+        """As many who hold that item alone, and one where that is none."""
+        return max(n, 1) * unit_weight(1), max(n, 1)
 
     def _entries(self, most: int) -> list[tuple[int, int]]:
         """As many of each kind: weights near 0, and near the threshold, with some counts."""
@@ -114,7 +132,7 @@ class OfWeights(Universe):
         """Each item: kept, of t that are kept; held and not kept, if t is the bound; not held."""
         bound = self._bound or n_items
         found = []
-        for states in itertools.product((0, 1, 2), repeat=n_items):
+        for states in self.ways((0, 1, 2), n_items):
             kept, dropped = states.count(2), states.count(1)
             if 0 < kept <= bound and (dropped == 0 or kept == bound):
                 entry = {0: (0, 0), 1: (0, 1), 2: (unit_weight(kept), 1)}
@@ -138,6 +156,10 @@ class OfWeights(Universe):
         if n_items == 1:
             return (at + 0.5, at + 2.0)
         return (at + 0.5,) if self._quick else ()
+
+    def level(self, family: Sequence[Data]) -> float:
+        """In weight."""
+        return float(min(weight for data in family for weight, _ in data) * UNIT)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
         """Those of items which about as many users hold as the threshold, one user, and nobody."""

@@ -4,81 +4,62 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from shortlist.audit.cells import Cell
-from shortlist.audit.enumerator import Enumerator, law_in_balls
+from shortlist.audit.answers import Told, flawed, told_by
+from shortlist.audit.cells import Cell, Unknown
+from shortlist.audit.enumerator import Enumerator, Forgotten, law_in_balls
 from shortlist.audit.universes import Data, Universe
+from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 
-__all__ = ["Law", "Memory", "Pair", "Told", "law_of"]
+__all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "Told", "law_of"]
 
 _SAMPLED = 5  # data sets of each size on which items are exchanged
-
-
-class Told(NamedTuple):
-    """All that a selection tells.
-
-    Attributes:
-        positions: The items in their order; rising, if they are a set.
-        ordered: Whether their order means anything.
-        scores: Their scores as cells, which are edges passed and whether the negative was told; or
-            digit by digit if no draw told them; None, if untold.
-        digits: To which the scores were rounded; None, if untold.
-        noise_sd: Of the scores.
-    """
-
-    positions: tuple[int, ...]
-    ordered: bool
-    scores: tuple[tuple[int, bool] | str, ...] | None = None
-    digits: tuple[int, ...] | None = None
-    noise_sd: float | None = None
-
-    def relabelled(self, order: Sequence[int]) -> Told:
-        """The same where item i is called order[i]."""
-        return self._replace(positions=tuple(order[i] for i in self.positions)).without_order()
-
-    def without_order(self) -> Told:
-        """The same with rising positions, each with its score, if they are a set."""
-        if self.ordered:
-            return self
-        if self.scores is None:
-            return self._replace(positions=tuple(sorted(self.positions)))
-        rising = sorted(zip(self.positions, self.scores, strict=True))
-        return self._replace(
-            positions=tuple(item for item, _ in rising), scores=tuple(score for _, score in rising)
-        )
-
-    @property
-    def repeats(self) -> bool:
-        """Whether an item is named twice."""
-        return len(set(self.positions)) < len(self.positions)
-
+FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
 Law = dict[Told, arb]
 Pair = tuple[Data, Data]
 
 
-def law_of(mechanism: Mechanism, evidence: Any, edges: Sequence[float] = ()) -> Law:  # noqa: ANN401
-    """The law of what a selection tells; scores are cut into cells at the edges."""
+def law_of(
+    mechanism: Mechanism,
+    evidence: Any,  # noqa: ANN401 - of the mechanism's kind
+    edges: Sequence[float] = (),
+    *,
+    n_items: int | None = None,
+    before: Any = None,  # noqa: ANN401
+) -> Law:
+    """The law of what a selection tells; scores are cut into cells at the edges.
+
+    Args:
+        mechanism: Whose code is run.
+        evidence: What it looks at.
+        edges: Of the cells.
+        n_items: How many items the evidence knows; None for as many as it has counts.
+        before: What it looks at each time before that; None for nothing.
+
+    Raises:
+        InputError: The exact instrument cannot tell.
+    """
+    n = len(evidence.counts) if n_items is None else n_items
 
     def run(draws: Any) -> Told:  # noqa: ANN401 - they do as `Draws`
-        selection = mechanism.select(evidence, draws)
-        scores = digits = None
-        if selection.scores is not None:
-            scores, digits = tuple(map(_known, selection.scores)), tuple(draws.digits)
-        named = tuple(selection.positions.tolist())
-        return Told(named, selection.ordered, scores, digits, selection.noise_sd).without_order()
+        if before is not None:
+            told_by(lambda given: mechanism.select(before, given), _OfCells(edges), n)
+        return told_by(lambda given: mechanism.select(evidence, given), draws, n)
 
-    return law_in_balls(run, edges, draws=_OfCells)
-
-
-def _known(score: Any) -> tuple[int, bool] | str:  # noqa: ANN401 - a cell, or a number
-    return (score.passed, score.negated) if type(score) is Cell else float(score).hex()
+    try:
+        return law_in_balls(run, edges, draws=_OfCells)
+    except Forgotten:
+        return {flawed("effect of earlier answers"): arb(1)}
+    except Unknown as unknown:
+        raise InputError(f"{unknown}; audit it by samples: statistical=True.") from None
 
 
 class _OfCells(Enumerator):
@@ -95,47 +76,100 @@ class Memory:
     """Laws by data set. Where the order of items changes nothing, one is known for all orders.
 
     Attributes:
-        symmetric: Whether the order of items is taken to change nothing.
+        edges: Where scores are cut into cells, until others are set.
     """
 
     def __init__(self, universe: Universe, *, symmetric: bool) -> None:
-        """Nothing is known yet."""
+        """Nothing is known yet.
+
+        Args:
+            universe: Of the data sets.
+            symmetric: Whether the order of few items is taken to change nothing; that of many is.
+        """
         self._universe, self._mechanism = universe, universe.enumerable()
-        self._known: dict[Data, Law] = {}
-        self.symmetric = symmetric
+        self._known: dict[tuple[Data, tuple[float, ...]], Law] = {}
+        self.edges: tuple[float, ...] = ()
+        self._symmetric = symmetric
+
+    def is_symmetric(self, n_items: int) -> bool:
+        """Whether the order of as many items is taken to change nothing."""
+        return self._universe.exchangeable and (self._symmetric or n_items > FEW_ITEMS)
+
+    def found_asymmetric(self) -> None:
+        """The order of items changes something."""
+        self._symmetric = False
 
     def law(self, data: Data) -> Law:
         """The law on a data set."""
-        if not self.symmetric:
+        if not self.is_symmetric(self._universe.n_items(data)):
             return self._computed(data)
         order = self._universe.falling(data)
         return _relabelled(self._computed(self._universe.permuted(data, order)), order)
 
     def _computed(self, data: Data) -> Law:
-        if data not in self._known:
-            edges = self._universe.edges(self._universe.n_items(data))
-            law = law_of(self._mechanism, self._universe.evidence_of(data), edges)
-            self._known[data] = _relabelled(law, self._universe.held(data))
-        return self._known[data]
+        key = data, self.edges
+        if key not in self._known:
+            self._known[key] = self._anew(self._mechanism, data)
+        return self._known[key]
+
+    def _anew(self, mechanism: Mechanism, data: Data, before: Data | None = None) -> Law:
+        """The law, of code that may have looked at another data set before."""
+        universe, held = self._universe, self._universe.held(data)
+        evidence = universe.evidence_of(data)
+        earlier = None if before is None else universe.evidence_of(before)
+        law = law_of(mechanism, evidence, self.edges, n_items=len(held), before=earlier)
+        if _differ(evidence, universe.evidence_of(data)):
+            law = {flawed("changed evidence"): arb(1)}
+        return _relabelled(law, held)
 
     def differing(self, family: Sequence[Data]) -> Pair | None:
         """Data sets that differ by the order of their items, with laws that differ otherwise.
 
         A few are looked at in a few orders, if order is taken to change nothing; else all in all.
         """
-        step = max(1, len(family) // _SAMPLED) if self.symmetric else 1
-        for data in family[::step]:
-            for order in self._orders(self._universe.n_items(data)):
-                other = self._universe.permuted(data, order)
-                one, two = self._computed(data), _relabelled(self._computed(other), order)
-                if not all(one.get(o, arb(0)).overlaps(two.get(o, arb(0))) for o in one | two):
-                    return data, other
+        n_items = self._universe.n_items(family[0])
+        symmetric = self.is_symmetric(n_items)
+        step = max(1, len(family) // _SAMPLED) if symmetric else 1
+        orders = list(_a_few_orders(n_items) if symmetric else _every_order(n_items))
+        for data, order in itertools.product(family[::step], orders):
+            other = self._universe.permuted(data, order)
+            if _apart(self._computed(data), _relabelled(self._computed(other), order)):
+                return data, other
         return None
 
-    def _orders(self, n_items: int) -> Iterable[Sequence[int]]:
-        if self.symmetric:
-            return _a_few_orders(n_items)
-        return itertools.permutations(range(n_items))
+    def remembering(self, family: Sequence[Data]) -> Pair | None:
+        """A data set of another law where the code, or this object, has looked at another before.
+
+        Two data sets are looked at, each after the other, and one by an object that is new.
+        """
+        one, other = family[len(family) // 2], family[-1]
+        if one == other:
+            return None
+        for before, data in ((other, one), (one, other)):
+            if _apart(self._computed(data), self._anew(self._mechanism, data, before)):
+                return before, data
+        fresh = self._anew(_fresh(self._mechanism), one)
+        return (other, one) if _apart(self._computed(one), fresh) else None
+
+
+def _fresh(mechanism: Any) -> Any:  # noqa: ANN401 - a mechanism that is a dataclass
+    """The same parameters in an object that has seen nothing."""
+    return replace(mechanism)
+
+
+def _apart(one: Law, other: Law) -> bool:
+    """Whether two laws certainly differ."""
+    return not all(one.get(o, arb(0)).overlaps(other.get(o, arb(0))) for o in one | other)
+
+
+def _differ(evidence: Any, fresh: Any) -> bool:  # noqa: ANN401 - of the same kind
+    """Whether arrays of evidence are no longer as they were."""
+    arrays = {name: x for name, x in vars(fresh).items() if isinstance(x, np.ndarray)}
+    return not all(np.array_equal(getattr(evidence, name), x) for name, x in arrays.items())
+
+
+def _every_order(n_items: int) -> Iterable[Sequence[int]]:
+    return itertools.permutations(range(n_items))
 
 
 def _a_few_orders(n_items: int) -> Iterator[Sequence[int]]:

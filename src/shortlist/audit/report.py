@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from shortlist.audit.findings import Finding, Verdict
@@ -14,8 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit"]
 
-_NUMERIC = {"largest loss", "certain loss", "share", "pairs", "samples"}
-_WRAPPED = {"claim", "largest loss", "certain loss", "between"}
+_WIDTH = 80  # columns of a terminal
+_ON = "    "  # before the data on which a claim is broken
+_STYLES = {"holds": "", "undecided": "yellow", "broken": "bold red"}
 
 
 @dataclass(frozen=True)
@@ -69,35 +72,45 @@ class Audit:
         aligned = "|---|---|--:|--:|---|--:|---|"
         return "\n".join([lines[0], aligned, *lines[1:], ""])
 
+    @property
+    def summary(self) -> str:
+        """How many claims hold.
+
+        >>> Audit(()).summary
+        'No claim holds, none undecided, none broken.'
+        """
+        n = Counter(finding.verdict for finding in self.findings)
+        hold = n[Verdict.HOLDS]
+        held = f"{hold or 'No'} {'claim holds' if hold < 2 else 'claims hold'}"
+        left = (f"{n[v] or 'none'} {v.value}" for v in (Verdict.UNDECIDED, Verdict.BROKEN))
+        return ", ".join([held, *left]) + "."
+
     def __str__(self) -> str:
         from io import StringIO
 
         from rich.console import Console
 
         file = StringIO()
-        Console(file=file, width=120, color_system=None, force_jupyter=False).print(self)
+        Console(file=file, width=_WIDTH, color_system=None, force_jupyter=False).print(self)
         return file.getvalue()
 
     def __rich__(self) -> RenderableType:
-        """The table for a terminal."""
-        from rich import box
-        from rich.table import Table
+        """A line for each claim below its mechanism, no wider than 80 columns, and the summary."""
+        from rich.console import Group
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        for name in self._columns:
-            table.add_column(
-                name,
-                justify="right" if name in _NUMERIC else "left",
-                no_wrap=name not in _WRAPPED,
-            )
-        styles = {"broken": "bold red", "undecided": "yellow"}
+        _, _, loss, share, _, counted, verdict = self._columns
+        lines = [Text(_line("", loss, share, counted, verdict), "bold")]
         before = None
-        for row in self._rows():
-            shown = ["" if row[0] == before else row[0], *row[1:]]
-            table.add_row(*map(Text, shown[:-1]), Text(row[-1], styles.get(row[-1], "")))
-            before = row[0]
-        return table
+        for name, claim, loss, share, between, counted, verdict in self._rows():
+            if name != before:
+                lines.append(Text(name, "bold"))
+            line = _line(f"  {claim}", loss, share, counted, verdict)
+            lines.append(Text(line, _STYLES[verdict]))
+            if verdict == Verdict.BROKEN.value:
+                lines += map(Text, wrap(between, _WIDTH, initial_indent=_ON, subsequent_indent=_ON))
+            before = name
+        return Group(*lines, Text(), Text(self.summary, "bold"))
 
     @property
     def _columns(self) -> list[str]:
@@ -108,15 +121,23 @@ class Audit:
         return [
             [
                 f.mechanism,
-                f"{f.claim} at most {f.limit:.4g}" + (f" at {f.at}" if f.at else ""),
-                f"{f.loss:.4g}",
-                f"{f.used:.0%}" if f.used < 100 else "∞",
-                f"{f.pair[0]} and {f.pair[1]}",
+                f.text,
+                f"{f.loss:.4g}" if f.is_loss else "",
+                _share(f.used) if f.is_loss else "",
+                " and ".join(dict.fromkeys(f.pair)),
                 f"{f.pairs:,}",
                 f.verdict.value,
             ]
             for f in self.findings
         ]
+
+
+def _line(claim: str, loss: str, share: str, counted: str, verdict: str) -> str:
+    return f"{claim:<40} {loss:>12} {share:>5} {counted:>9}  {verdict}"
+
+
+def _share(used: float) -> str:
+    return f"{used:.0%}" if used < 100 else "∞"
 
 
 def _finite(x: float) -> float | str:

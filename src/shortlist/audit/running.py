@@ -16,6 +16,7 @@ from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
 from shortlist.errors import InputError, written
 from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.mechanisms.registry import every_mechanism, mechanism_named
 
 __all__ = ["Kind", "run"]
@@ -90,7 +91,8 @@ def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
 def _telling(instance: Mechanism, asked: Asked) -> Mechanism:
     """With a delta that samples show more at, unless none was left open."""
     own = asked.keywords if isinstance(asked, partial) else {}
-    if isinstance(asked, Mechanism) or "delta" in own or instance.delta == 0:
+    given = isinstance(asked, Mechanism) or "delta" in own or instance.delta == 0
+    if given or isinstance(instance, NoisyCounts):  # whose parts have theirs
         return instance
     known: Any = instance
     telling: Mechanism = dataclasses.replace(known, delta=_DELTA)
@@ -105,9 +107,15 @@ def _instances(mechanism: Asked, *, few: bool) -> Iterator[Mechanism]:
     if isinstance(mechanism, Mechanism):
         yield mechanism
         return
-    named = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
-    for kind in every_mechanism() if named is None else [_required(named)]:
+    named = _named(mechanism) if isinstance(mechanism, str) else mechanism
+    every: list[Kind] = [*every_mechanism(), NoisyCounts]
+    for kind in every if named is None else [_required(named)]:
         yield from settings_of(kind, quick=few)
+
+
+def _named(name: str) -> type[Mechanism]:
+    """As a question takes it; noisy counts too, which go with another."""
+    return NoisyCounts if name == "noisy-counts" else mechanism_named(name)
 
 
 def _required(kind: object) -> Kind:

@@ -8,23 +8,25 @@ an answer is, and the event that was chosen is judged on these too.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.columns import bare
-from shortlist.audit.findings import Finding
+from shortlist.audit.answers import guarded
+from shortlist.audit.findings import Finding, Verdict
 from shortlist.audit.frequencies import DOUBT, Seen, certain_loss, likelier_event
+from shortlist.audit.outcomes import Outcome, flaw_in, flawed_outcome, outcomes_of
 from shortlist.audit.together import sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["BlockBits", "audit_by_samples"]
 
@@ -52,46 +54,35 @@ class BlockBits:
         return self._words[self._next - n : self._next]
 
 
+Answers = Counter[Outcome]  # how often each came
+
+
 @dataclass(frozen=True)
 class _Sampler:
-    """A mechanism on one data set.
-
-    An outcome is cut down to what the change can tell: which places of the answer hold items of
-    which kind, and how its best score compares. What is computed from an output loses no more.
-    """
+    """A mechanism on one data set."""
 
     universe: Universe
     data: Data
     kinds: tuple[int, ...]
     bits: Bits
 
-    def together(self, n: int) -> Seen:
+    def together(self, n: int) -> Answers:
         """The outcomes of so many samples."""
         return sample(self._run(), n, self.bits)
 
-    def alone(self, n: int) -> Seen:
+    def alone(self, n: int) -> Answers:
         """The same, one after another."""
         run, draws = self._run(), Draws(self.bits)
         return Counter(outcome for _ in range(n) for outcome in run(draws))
 
-    def _run(self) -> Callable[[Draws], list[Hashable]]:
+    def _run(self) -> Callable[[Draws], list[Outcome]]:
         evidence, select = self.universe.evidence_of(self.data), self.universe.mechanism.select
         kinds = [self.kinds[item] for item in self.universe.held(self.data)]
-        return lambda draws: self._told(select(evidence, draws), kinds)
 
-    def _told(self, selection: Selection, kind_of: Sequence[int]) -> list[Hashable]:
-        """The outcome, by the kind of each position; or one for each column of scores."""
-        kinds = tuple(kind_of[i] for i in selection.positions.tolist())
-        if selection.scores is None:
-            return [kinds if selection.ordered else tuple(sorted(kinds))]
-        scores = bare(selection.scores)
-        places = (
-            np.arange(len(kinds))[:, None] if selection.ordered else np.argsort(-scores, axis=0)
-        )
-        ranked = np.broadcast_to(np.array(kinds, int)[places], scores.shape)
-        best = np.take_along_axis(scores, places[:1], axis=0) / (selection.noise_sd or 1.0)
-        rows = zip(ranked.T.tolist(), np.floor(best * 2).T.tolist(), strict=True)
-        return [(tuple(row), *score) for row, score in rows]
+        def run(draws: Draws) -> list[Outcome]:
+            return guarded(lambda: outcomes_of(select(evidence, draws), kinds), flawed_outcome)
+
+        return run
 
     def written(self) -> str:
         """The data set, for a report."""
@@ -122,30 +113,67 @@ def audit_by_samples(
     source = BlockBits() if bits is None else bits
     inputs = list(_inputs(universe))
     share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
-    found: Finding | None = None
+    found: dict[str, Finding] = {}
     for pair, kinds in inputs:
         samplers = [_Sampler(universe, data, kinds, source) for data in pair]
         for finding in _judged(samplers, samples or share, DOUBT / (settings * len(inputs))):
-            found = finding if found is None else found.merged(finding)
-    return [] if found is None else [found]
+            known = found.get(finding.claim)
+            found[finding.claim] = finding if known is None else known.merged(finding)
+    return list(found.values())
 
 
 def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]:
-    """Both ways: an event chosen on half of the samples, judged on the rest, and on those alone.
+    """Both ways, in each view of the outcomes.
 
-    These are four bounds, which share the doubt.
+    An event is chosen on half of the samples, judged on the rest, and on those alone. All of these
+    bounds share the doubt.
     """
     chosen_on = [sampler.together(n // 2) for sampler in samplers]
     judged_on = [
         [sampler.together(n - n // 2) for sampler in samplers],
         [sampler.alone(n // _ALONE) for sampler in samplers],
     ]
-    drawn = sum(seen.total() for sides in [chosen_on, *judged_on] for seen in sides)
+    every = [chosen_on, *judged_on]
+    drawn = sum(seen.total() for sides in every for seen in sides)
+    yield _finding(samplers[0], samplers[1], 0.0, drawn)
+    for sampler, flaw in _flaws(samplers, every):
+        yield _flawed(sampler, flaw)
+    n_views = max(len(outcome) for sides in every for seen in sides for outcome in seen)
     delta = samplers[0].universe.mechanism.delta
-    for one, other in ((0, 1), (1, 0)):
-        event = likelier_event(chosen_on[one], chosen_on[other], delta)
-        losses = [certain_loss(event, s[one], s[other], delta, doubt / 4) for s in judged_on]
-        yield _finding(samplers[one], samplers[other], max(losses), drawn if one else 0)
+    for view, (one, other) in itertools.product(range(n_views), ((0, 1), (1, 0))):
+        first, *rest = ([_viewed(seen, view) for seen in sides] for sides in every)
+        event = likelier_event(first[one], first[other], delta)
+        share = doubt / (4 * n_views)
+        losses = [certain_loss(event, seen[one], seen[other], delta, share) for seen in rest]
+        yield _finding(samplers[one], samplers[other], max(losses), 0)
+
+
+def _viewed(seen: Answers, view: int) -> Seen:
+    """What one view tells of the outcomes; those that end before tell that."""
+    told: Seen = Counter()
+    for outcome, times in seen.items():
+        told[outcome[view] if view < len(outcome) else None] += times
+    return told
+
+
+def _flaws(
+    samplers: Sequence[_Sampler], every: Sequence[Sequence[Answers]]
+) -> Iterator[tuple[_Sampler, str]]:
+    """Each flaw of an answer, once."""
+    found = {
+        flaw: sampler
+        for sides in every
+        for sampler, seen in zip(samplers, sides, strict=True)
+        for outcome in seen
+        if (flaw := flaw_in(outcome))
+    }
+    return ((sampler, flaw) for flaw, sampler in found.items())
+
+
+def _flawed(sampler: _Sampler, flaw: str) -> Finding:
+    mechanism, on = sampler.universe.mechanism, sampler.written()
+    name, setting = type(mechanism).__name__, repr(mechanism)
+    return Finding(name, setting, flaw, 0.0, 1.0, (on, on), 1, Verdict.BROKEN)
 
 
 def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:

@@ -13,7 +13,12 @@ from shortlist.mechanisms import (
     Composition,
     Conversion,
     Extreme,
+    Gamma,
+    JointOrPeel,
+    LimitedDomain,
     Mechanism,
+    Peeling,
+    WeightedGaussianPeeling,
 )
 
 __all__ = ["settings_of"]
@@ -25,12 +30,28 @@ _GRID: dict[str, tuple[Any, ...]] = {
     "max_items_per_user": (2, 1, 3),
 }
 
+_BEYOND: tuple[dict[str, Any], ...] = (
+    {"k": 5, "epsilon": 0.2, "delta": 1e-6, "max_items_per_user": 5},
+    {"k": 4, "epsilon": 5.0, "delta": 0.01, "max_items_per_user": 4},
+)
+
 # Options of a mechanism's own; where they fix a name of the grid, that is not varied.
 _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "Peeling": [{}, {"delta": 0.0}, {"conversion": Conversion.LEMMA_4_2}],
     "JointOrPeel": [
         {"choice_share": 0.3, "threshold": 2},
-        {"choice_share": 0.3, "threshold": 3, "delta": 0.0},
+        {"choice_share": 0.6, "threshold": 3, "delta": 0.0},
+    ],
+    "NoisyCounts": [
+        {"selects": Peeling, "count_share": 0.3},
+        {"selects": JointOrPeel, "count_share": 0.5, "delta": 0.0, "max_items_per_user": None},
+        {
+            "selects": partial(Gamma, neighbours=Adjacency.GENERAL),
+            "count_share": 0.3,
+            "delta": 0.0,
+        },
+        {"selects": LimitedDomain, "count_share": 0.5},
+        {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
     ],
     "OneShotLaplace": [
         {"delta": 0.0, "max_items_per_user": None},
@@ -66,12 +87,39 @@ def settings_of(
     cls: type[Mechanism] = kind.func if isinstance(kind, partial) else kind  # type: ignore[assignment]
     own = kind.keywords if isinstance(kind, partial) else {}
     known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
-    options = [{**option, **own} for option in _OPTIONS.get(known or "", [{}])]
+    options = [{}] if "selection" in own else _OPTIONS.get(known or "", [{}])
+    options = [{**option, **own} for option in options]
     options = [option for i, option in enumerate(options) if option not in options[:i]]
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
         few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
-        yield from dict.fromkeys(cls(**given, **option) for given in numbers[number % few :: few])
+        chosen = [*numbers[number % few :: few], *([] if quick else _beyond(cls, option))]
+        yield from dict.fromkeys(_built(cls, {**given, **option}) for given in chosen)
+
+
+def _built(cls: Any, given: dict[str, Any]) -> Mechanism:  # noqa: ANN401 - a class
+    """With these parameters; around a mechanism that selects, if a kind of these is given."""
+    kind = given.pop("selects", None)
+    if kind is None:
+        mechanism: Mechanism = cls(**given)
+        return mechanism
+    fields = getattr(kind, "func", kind).fields()
+
+    def build(epsilon: float, delta: float) -> Mechanism:
+        values = given | {"epsilon": epsilon, "delta": delta}
+        selects: Mechanism = kind(**{name: values[name] for name in values if name in fields})
+        return selects
+
+    around: Mechanism = cls.of(build, **given)
+    return around
+
+
+def _beyond(cls: type[Mechanism], option: dict[str, Any]) -> list[dict[str, Any]]:
+    """Values beyond those of the grid."""
+    if "k_bar" in option:  # which is at least k
+        return []
+    names = [name for name in _GRID if name in cls.fields() and name not in option]
+    return [{name: values[name] for name in names} for values in _BEYOND]
 
 
 def _numbers(

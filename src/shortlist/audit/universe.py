@@ -9,17 +9,24 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from shortlist.audit.answers import guarded
+from shortlist.audit.enumerator import Enumerator
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
 
 __all__ = ["Data", "Universe", "kinds_of"]
 
+_FEW = 3  # items to be named, at most, where all data sets of more than two are looked at
 _MANY = 4  # items: all of their data sets are more than enough
+_WIDE = 5  # items, at least, where few data sets and few changes are looked at
+_HIGH = 15  # where scores are cut into other cells
+_NEARBY = (-0.5, 0.5, 1.5)
+_LEAD = 100  # by which items lead
 
 Data = tuple[Any, ...]
 
@@ -31,6 +38,8 @@ class Universe(ABC):
         evidence: The kind of evidence that they become.
         mechanism: The one that looks at it.
         sizes: How many items there are, and up to which entry all data sets are looked at.
+        large_sizes: How many users hold each of few items, in data sets of many users.
+        wide_sizes: How many of more items lead, in data sets of as many items.
         exchangeable: Whether an exchange of items must exchange them in the law, digit by digit.
         adjacencies: Which neighbours its changes lead to.
         bound_name: The mechanism's parameter that says how much of one user counts.
@@ -41,6 +50,9 @@ class Universe(ABC):
     bound_name: ClassVar[str] = "max_items_per_user"
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 5, 4: 4}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3}
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000, 10**6)
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4, 0, 2, 3, 5), 6: (1, 5)}
+    quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4)}
     exchangeable: ClassVar[bool] = True
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
@@ -59,9 +71,19 @@ class Universe(ABC):
                 f'{mechanism.adjacency}" of {self.evidence.__name__}.'
             )
         self.mechanism = mechanism
-        self._bound: int | None = getattr(mechanism, self.bound_name, None)
+        self._bound = self._known_bound()
         self._quick = quick
         self._sizes = self.quick_sizes if quick else self.sizes
+        if quick and hasattr(mechanism, "selection"):  # two laws at once
+            self._sizes = {n: most // n for n, most in self._sizes.items()}
+        if getattr(mechanism, "k", 1) > _FEW:
+            self._sizes = {n: most for n, most in self._sizes.items() if n < _FEW}
+
+    def _known_bound(self) -> int | None:
+        """The mechanism's, or that of the one that selects for it."""
+        told = (self.mechanism, getattr(self.mechanism, "selection", None))
+        known = (getattr(each, self.bound_name, None) for each in told)
+        return min((bound for bound in known if bound is not None), default=None)
 
     def families(self) -> Iterator[list[Data]]:
         """Data sets of as many items each, in one order of their items."""
@@ -69,26 +91,54 @@ class Universe(ABC):
             near = self._near() if n_items < _MANY else []
             entries = [*range(most + 1), *(x for x in near if x > most)]
             yield list(itertools.combinations_with_replacement(entries[::-1], n_items))
+        yield from self.large()
+        yield from self.wide()
+
+    def large(self) -> Iterator[list[Data]]:
+        """Few items with entries so large that whatever depends on a total may be another."""
+        for entry in map(self.many, self.large_sizes):
+            yield [(entry,)]
+            yield [(entry,) * 2]
+
+    def wide(self) -> Iterator[list[Data]]:
+        """More items than are looked at in full: some that lead by far, and some that do not."""
+        low, high = self.many(0), self.many(_LEAD)
+        for n_items, leading in (self.quick_wide_sizes if self._quick else self.wide_sizes).items():
+            yield [(high,) * n + (low,) * (n_items - n) for n in leading]
+            yield [(self.many(2),) * n_items]
+
+    def many(self, n: int) -> Any:  # noqa: ANN401 - an entry
+        """The entry of an item that as many users hold, and of the least that is looked at."""
+        return n
 
     def _near(self) -> list[int]:
         """Counts at which the mechanism begins to name items, where they are few."""
-        at = getattr(self.mechanism, "lead", None) or getattr(self.mechanism, "switch_at", None)
+        at = self._derived("lead")
         return [] if at is None or at > 10_000 else [math.ceil(at) - 1, math.ceil(at) + 1]
 
     def _threshold(self) -> float | None:
         """The least noisy weight to be named, or the least mean of two; None if there is none."""
-        names = ("threshold", "mean_threshold")
-        known = (getattr(self.mechanism, name, None) for name in names)
-        return next((at for at in known if at is not None), None)
+        return self._derived("threshold", "mean_threshold")
+
+    def _derived(self, *names: str) -> float | None:
+        """The first of these that the mechanism has, or the one that selects for it."""
+        selects = getattr(self.mechanism, "selection", self.mechanism)
+        known = (getattr(selects, name, None) for name in names)
+        return next((float(at) for at in known if at is not None), None)
 
     def changes(self, n_items: int) -> list[Data]:
         """All that one user may change. Data sets come in one order of items, so both ways."""
         bound = self._bound or n_items
-        if self.mechanism.adjacency == ADD_OR_REMOVE:
-            ways = itertools.product((0, 1), repeat=n_items)
-            return [way for way in ways if 0 < sum(way) <= bound]
-        ways = itertools.product((-1, 0, 1), repeat=n_items)
+        steps = (0, 1) if self.mechanism.adjacency == ADD_OR_REMOVE else (-1, 0, 1)
+        ways = self.ways(steps, n_items)
         return [way for way in ways if 0 < max(way.count(1), way.count(-1)) <= bound]
+
+    def ways(self, steps: Sequence[Any], n_items: int) -> Iterable[Data]:
+        """A step for each item; of many items, one for the first of them and one for the rest."""
+        if n_items < _WIDE:
+            return itertools.product(steps, repeat=n_items)
+        each = itertools.product(steps, steps, range(n_items))
+        return dict.fromkeys((a,) * n + (b,) * (n_items - n) for a, b, n in each)
 
     def changed(self, data: Data, change: Data) -> Data | None:
         """The neighbour, or None where there is none."""
@@ -119,6 +169,35 @@ class Universe(ABC):
     def edges(self, n_items: int) -> tuple[float, ...]:
         """Where scores are cut into cells, for data sets of as many items."""
         return (-0.5, 0.5, 1.5, 3.5) if n_items < 3 else (1.5,)
+
+    def edges_for(self, family: Sequence[Data]) -> tuple[float, ...]:
+        """Where scores are cut into cells, for all laws that are compared in this family.
+
+        Of one item there are many cells, so that little of what its score tells is lost.
+        """
+        n_items, level = self.n_items(family[0]), self.level(family)
+        few = self.edges(n_items) if level < _HIGH else _NEARBY[: None if n_items == 1 else 1]
+        if n_items >= _WIDE and len(family) > 1:
+            return ()  # some lead by so much that their cells are known
+        edges = {edge + level * (level >= _HIGH) for edge in few}
+        if n_items == 1 and (sd := self._noise_sd(family[0])):
+            steps = range(-8, 9, 2 if self._quick else 1)
+            edges |= {level + n + sd * i / 2 for i in steps for n in (0, 1)}
+        return tuple(sorted(edges))
+
+    def level(self, family: Sequence[Data]) -> float:
+        """What all scores are at least, about."""
+        return float(min(map(min, family)))
+
+    def _noise_sd(self, data: Data) -> float | None:
+        """What the mechanism says of the noise in its scores."""
+
+        def told() -> float | None:
+            draws: Any = Enumerator()
+            sd = self.mechanism.select(self.evidence_of(data), draws).noise_sd
+            return float(sd) if sd is not None and 0 < sd < math.inf else None
+
+        return guarded(told, lambda _: None)
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """Neighbours of equal entries that samples are drawn of, and a kind for each item.

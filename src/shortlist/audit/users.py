@@ -37,6 +37,7 @@ class OfContributions(Universe):
     """
 
     evidence = Contributions
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
     slow_sizes: ClassVar[dict[type[Mechanism], tuple[dict[int, int], dict[int, int]]]] = {
@@ -62,6 +63,24 @@ class OfContributions(Universe):
                 for few in self._up_to(most // 4, n_sets):
                     found[tuple(a + b for a, b in zip(many, few, strict=True))] = None
             yield [data for data in found if self._is_small(data)]
+        yield from self.large()
+        yield from self.wide()
+
+    def large(self) -> Iterator[list[Data]]:
+        """Many users who hold one item, of one or two, unless they come in all orders."""
+        if not self._is_shuffled():
+            for n in self.large_sizes:
+                yield [(n,)]
+                yield [(n, n, 0)]
+
+    def wide(self) -> Iterator[list[Data]]:
+        """Nobody, one user of each item, or many of the first; where nothing is drawn but picks."""
+        if isinstance(self.mechanism, tuple(self.slow_sizes)) or (self._quick and self._bound):
+            return
+        for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:
+            alone = [2**item - 1 for item in range(n_items)]
+            each = tuple(int(held in alone) for held in range(2**n_items - 1))
+            yield [(0,) * len(each), each, (self.large_sizes[0], *each[1:])]
 
     def changed(self, data: Data, change: Data) -> Data | None:
         """With one user more, unless that takes long."""
@@ -125,6 +144,10 @@ class OfContributions(Universe):
         if n_items == 1:
             return (0.5, 1.5, 3.5)
         return (1.5,) if self._quick else ()
+
+    def level(self, family: Sequence[Data]) -> float:
+        """Of one item; weights of more are less than the numbers of users."""
+        return float(min(family)[0]) if self.n_items(family[0]) == 1 else 0.0
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """One user more, who holds half of the items; others hold one item each.

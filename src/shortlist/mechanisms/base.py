@@ -56,12 +56,14 @@ class Selection(NamedTuple):
         scores: A noisy score of each, in the same order, or None.
         ordered: Whether the order of the positions is part of the answer. If not, they are a set.
         noise_sd: The standard deviation of the noise in the scores, or None.
+        branch: Which way a private choice went, where the proof allows it to be told; else None.
     """
 
     positions: Ints
     scores: Floats | None = None
     ordered: bool = True
     noise_sd: float | None = None
+    branch: str | None = None
 
 
 class Mechanism(ABC):

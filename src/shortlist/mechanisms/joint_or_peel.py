@@ -151,7 +151,7 @@ class JointOrPeel(Mechanism):
         return [choice, f"If not, a{whole[1:]}", one_by_one, *self.unused]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
-        """K items, best first (all, if there are fewer)."""
+        """K items, best first (all, if there are fewer), and which way they were drawn."""
         k = min(self.k, len(evidence.counts))
         if k == 0:
             return Selection(np.empty(0, np.int64))
@@ -159,10 +159,10 @@ class JointOrPeel(Mechanism):
         weights = SlackWeights.of(groups, k, self.joint_epsilon / 2)
         crowded = draws.coin(_Crowded(weights, self.slope, self.switch_at))[0]
         if not crowded:
-            return Selection(draw_joint(weights, draws))
+            return Selection(draw_joint(weights, draws), branch="as a whole")
         way = partial(flip if self.flips else pick, self.local_epsilon)
         picked = picks(groups.values, groups.sizes, way, draws)
-        return Selection(groups.draw_members(first(k, picked), draws))
+        return Selection(groups.draw_members(first(k, picked), draws), branch="one by one")
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from shortlist.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
 from shortlist.errors import InputError
 from shortlist.exact import Draws
@@ -190,10 +188,8 @@ class NoisyCounts(Mechanism):
         return selection._replace(scores=scores, noise_sd=self.count_sd)
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
-        """Count + noise, rounded half up: the count is whole, so the noise alone is rounded."""
-        drawn = draws.order(np.zeros_like(counts), [self._best.noise], unit=1.0, digits=0)
-        noise = drawn.by_position()
-        return (counts + noise.astype(np.int64)).astype(np.float64)
+        """Count + noise, rounded half up."""
+        return draws.order(counts, [self._best.noise], unit=1.0, digits=0).by_position()
 
 
 class _Way(NamedTuple):
