@@ -74,7 +74,7 @@ class LessRho(WeightedGaussian):
 class LessRhoOfPicks(Peeling):
     """The same of picks."""
 
-    cost = property(lambda self: Pure(super().cost.pure, super().cost.rho * 0.97))
+    cost = property(lambda _: Pure(super().cost.pure, super().cost.rho * 0.97))
 
 
 class MoreThanAsked(Peeling):
