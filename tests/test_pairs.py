@@ -569,7 +569,7 @@ def test_a_release_holds_nothing_of_what_it_does_not_name(question):
     known = table(["a", "b", "c"]).with_columns(diagnosis=pl.lit(MARKER))
     source = sl.pairs(pl.concat([known, rare]), user=USER, item=TITLE)
     ask = partial(source.top_k, 9) if question == "top_k" else source.domain
-    release = ask(**ASK)
+    release = ask(epsilon=5.0, delta=1e-12)  # so small that none of the rare comes by chance
     assert set(release.items) == {"a", "b", "c"}
     read = {known.height, rare.height, known.height + rare.height, 3 + rare.height}
     for text in everything_shown(release):
