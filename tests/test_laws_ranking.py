@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import engines
 import shortlist as sl
 from losses import largest_log_ratio
 from oracles_one_shot import laplace_law
@@ -91,7 +92,7 @@ def rows_law(rows, bound):
     mechanism = WinCount(k=2, epsilon=EPSILON, max_comparisons_per_user=bound)
 
     def run(draws):
-        shown = source._show(mechanism, 2, draws)
+        shown = engines.shown(source, mechanism.wants, draws)
         selection = mechanism.select(shown.evidence, draws)
         return tuple(selection.positions.tolist()), tuple(selection.scores)
 

@@ -131,9 +131,9 @@ main()
 def test_help_and_refusals_load_nothing_more():
     status, out, err = limited(700_000, "top-k", "--help")
     assert (status, err, "Usage" in out) == (0, "", True)
-    status, out, err = limited(700_000, *domain("none.csv", "--epsilon", 0))
+    status, out, err = limited(700_000, *domain("none.csv", "--seed", 1))
     assert (status, out) == (2, "")
-    assert err.startswith("shortlist: --epsilon 0.0: must be")
+    assert err.startswith("shortlist: --seed 1: whoever knows the seed")
 
 
 @pytest.mark.parametrize(

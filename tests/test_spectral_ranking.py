@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import engines
 import shortlist as sl
 import walks
 from losses import largest_log_ratio
@@ -19,7 +20,7 @@ from shortlist.audit.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.exact import Draws
 from shortlist.experiments import bradley_terry
-from shortlist.histogram import Outcomes
+from shortlist.histogram import Outcomes, Wants
 from shortlist.mechanisms import SpectralRanking
 from shortlist.random_walk import Walk
 
@@ -239,9 +240,8 @@ def test_it_answers_of_users():
     assert guarantee.assumes[2] == "which pairs were compared and how often, and by whom, is public"
     one = source(frame).rank(2, epsilon=20.0, mechanism=SpectralRanking)
     assert release.scores.noise_sd == pytest.approx(2 * one.scores.noise_sd, rel=1e-3)
-    seen = source(frame, user="who", max_comparisons_per_user=1)._show(
-        build(), 1, Draws(SeededBits(1))
-    )
+    held = source(frame, user="who", max_comparisons_per_user=1)
+    seen = engines.shown(held, Wants(Outcomes, 1))
     assert isinstance(seen.evidence, Outcomes)
     assert seen.evidence.times.sum() == frame["who"].n_unique()
     assert seen.evidence.max_comparisons_per_user == 1
