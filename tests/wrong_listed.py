@@ -74,7 +74,10 @@ class LessRho(WeightedGaussian):
 class LessRhoOfPicks(Peeling):
     """The same of picks."""
 
-    cost = property(lambda _: Pure(super().cost.pure, super().cost.rho * 0.97))
+    @property
+    def cost(self):
+        honest = super().cost
+        return Pure(honest.pure, honest.rho * 0.97)
 
 
 class MoreThanAsked(Peeling):
@@ -105,10 +108,19 @@ class OfFiveItems(Peeling):
 class OfLargeTotals(OneShotLaplace):
     """Half the noise where the counts add up to much."""
 
+    loud = 2
+
     def select(self, evidence, draws):
         many = evidence.counts.sum() > 500
-        honest = OneShotLaplace(k=self.k, epsilon=self.epsilon * (1 + many))
+        epsilon = self.epsilon * (self.loud if many else 1)
+        honest = OneShotLaplace(k=self.k, epsilon=epsilon)
         return honest.select(evidence, draws)
+
+
+class LouderOfLargeTotals(OfLargeTotals):
+    """A sixth of it."""
+
+    loud = 6
 
 
 class AtMostThreePicks(Peeling):
@@ -201,12 +213,21 @@ class Sorts(Peeling):
 class SecondTold(OneShotLaplace):
     """All told values but the best have a third of the noise."""
 
+    factor = 3
+
     def select(self, evidence, draws):
         told = super().select(evidence, draws)
-        again = draws.order(evidence.counts, [Laplace(self._pure_scale / 3)], digits=0, unit=1.0)
+        noise = [Laplace(self._pure_scale / self.factor)]
+        again = draws.order(evidence.counts, noise, digits=0, unit=1.0)
         scores = again.by_position()[told.positions]
         scores[:1] = told.scores[:1]
         return told._replace(scores=scores)
+
+
+class SecondAsItIs(SecondTold):
+    """They have hardly any."""
+
+    factor = 30
 
 
 class FarDigits(OneShotLaplace):
@@ -218,12 +239,20 @@ class FarDigits(OneShotLaplace):
 
 
 class MoreDigits(NoisyCounts):
-    """Told with more digits where the first count is large."""
+    """Told with more digits where a count is large."""
+
+    large = 2
 
     def _noisy(self, counts, draws):
-        digits = int(counts.max(initial=0) > 2)
+        digits = int(counts.max(initial=0) > self.large)
         noise = [self._best.noise]
         return draws.order(counts, noise, unit=1.0, digits=digits).by_position()
+
+
+class MoreDigitsFromSeven(MoreDigits):
+    """The same a little later."""
+
+    large = 6
 
 
 class Raises(Peeling):
@@ -243,7 +272,7 @@ class Beyond(Peeling):
         return Selection(super().select(evidence, draws).positions + beyond)
 
 
-class Before(Beyond):
+class Before(Peeling):
     """A negative one."""
 
     def select(self, evidence, draws):

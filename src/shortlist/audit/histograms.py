@@ -43,8 +43,8 @@ class OfPrivateCounts(Universe):
         return max(n, 1)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
-        """The largest entry, and that of an item which nobody holds."""
-        return [max(alone)[0], min(alone)[0]]
+        """Also that of an item which nobody holds."""
+        return [*super().sampled(alone), min(alone)[0]]
 
     def held(self, data: Data) -> Sequence[int]:
         """What somebody holds."""
@@ -162,9 +162,9 @@ class OfWeights(Universe):
         return float(min(weight for data in family for weight, _ in data) * UNIT)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
-        """Those of items which about as many users hold as the threshold, one user, and nobody."""
+        """Those of items which about as many users hold as the threshold, one, nobody, and many."""
         del alone
-        held = (max(1, round(self._least)), 1, 0)
+        held = (max(1, round(self._least)), 1, 0, *self.large_sizes[-1:])
         return [(n * unit_weight(1), n) for n in held]
 
     def held(self, data: Data) -> Sequence[int]:

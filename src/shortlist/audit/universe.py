@@ -23,6 +23,7 @@ __all__ = ["Data", "Universe", "kinds_of"]
 
 _FEW = 3  # items to be named, at most, where all data sets of more than two are looked at
 _MANY = 4  # items: all of their data sets are more than enough
+_MANY_USERS = 1000  # of each item that samples are drawn of
 _WIDE = 5  # items, at least, where few data sets and few changes are looked at
 _HIGH = 15  # where scores are cut into other cells
 _NEARBY = (-0.5, 0.5, 1.5)
@@ -51,7 +52,7 @@ class Universe(ABC):
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 5, 4: 4}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3}
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000, 10**6)
-    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4, 0, 2, 3, 5), 6: (1, 5)}
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4, 2), 6: (1, 5)}
     quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4)}
     exchangeable: ClassVar[bool] = True
 
@@ -96,14 +97,17 @@ class Universe(ABC):
 
     def large(self) -> Iterator[list[Data]]:
         """Few items with entries so large that whatever depends on a total may be another."""
-        for entry in map(self.many, self.large_sizes):
+        for entry in map(self.many, self.large_sizes[-1 if self._quick else 0 :]):
             yield [(entry,)]
             yield [(entry,) * 2]
 
     def wide(self) -> Iterator[list[Data]]:
         """More items than are looked at in full: some that lead by far, and some that do not."""
         low, high = self.many(0), self.many(_LEAD)
-        for n_items, leading in (self.quick_wide_sizes if self._quick else self.wide_sizes).items():
+        sizes = self.quick_wide_sizes if self._quick else self.wide_sizes
+        for n_items, leading in sizes.items():
+            if n_items > _WIDE and getattr(self.mechanism, "k", 1) > 2:
+                return  # too many orders
             yield [(high,) * n + (low,) * (n_items - n) for n in leading]
             yield [(self.many(2),) * n_items]
 
@@ -173,13 +177,14 @@ class Universe(ABC):
     def edges_for(self, family: Sequence[Data]) -> tuple[float, ...]:
         """Where scores are cut into cells, for all laws that are compared in this family.
 
-        Of one item there are many cells, so that little of what its score tells is lost.
+        Where one item has many users, there are many cells: little of what its score tells is lost.
         """
         n_items, level = self.n_items(family[0]), self.level(family)
-        few = self.edges(n_items) if level < _HIGH else _NEARBY[: None if n_items == 1 else 1]
         if n_items >= _WIDE and len(family) > 1:
             return ()  # some lead by so much that their cells are known
-        edges = {edge + level * (level >= _HIGH) for edge in few}
+        if level < _HIGH:
+            return self.edges(n_items)
+        edges = {level + edge for edge in _NEARBY[: None if n_items == 1 else 1]}
         if n_items == 1 and (sd := self._noise_sd(family[0])):
             steps = range(-8, 9, 2 if self._quick else 1)
             edges |= {level + n + sd * i / 2 for i in steps for n in (0, 1)}
@@ -211,8 +216,8 @@ class Universe(ABC):
                 yield (data, other), kinds_of(change)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
-        """Entries of items that samples are drawn of: where all are known, no other tells more."""
-        return [max(alone)[0]]
+        """Entries of items that samples are drawn of: some users, and many."""
+        return [max(alone)[0], self.many(_MANY_USERS)]
 
     def sampled_change(self, n_items: int) -> Data:
         """One of half of the items; where counts move both ways, the other half moves back."""
