@@ -25,6 +25,7 @@ __all__ = [
     "beside",
     "compare",
     "means_of",
+    "plot",
     "ratios",
     "trials_of",
     "tune",
@@ -80,7 +81,7 @@ def compare(runs: int) -> None:
     ]
     tables = {"Cells": cells, "Ratios": shares}
     report.write("accuracy", "Accuracy of top-k on real tables", tables, notes)
-    _plot(means)
+    plot(means, real.TABLES, "accuracy")
 
 
 def tune(runs: int) -> None:
@@ -118,12 +119,12 @@ def tune(runs: int) -> None:
     report.write("tuning", "Shares of DiscoverThenRank", {"Ratios": table}, notes)
 
 
-def _plot(means: pl.DataFrame) -> None:
-    """Missing mass against k, with bands of two standard errors."""
+def plot(means: pl.DataFrame, titles: Mapping[str, str], stem: str) -> None:
+    """Missing mass against k, with bands of two standard errors; a column for each table."""
     mean, error = pl.col("missing mass"), 2 * pl.col("missing mass error")
     data = means.select(
         row=pl.format("ε = {}", pl.col("epsilon")).str.replace(r"\.0$", ""),
-        column=pl.col("table").replace(real.TABLES),
+        column=pl.col("table").replace(titles),
         series=pl.col("mechanism").replace(dict(zip(MECHANISMS, LOOKS, strict=True))),
         k="k",
         low=(mean - error).clip(AXIS.values[0]),
@@ -132,7 +133,7 @@ def _plot(means: pl.DataFrame) -> None:
     )
     against_k(
         data,
-        report.path_of("accuracy"),
+        report.path_of(stem),
         axis=AXIS,
         looks=LOOKS,
         title="Private top-k of private items: what is missing from the answer",

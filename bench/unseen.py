@@ -64,7 +64,7 @@ def _notes(runs: int) -> list[str]:
         "where it is least and the one where it is most. epsilon=1, delta=1e-6. Histograms: words "
         "in tweets to each of six airlines and in titles of six subreddits."
     )
-    return [settings, ranked, hit, counted]
+    return [settings, ranked, hit, counted, "![Missing mass against k](unseen.svg)"]
 
 
 def _ranked(runs: int) -> pl.DataFrame:
@@ -75,6 +75,7 @@ def _ranked(runs: int) -> pl.DataFrame:
     averages = accuracy.means_of(trials)
     cells = pl.concat([accuracy.beside(averages, measure) for measure in accuracy.MEASURES])
     print(accuracy.verdict(cells))
+    accuracy.plot(averages, RANKED, "unseen")
     worse = cells.group_by("table").agg(compared=pl.len(), worse=pl.col("new is worse").sum())
     total = cells.select(
         pl.lit("all").alias("table"), compared=pl.len(), worse=pl.sum("new is worse")
