@@ -93,7 +93,8 @@ def settings_of(
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
         few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
-        chosen = [*numbers[number % few :: few], *([] if quick else _beyond(cls, option))]
+        beyond = [] if quick else _beyond(cls, option)[number % few :: few]
+        chosen = [*numbers[number % few :: few], *beyond]
         yield from dict.fromkeys(_built(cls, {**given, **option}) for given in chosen)
 
 
