@@ -181,9 +181,7 @@ class BoundOfThree(WeightedGaussian):
     @cached_property
     def threshold(self):
         bound = min(self.max_items_per_user, 3)
-        return threshold(
-            sigma=self.sigma, delta=self.threshold_delta, max_items_per_user=bound
-        )
+        return threshold(sigma=self.sigma, delta=self.threshold_delta, max_items_per_user=bound)
 
 
 class SmallEpsilon(Peeling):

@@ -1,4 +1,4 @@
-"""The one error that a caller can mend, the one warning, and what their messages need."""
+"""The one error that a caller can fix, the one warning, and what their messages need."""
 
 import difflib
 import math

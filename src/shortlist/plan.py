@@ -54,8 +54,8 @@ class Plan:
         guarantee, cost = self.guarantee, self.guarantee.cost
         lost = f", delta = {cost.lost:.4g}" if cost.lost else ""
         return (
-            f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to others it "
-            f"counts as rho = {cost.rho:.4g}{lost}."
+            f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to other "
+            f"runs, it counts as rho = {cost.rho:.4g}{lost}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -79,6 +79,11 @@ class Source(StaysHere):
         Warns:
             WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
         """
+        if not isinstance(question, Question):
+            raise InputError(
+                f"question={written(question)}: must be a question, such as shortlist.TopK(20) or "
+                "shortlist.Domain()."
+            )
         chosen = mechanism_for(
             question,
             self._engine,

@@ -96,14 +96,14 @@ def require_bound(user: object, max_comparisons_per_user: object) -> None:
     bound = max_comparisons_per_user
     if user is not None and bound is None:
         raise InputError(
-            f"user={_quoted(user)}: all comparisons of a user are protected together, so that each "
-            "user's must be bounded; give max_comparisons_per_user, such as 10, or leave user out "
-            "to protect each comparison for itself."
+            f"user={_quoted(user)}: all comparisons of a user are protected together, so their "
+            "number must be bounded; give max_comparisons_per_user, such as 10, or leave user out "
+            "to protect each comparison by itself."
         )
     if user is None and bound is not None:
         raise InputError(
-            f"max_comparisons_per_user={written(bound)}: it bounds the comparisons of a user; give "
-            "the column of users by user, or leave the bound out."
+            f"max_comparisons_per_user={written(bound)}: it bounds the comparisons of each user; "
+            "give user, the column of users, or leave the bound out."
         )
     if bound is not None:
         require_count("max_comparisons_per_user", bound)  # type: ignore[arg-type]  # checked there

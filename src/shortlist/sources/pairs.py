@@ -37,7 +37,7 @@ def pairs(
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
 
-    The privacy unit is a user: everything that one value of the user column holds is protected
+    The privacy unit is a user: all rows of any one value of the user column are protected
     together. Rows with a null user or item are ignored, repeated rows count once. Only the named
     columns are read, once, at the first question.
 
@@ -108,7 +108,7 @@ class Pairs(Source):
     ) -> None:
         super().__init__(
             RowsInMemory(table, public),
-            protects=f'everything that one value of "{user}" holds',
+            protects=f'all rows of any one "{user}" holds',
             assumes=() if public is None else (LIST_IS_PUBLIC,),
             bounds={"max_items_per_user": max_items_per_user} if public is None else {},
             budget=budget,
