@@ -76,7 +76,7 @@ class Plan:
                 `shortlist.bits.SeededBits`, with which nothing is private.
 
         Raises:
-            InputError: What only shows where rows are read; the message says to count it as spent.
+            InputError: A problem shows only when rows are read; count the budget as spent.
             MemoryError: Likewise. The library's own message would tell the size of the data.
             RuntimeError: Nothing can be read in this process.
         """

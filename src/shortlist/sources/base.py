@@ -69,7 +69,7 @@ class Source(StaysHere):
         Args:
             question: What is asked, such as `shortlist.TopK(20)`.
             epsilon: The privacy budget, above 0.
-            delta: From 0 on and below 1; above 0 where items are private.
+            delta: From 0 to less than 1; above 0 if items are private.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with its
                 own options; None for the default.
 
