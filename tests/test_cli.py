@@ -42,7 +42,7 @@ def test_top_k_is_printed_with_its_guarantee(run, file):
     assert lines[0] == "top-k: 2 items"
     assert [line.split()[:2] for line in lines[4:6]] == [["1", "007"], ["2", "7"]]
     assert "epsilon=5.0, delta=1e-06" in out
-    assert 'everything that one value of "user" holds' in out
+    assert 'all rows of any one "user" holds' in out
     assert out.endswith("\nRunning it again spends the budget again.\n")
     assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
 
@@ -153,8 +153,10 @@ def test_a_hitting_set_of_fewer_items_says_so(run, file):
 def test_a_hitting_set_of_private_items_without_delta_says_why(complaint, file, name):
     words = [] if name is None else ["--mechanism", name]
     told = complaint("hitting-set", file, *COLUMNS, "-k", 2, "--epsilon", 1, *words)
-    assert told.startswith("--delta 0: the items are private")
-    assert "give a delta such as 1e-6" in " ".join(told.split())
+    assert told.startswith(
+        "--delta is needed, because the items are private: give one, such as 1e-6."
+    )
+    assert told.endswith("If everybody knows the items, give --public-items instead.")
 
 
 def test_a_bound_that_has_no_effect_is_said_to_have_none(run, file):
@@ -289,7 +291,7 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
     said = " ".join(out.split())
     for part in ("This run costs (5, 1e-06).", "as rho = 0.", "standard deviation", "at least"):
         assert part in said
-    assert re.search(r"An item needs about \d+ people who hold nothing else to be named\. ", said)
+    assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\. ", said)
     assert all(len(line) <= 80 for line in out.split("\n"))
 
 

@@ -100,7 +100,7 @@ def test_the_forms_say_the_same(run, many, tmp_path, monkeypatch):
     _, as_csv, err = run(*seeded, "--format", "csv", "--output", "-")
     head, *rows = csv.reader(io.StringIO(as_csv))
     assert head == ["rank", "title", "score"]
-    assert "CSV has the items only; json and markdown have the guarantee, too." in err
+    assert "CSV leaves the guarantee out; json and markdown have it." in err
     assert "not private: the noise came from a seed" in err
     run(*seeded, "--output", "kept.json")
     kept = sl.load(tmp_path / "kept.json")
@@ -128,7 +128,7 @@ def test_the_words_about_printing_fit(complaint, file, tmp_path):
     said = complaint(*domain(file, "--format", "xml"))
     assert '"xml" is not known. It must be table, csv, json or markdown.' in said
     said = complaint(*domain(file, "--dry-run", "--format", "csv"))
-    assert said == "--format csv: with --dry-run there are words, or JSON; leave it out."
+    assert said == "--format csv: --dry-run prints words, or JSON; leave it out."
     for words in (["--overwrite"], ["--overwrite", "--output", "-"]):
         said = complaint(*domain(file, *words))
         assert said == "--overwrite goes with --output FILE; leave it out."

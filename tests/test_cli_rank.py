@@ -90,7 +90,7 @@ def test_a_dry_run_of_a_ranking_reads_nothing(run, games, monkeypatch):
         ([IN_TABLE, "--contraction", "0.9"], "--contraction: it goes with --mechanism spectral-"),
         (
             [IN_TABLE, *SPECTRAL, "--user", "who", "--max-comparisons-per-user", 3],
-            "drawn at random, which a larger --max-comparisons-per-user may mend",
+            "drawn at random, which a larger --max-comparisons-per-user may fix",
         ),
         ([IN_TABLE, *SPECTRAL, "--contraction", "1"], "--contraction 1.0: must be a number from 0"),
         ([IN_TABLE, *SPECTRAL, "--contraction", "0.9", "--degree", 1], "give 2 or more, or"),

@@ -46,7 +46,7 @@ def test_words_that_do_not_fit(complaint, words, said):
         (["--epsilon", "inf"], "--epsilon inf: must be"),
         (["--delta", "1"], "--delta 1.0: must be"),
         (["--delta", "-1"], "--delta -1.0: must be"),
-        (["--delta", "0"], "--delta 0: the items are private"),
+        (["--delta", "0"], "--delta is needed, because the items are private"),
         (["--max-items-per-user", "0"], "--max-items-per-user 0: must be"),
         (["--mechanism", "peling"], 'Did you mean "peeling"?'),
         (["--mechanism", "peeling"], "--mechanism peeling: it takes items that everybody knows;"),
@@ -67,14 +67,17 @@ def test_values_that_do_not_fit(complaint, file, more, said):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "--delta 0: the items are private"),
+        ([], "--delta is needed, because the items are private"),
         (["--delta", "2"], "--delta 2.0: must be"),
         (["--user", "title"], '--user "title" and --count "readers": a table has rows of users'),
         ([IN_TABLE, "--public-items", "x.csv"], "give one of the two."),
         ([IN_TABLE, "--count", "title"], '--count "title" and --item "title" are the same column'),
         ([IN_TABLE, "--count", "reader"], '--count "reader" is not a column.'),
         ([IN_TABLE, "--count", "reader"], 'Did you mean "readers"?'),
-        ([IN_TABLE, "--count", "secret"], '--count "secret" holds a text that is no whole number'),
+        (
+            [IN_TABLE, "--count", "secret"],
+            '--count "secret" holds a text that is not a whole number',
+        ),
         ([IN_TABLE, "--count-share", "1"], "--count-share 1.0: must be a number from 1e-6"),
         ([IN_TABLE, "--count-share", "some"], "'--count-share': \"some\" is not a number."),
         ([IN_TABLE, "-k", "6"], "-k 6: there are only 5 public items; ask for at most 5."),
@@ -164,7 +167,7 @@ def test_rows_of_users_that_are_given_as_a_histogram(complaint, tmp_path):
     rows = pl.DataFrame({"title": [MARKER, MARKER], "readers": [1, 2]})
     rows.write_parquet(tmp_path / "rows.parquet")
     said = complaint(*count(tmp_path / "rows.parquet", IN_TABLE))
-    assert "an item stands in more than one row" in said
+    assert "an item is in more than one row" in said
     assert said.endswith(f"If the rows are of users and items, use --user. {SPENT}")
 
 
@@ -252,6 +255,10 @@ def test_a_name_that_is_a_glob_is_only_a_name(run, plays, tmp_path):
         ('count="k=1" is Int64', '--count "k=1" is Int64'),
         ('count="a" and item="a" are', '--count "a" and --item "a" are'),
         ("count_share=2: must be", "--count-share 2: must be"),
+        ("delta is needed, because", "--delta is needed, because"),
+        ("delta=0.1: use it; leave delta out, or", "--delta 0.1: use it; leave --delta out, or"),
+        ('user="a": it is; or leave user out to', '--user "a": it is; or leave --user out to'),
+        ("or give user, the column", "or give --user, the column"),
         ("it takes count_share of it.", "it takes --count-share of it."),
         ("public_items=IN_TABLE: in rows", "--public-items-in-table: in rows"),
         ("use sl.pairs, or give sl.IN_TABLE.", "use --user, or give --public-items-in-table."),

@@ -274,7 +274,11 @@ def test_data_is_read_once_and_not_before_the_first_question():
     refusal(lambda: source.top_k(1, **ASK, random=42), "random=42")
     refusal(lambda: source.top_k(1, **ASK, mechanism="peeling"), "mechanism='peeling'")
     refusal(lambda: source.top_k(1, **ASK, count_share=2), "count_share=2")
-    refusal(lambda: counts(lazy).top_k(1, epsilon=1.0), "delta=0: the items are private", "1e-6")
+    refusal(
+        lambda: counts(lazy).top_k(1, epsilon=1.0),
+        "delta is needed, because the items are private",
+        "1e-6",
+    )
     refusal(lambda: counts(lazy, public_items=["a"]).top_k(2, epsilon=1.0), "only 1 public item")
     assert reads == []
     assert source.top_k(3, **ASK).items == ITEMS[:3]
@@ -411,9 +415,9 @@ SPOILT = {
     "NaN": (spoilt(float("nan"), pl.Float64), "is of type Float64"),
     "pandas with a null": (spoilt(None).to_pandas(), "is of type Float64"),
     "typed text": (secret_frame().cast({READERS: pl.String}), "is of type String, and counts are"),
-    "an item twice": (_twice(secret_frame()), "an item stands in more than one row"),
+    "an item twice": (_twice(secret_frame()), "an item is in more than one row"),
     **{
-        f"text {cell!r}": (spoilt_text(cell), "is no whole number, written plainly")
+        f"text {cell!r}": (spoilt_text(cell), "is not a whole number written plainly")
         for cell in (
             "x",
             "7.0",
@@ -432,9 +436,9 @@ SPOILT = {
     "negative text": (spoilt_text("-5"), "below 0 or above 2^62"),
     "large text": (spoilt_text(str(2**62 + 1)), "below 0 or above 2^62"),
     "empty text": (spoilt_text(None), "holds a null beside an item"),
-    "text in NDJSON": (spoilt_text("1.5", "ndjson"), "is no whole number, written plainly"),
+    "text in NDJSON": (spoilt_text("1.5", "ndjson"), "is not a whole number written plainly"),
     **{
-        f"number {cell} in NDJSON": (_json_numbers(cell), "is no whole number, written plainly")
+        f"number {cell} in NDJSON": (_json_numbers(cell), "is not a whole number written plainly")
         for cell in ("1.5", "1e-3", "true", f'"{MARKER}"')
     },
     "null in NDJSON": (_json_numbers("null"), "holds a null beside an item"),

@@ -57,7 +57,7 @@ def test_the_mechanisms_and_their_guarantees():
     assert isinstance(release.mechanism, DiscoverThenHit)
     assert (release.question, release.scores.unit) == ("hitting-set", "noisy weight")
     assert release.guarantee.cost.epsilon(1e-6) <= 5.0
-    assert release.guarantee.protects == 'everything that one value of "who" holds'
+    assert release.guarantee.protects == 'all rows of any one "who" holds'
     known = ask(NESTED, public=PUBLIC, delta=0.0)
     assert isinstance(known.mechanism, UserPeeling)
     assert known.scores is None
@@ -93,7 +93,7 @@ def test_nobody_reads_before_the_question_is_sound():
     refused = refusals.refusal
     refused(lambda: source.hitting_set(0, **ASK), "k=0", "1 or more")
     refused(lambda: source.hitting_set(None, **ASK), "k=None")
-    refused(lambda: source.hitting_set(2, epsilon=1.0), "delta=0", "private")
+    refused(lambda: source.hitting_set(2, epsilon=1.0), "delta is needed", "private")
     refused(lambda: source.hitting_set(2, epsilon=0, delta=1e-6), "epsilon=0")
     refused(lambda: known.hitting_set(5, epsilon=1.0), "k=5", "only 4 public items")
     for mechanism in (DiscoverThenRank, Peeling):

@@ -225,7 +225,7 @@ def test_a_tiny_delta_names_what_very_many_hold(delta):
 
 
 def test_a_delta_of_which_nothing_could_be_named_is_refused():
-    refusal(lambda: LimitedDomain(k=3, epsilon=1.0, delta=0.0), "delta=0", "private")
+    refusal(lambda: LimitedDomain(k=3, epsilon=1.0, delta=0.0), "delta is needed", "private")
     refusal(lambda: LimitedDomain(k=3, epsilon=1.0, delta=5e-324), "delta=5e-324")
 
 

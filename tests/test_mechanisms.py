@@ -174,7 +174,7 @@ def test_shares_are_proper(mechanism, name):
 @pytest.mark.parametrize("k", [1, 371, 1000, 100_000])
 def test_without_delta_it_is_pure_or_refused(mechanism, epsilon, k):
     if mechanism.evidence not in PUBLIC:
-        with pytest.raises(InputError, match="delta=0"):
+        with pytest.raises(InputError, match="delta is needed"):
             build(mechanism, delta=0.0, epsilon=epsilon, k=k)
     else:
         cost = build(mechanism, delta=0.0, epsilon=epsilon, k=k).cost

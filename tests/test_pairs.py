@@ -342,7 +342,7 @@ def test_data_is_read_once_and_not_before_the_first_question():
     lazy, reads = counting(table(ITEMS))
     source = sl.pairs(lazy, user=USER, item=TITLE)
     refusal(lambda: source.top_k(0, **ASK), "k=0")
-    refusal(lambda: source.top_k(1, epsilon=1.0), "delta=0")
+    refusal(lambda: source.top_k(1, epsilon=1.0), "delta is needed")
     refusal(lambda: source.domain(**ASK, random=42), "random=42")
     refusal(lambda: source.top_k(1, **ASK, count_share=2), "count_share=2")
     refusal(lambda: source.domain(**ASK, mechanism="peeling"), "mechanism='peeling'")
@@ -600,7 +600,7 @@ def test_the_guarantee_says_what_was_asked():
     assert (guarantee.epsilon, guarantee.delta) == (5.0, 1e-6)
     assert guarantee.cost.epsilon(1e-6) <= 5.0
     assert guarantee.adjacency == "add or remove one user"
-    assert guarantee.protects == f'everything that one value of "{USER}" holds'
+    assert guarantee.protects == f'all rows of any one "{USER}" holds'
     assert guarantee.assumes == ("the names and types of the columns are public",)
 
 

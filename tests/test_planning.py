@@ -189,7 +189,12 @@ def test_what_may_be_data_is_not_quoted(argument, value):
 
 @pytest.mark.parametrize("k", [None, 20])
 def test_private_items_need_delta_and_it_is_said_why(k):
-    refusal(lambda: build(k=k, delta=0), "delta=0: the items are private", "1e-6", "public_items")
+    refusal(
+        lambda: build(k=k, delta=0),
+        "delta is needed, because the items are private",
+        "1e-6",
+        "public_items",
+    )
 
 
 def test_a_domain_of_public_items_is_refused():
@@ -267,6 +272,15 @@ def test_a_delta_that_would_not_be_used_is_refused():
         refusal(lambda made=made: made(PermuteAndFlip, public=True), said)
         assert made(PermuteAndFlip, public=True, delta=0) == PermuteAndFlip(k=20, epsilon=1.0)
         refusal(lambda made=made: made(PermuteAndFlip, public=True, delta="0"), "delta='0': must")
+
+
+def test_what_is_no_question_is_refused():
+    plays = sl.pairs(pl.DataFrame({"user": ["a"], "item": ["x"]}), user="user", item="item")
+    for asked, said in (
+        (5, "question=5: must be a question"),
+        (Domain, "question=Domain: must be"),
+    ):
+        refusal(lambda asked=asked: plays.plan(asked, epsilon=1.0, delta=1e-6), said)
 
 
 def test_a_share_of_the_budget_is_for_counts():

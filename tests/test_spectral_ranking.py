@@ -306,7 +306,7 @@ def test_what_the_bound_of_a_user_left_out_is_said():
         "4 of 6 public items were compared with no other",
         "of at most 1 comparison of each user, drawn at random",
     )
-    assert "a larger max_comparisons_per_user may mend" in said
+    assert "a larger max_comparisons_per_user may fix" in said
     # By hand: two parts, and a pair that is missing.
     kept = build(max_comparisons_per_user=3, contraction=0.9)
     two = walks.outcomes(4, [(0, 1, 1, 1), (2, 3, 1, 1)], 3)

@@ -52,7 +52,9 @@ def test_a_bad_count_in_memory(bad):
     store.prepare()
     with store.snapshot() as view:
         assert view.random_access(np.array([0])).tolist() == [5]
-        refusal(lambda: view.random_access(np.array([1])), "counts holds a number that is no count")
+        refusal(
+            lambda: view.random_access(np.array([1])), "counts holds a number that is not a count"
+        )
 
 
 # Items

@@ -201,7 +201,7 @@ def test_psycopg_is_not_installed(monkeypatch):
 def test_files_that_are_no_database(sqlite, tmp_path):
     ask = partial(SqliteStore, table="items", item="name", count="plays")
     (tmp_path / "text.db").write_text(f"name,plays\n{MARKER},918273\n" * 100)
-    refusal(lambda: ask(tmp_path / "text.db"), "text.db", "is no SQLite database")
+    refusal(lambda: ask(tmp_path / "text.db"), "text.db", "is not an SQLite database")
     refusal(lambda: ask(tmp_path), "is not a file")
     refusal(lambda: ask(tmp_path / "none.db"), "does not exist")
     refusal(lambda: ask(5), "path=5: must be the path")

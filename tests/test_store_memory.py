@@ -77,7 +77,7 @@ def test_items_that_could_not_be_named_are_refused_at_once(build):
     for items in (["a", None], [None, "a"], [3, None]):
         refusal(lambda items=items: MemoryStore(build(items), [1, 2]), "items: some are null")
     for items in (["a", "a"], [3, 3], [date(2024, 2, 29)] * 2):
-        refusal(lambda items=items: MemoryStore(build(items), [1, 2]), "items: some stand in more")
+        refusal(lambda items=items: MemoryStore(build(items), [1, 2]), "items: some are there more")
 
 
 @pytest.mark.parametrize("items", [["a", 1], [1, "a"], ["a", 1.5], ["a", b"b"], [1, object()]])

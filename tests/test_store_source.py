@@ -231,7 +231,7 @@ def test_bad_rows_among_those_that_are_read(database):
     assert 'table="items": count="plays" counts a row without an item' in str(error)
     database.run("UPDATE items SET name = 'Emma' WHERE name IS NULL")
     error = refused(lambda: source.top_k(2, epsilon=5.0))
-    assert "an item that stands in more than one row" in str(error)
+    assert "an item that is in more than one row" in str(error)
     database.run("UPDATE items SET plays = NULL WHERE plays = 9000")
     database.run("UPDATE items SET plays = -4000 WHERE plays = 4000")
     error = refused(lambda: source.top_k(6, epsilon=5.0))

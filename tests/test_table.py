@@ -171,7 +171,7 @@ def test_nothing_is_read_before_the_first_question():
         pl.col("item").map_batches(read, return_dtype=pl.String)
     )
     table = open_pairs(lazy)
-    refusal(table.pairs, "data (a LazyFrame) cannot be read to its end")
+    refusal(table.pairs, "data of type LazyFrame cannot be read to its end")
 
 
 def test_the_table_is_not_kept_alive_by_keys():
@@ -274,7 +274,9 @@ def test_mixed_objects_are_refused():
     [{"user": PRIVATE}, {1: [PRIVATE]}, [(PRIVATE, 1)], None, 7, pd.Series(["a"])],
 )
 def test_what_is_no_table_is_refused(data):
-    refusal(lambda: open_pairs(data), f"a {type(data).__name__}", "is not a table of", "Parquet")
+    refusal(
+        lambda: open_pairs(data), f"of type {type(data).__name__}", "is not a table of", "Parquet"
+    )
 
 
 def test_frames_with_twice_the_same_name_are_refused():
@@ -599,7 +601,7 @@ def test_histograms_in_several_files(tmp_path):
     pl.DataFrame({"item": ["b"], "count": [6]}).write_parquet(tmp_path / "2.parquet")
     assert histogram_of(open_counts(tmp_path / "*.parquet")) == [("a", 5), ("b", 6)]
     pl.DataFrame({"item": [PRIVATE] * 2, "count": [5, 6]}).write_parquet(tmp_path / "3.parquet")
-    refusal(open_counts(tmp_path / "*.parquet").counts, "*.parquet", "stands in more than one row")
+    refusal(open_counts(tmp_path / "*.parquet").counts, "*.parquet", "is in more than one row")
     pl.DataFrame({"item": ["b"], "count": [6.0]}).write_parquet(tmp_path / "4.parquet")
     refusal(lambda: open_counts(tmp_path / "*.parquet"), "4.parquet", "Float64", "cast it")
 
@@ -640,7 +642,7 @@ def test_an_item_in_two_rows_is_found(typed, twice):
     column = pl.Series("item", [*values, *values[: int(twice)]], dtype=dtype)
     for items in (column.to_frame(), pl.DataFrame({"same": column, "item": column})):
         if twice:
-            refusal(lambda items=items: check_distinct(items, "data"), "data: an item stands in")
+            refusal(lambda items=items: check_distinct(items, "data"), "data: an item is in")
         else:
             check_distinct(items, "data")
 

@@ -1,4 +1,4 @@
-"""The one error that a caller can mend, the one warning, and what their messages need."""
+"""The one error that a caller can fix, the one warning, and what their messages need."""
 
 import difflib
 import math
@@ -28,7 +28,7 @@ class InputError(ValueError):
 class WeakPrivacyWarning(UserWarning):
     """The question is answered as asked, with a guarantee so weak that it protects next to nobody.
 
-    Silence it, where that is meant, by `warnings.simplefilter("ignore", sl.WeakPrivacyWarning)`.
+    If that is intended, silence it by `warnings.simplefilter("ignore", sl.WeakPrivacyWarning)`.
     """
 
 

@@ -20,12 +20,12 @@ class Guarantee:
 
     Attributes:
         epsilon: The epsilon that was asked for.
-        delta: The delta that is spent: what was asked for, or 0 where nothing is made of it.
+        delta: The delta that is spent: what was asked for, or 0 if it is not used.
         cost: The cost as the value that composes with other costs.
         adjacency: Which tables count as neighbours, such as "add or remove one user".
-        protects: The privacy unit, such as 'everything that one value of "user" holds'.
+        protects: The privacy unit, such as 'all rows of any one "user" holds'.
         assumes: What is taken as public or promised by the caller, one sentence each.
-        private: False where the noise came from a seed: then nothing above holds.
+        private: False if the noise came from a seed: then nothing above holds.
     """
 
     epsilon: float

@@ -23,7 +23,6 @@ from shortlist.privacy import round_up
 
 __all__ = [
     "MOST",
-    "WHY_DELTA",
     "Contraction",
     "Delta",
     "DeltaAboveZero",
@@ -40,11 +39,6 @@ __all__ = [
 ]
 
 MOST = 2**32  # items that a table can hold
-WHY_DELTA = (
-    "the items are private, so an item that one person alone holds must have a chance of at most "
-    "delta to be named, and no item could be named with delta=0; give a delta such as 1e-6, or "
-    "public_items if everybody knows the items; of a histogram, sl.IN_TABLE if its own are known."
-)
 
 
 class Option(Enum):
@@ -74,7 +68,10 @@ def require_delta(name: str, value: float) -> float:
 def require_delta_above_zero(name: str, value: float) -> float:
     """The same of what names private items."""
     if require_delta(name, value) == 0:
-        raise InputError(f"{name}=0: {WHY_DELTA}")
+        raise InputError(
+            f"{name} is needed, because the items are private: give one, such as 1e-6. If "
+            "everybody knows the items, give public_items instead."
+        )
     return float(value)
 
 

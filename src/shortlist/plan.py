@@ -54,8 +54,8 @@ class Plan:
         guarantee, cost = self.guarantee, self.guarantee.cost
         lost = f", delta = {cost.lost:.4g}" if cost.lost else ""
         return (
-            f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to others it "
-            f"counts as rho = {cost.rho:.4g}{lost}."
+            f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to other "
+            f"runs, it counts as rho = {cost.rho:.4g}{lost}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Plan:
                 `shortlist.bits.SeededBits`, with which nothing is private.
 
         Raises:
-            InputError: What only shows where rows are read; the message says to count it as spent.
+            InputError: A problem shows only when rows are read; count the budget as spent.
             MemoryError: Likewise. The library's own message would tell the size of the data.
             RuntimeError: Nothing can be read in this process.
         """

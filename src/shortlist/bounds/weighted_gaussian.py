@@ -40,7 +40,7 @@ class WeightedGaussianBounds:
     Raises:
         InputError: A number is out of range.
 
-    Source: Dick et al. (2026), Appendix C. Where our constants come from, and where they mend the
+    Source: Dick et al. (2026), Appendix C. Where our constants come from, and where they fix the
     published proofs: `docs/bounds.md`.
 
     >>> from shortlist.mechanisms import WeightedGaussian

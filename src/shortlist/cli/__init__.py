@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def main() -> NoReturn:
-    """Run the command; exit with 0, 2 (can be mended), 130 (interrupted) or 1."""
+    """Run the command; exit with 0, 2 (the input can be fixed), 130 (interrupted) or 1."""
     closed = _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # items may be any Unicode, terminals may not

@@ -108,7 +108,7 @@ app = typer.Typer(
 [bold]Example[/]\n
 shortlist top-k plays.parquet --user user --item title \\
     -k 20 --epsilon 1 --delta 1e-6\n
-Each command has its own: shortlist top-k --help""",
+Each command has its own help: shortlist top-k --help""",
 )
 
 
@@ -122,10 +122,11 @@ def shortlist(
 ) -> None:
     """Which items? Lists about sensitive tables, with differential privacy.
 
-    A table has one row per user and item, or one per item with the number of
+    A table has one row per user and item, or one row per item with the number of
     its users. Each user is protected as a whole: the answer hardly tells whether
-    anybody was in the table, whatever else is known. For a ranking it has one row
-    per comparison of two items, and each row is protected, or each user.
+    any one user is in the table, whatever else is known. For a ranking, a table has
+    one row per comparison of two items; each row is protected or, with --user, each
+    user.
     """
     if version:
         from importlib.metadata import version as installed
@@ -177,7 +178,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """The k items held by most users, best first.
 
-    Fewer come out where fewer are held by enough users to be named.
+    Fewer come out if fewer are held by enough users to be named.
     """
     return Request(question="top-k", **locals())
 
@@ -246,7 +247,7 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """At most k items that together reach as many users as possible.
 
-    Each further item is picked for the users who hold none picked before it.
+    Each next item is picked by how many users it reaches who hold none picked before.
     """
     return Request(question="hitting-set", **locals())
 
@@ -302,9 +303,9 @@ def audit(
     statistical: Statistical = False,
     as_json: AuditJson = False,
 ) -> int:
-    """What the mechanisms claim, checked on all neighbours of small inputs.
+    """Check what the mechanisms claim, on all neighbours of small inputs.
 
-    Exit status 1 if a claim is broken. No data of yours is read.
+    The exit status is 1 if a claim is broken. None of your data is read.
     """
     from shortlist.cli.auditing import audited
 

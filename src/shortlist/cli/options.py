@@ -54,7 +54,7 @@ def _file(rows: str) -> Any:  # noqa: ANN401 - the library's types moved
     """The table."""
     return typer.Argument(
         metavar="FILE",
-        help=f"Parquet, CSV or NDJSON, a quoted glob, a directory, or - for what is piped in, "
+        help=f"A Parquet, CSV or NDJSON file, a quoted glob, a directory, or - for standard input, "
         f"with {rows}",
         show_default=False,
     )
@@ -71,11 +71,12 @@ def _column(text: str) -> Any:  # noqa: ANN401 - the library's types moved
 
 
 def _bound(text: str, *, show_default: bool) -> Any:  # noqa: ANN401 - the library's types moved
-    """What the largest users are held to."""
+    """How many items of each user count."""
     return typer.Option(
         parser=_whole,
         metavar="N",
-        help=f"Of a user with more, so many random ones count for naming items{text}",
+        help="At most N items of each user count when items are discovered; of a user with more, "
+        f"N are picked at random.{text}",
         rich_help_panel=PRIVACY,
         show_default=show_default,
     )
@@ -97,7 +98,7 @@ def _no_counts(count: str | None) -> None:
 
 File = Annotated[str, _file("one row per user and item.")]
 TopKFile = Annotated[
-    str | None, _file("one row per user and item; or, with --count, one per item. Or --store.")
+    str | None, _file("one row per user and item; or, with --count, one per item. Or use --store.")
 ]
 RankFile = Annotated[str, _file("one row per comparison.")]
 Separator = Annotated[
@@ -105,7 +106,7 @@ Separator = Annotated[
     typer.Option(
         parser=_separator,
         metavar="CHARACTER",
-        help=r"Between the fields of CSV and text files, such as ';', or \t for a tab.",
+        help=r"The character between fields of CSV and text files, such as ';', or \t for a tab.",
         show_default=False,
     ),
 ]
@@ -113,7 +114,7 @@ InputFormat = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        help="With - for FILE: csv (the default), tsv, ndjson or parquet.",
+        help="The format of standard input: csv (the default), tsv, ndjson or parquet.",
         show_default=False,
     ),
 ]
@@ -121,32 +122,34 @@ Winner = Annotated[str, _column("The items that won.")]
 Loser = Annotated[str, _column("The items that lost, of the same type.")]
 RankUser = Annotated[
     str | None,
-    _column("Who compared: protects all rows of one user together, rather than each row."),
+    _column("The users who compared: protects all rows of each user, rather than each row."),
 ]
-User = Annotated[str, _column("The users: who is protected.")]
-TopKUser = Annotated[str | None, _column("The users: who is protected. It or --count is required.")]
+User = Annotated[str, _column("The users, who are protected.")]
+TopKUser = Annotated[
+    str | None, _column("The users, who are protected. This or --count is required.")
+]
 Count = Annotated[
     str | None,
-    _column("How many users hold the item, each counted once, in place of --user."),
+    _column("The number of users who hold the item, each counted once. Instead of --user."),
 ]
 NoCount = Annotated[
     str | None,
     typer.Option("--count", metavar="COLUMN", hidden=True, is_eager=True, callback=_no_counts),
 ]
-Item = Annotated[list[str], _column("The items. Repeat it where several columns make an item.")]
+Item = Annotated[list[str], _column("The items. Repeat it if several columns make up an item.")]
 K = Annotated[
     int,
     typer.Option("-k", parser=_whole, metavar="N", help="How many items.", show_default=False),
 ]
 Epsilon = Annotated[float, _budget("Privacy budget: 1 is usual, less is more private.")]
 DomainDelta = Annotated[float, _budget(_DELTA)]
-Delta = Annotated[float, _budget(f"{_DELTA} It may be left out with public items.")]
-Bound = Annotated[int, _bound(". Choose it without looking at the data.", show_default=True)]
+Delta = Annotated[float, _budget(f"{_DELTA} It may be omitted with public items.")]
+Bound = Annotated[int, _bound(" Choose N without looking at the data.", show_default=True)]
 TopKBound = Annotated[
     int | None,
     _bound(
-        "; 100 unless given. Choose it without looking at the data. With --count: your promise "
-        "that no user is in more counts. With --public-items: for one-shot-laplace only.",
+        " By default 100. Choose N without looking at the data. With --count: your promise that "
+        "no user is in more than N counts. With --public-items: for one-shot-laplace only.",
         show_default=False,
     ),
 ]
@@ -155,8 +158,8 @@ ComparisonBound = Annotated[
     typer.Option(
         parser=_whole,
         metavar="N",
-        help="With --user, and required with it: of a user with more, so many random comparisons "
-        "count. Choose it without looking at the data.",
+        help="At most N comparisons of each user count; of a user with more, N are picked at "
+        "random. Required with --user. Choose N without looking at the data.",
         rich_help_panel=PRIVACY,
         show_default=False,
     ),
@@ -165,9 +168,9 @@ StoreUrl = Annotated[
     str | None,
     _in_store(
         "URL",
-        "In place of FILE, a database that is asked for few counts, by an index: "
-        "sqlite:///items.db or postgresql://user@host/database. The items are public. Leave a "
-        "password to PGPASSWORD or a password file.",
+        "Instead of FILE, a database, of which only a few counts are read, by an index: "
+        "sqlite:///items.db or postgresql://user@host/database. The items are public. Put a "
+        "password in PGPASSWORD or a password file.",
     ),
 ]
 StoreTable = Annotated[
@@ -187,7 +190,7 @@ PublicItems = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="What everybody knows: a file with the item column.",
+        help="A file with the items that everybody knows, in a column named as in the table.",
         rich_help_panel=PRIVACY,
     ),
 ]
@@ -196,7 +199,7 @@ PublicItemsInTable = Annotated[
     typer.Option(
         "--public-items-in-table",
         metavar="",
-        help="With --count: everybody knows the table's own item column.",
+        help="With --count: everybody knows which items the table has.",
         rich_help_panel=PRIVACY,
     ),
 ]
@@ -204,7 +207,7 @@ RankPublicItems = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="What everybody knows: a file with the items. It or --public-items-in-table is "
+        help="A file with the items that everybody knows. This or --public-items-in-table is "
         "required.",
         rich_help_panel=PRIVACY,
     ),
@@ -234,7 +237,7 @@ TopKMechanism = Annotated[
 HittingSetBound = Annotated[
     int | None,
     _bound(
-        "; 100 unless given. Choose it without looking at the data. Not with --public-items.",
+        " By default 100. Choose N without looking at the data. Not with --public-items.",
         show_default=False,
     ),
 ]
@@ -243,13 +246,15 @@ HittingSetMechanism = Annotated[
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="discover-then-hit, the default, or user-peeling; for public items user-peeling.",
+        help="discover-then-hit (the default) or user-peeling; for public items user-peeling.",
         rich_help_panel=PRIVACY,
     ),
 ]
 CountShare = Annotated[
     float | None,
-    _budget("Of the budget, for a noisy count of each item, such as 0.2; none unless given."),
+    _budget(
+        "The share of the budget for a noisy count of each item, such as 0.2; none by default."
+    ),
 ]
 DomainMechanism = Annotated[
     str | None,
@@ -260,14 +265,14 @@ DomainMechanism = Annotated[
         rich_help_panel=PRIVACY,
     ),
 ]
-RankDelta = Annotated[float, _budget("No mechanism for rankings makes use of one: leave it out.")]
+RankDelta = Annotated[float, _budget("Omit it: no mechanism for rankings uses one.")]
 RankMechanism = Annotated[
     str | None,
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="win-count (the default), or spectral-ranking, for which it is public which pairs "
-        "were compared.",
+        help="win-count (the default), or spectral-ranking, which protects who won, but not "
+        "which pairs were compared.",
         rich_help_panel=PRIVACY,
     ),
 ]
@@ -284,7 +289,7 @@ Degree = Annotated[
     typer.Option(
         parser=_whole,
         metavar="N",
-        help="For spectral-ranking: with how many others an item was compared at most.",
+        help="For spectral-ranking: the most other items that any one item was compared with.",
         rich_help_panel=PRIVACY,
         show_default=False,
     ),
@@ -293,8 +298,8 @@ Output = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Save it too, as .json or .parquet (all of it), .md (with the guarantee) or .csv "
-        "(items only). With - it is only printed, and all of it.",
+        help="Save the answer too, as .json or .parquet (all of it), .md (with the guarantee) or "
+        ".csv (without it). With -, save nothing, and print the whole answer.",
         rich_help_panel=ANSWER,
     ),
 ]
@@ -332,14 +337,14 @@ Format = Annotated[
         "--format",
         parser=_form,
         metavar="NAME",
-        help="Print it as table (the default), csv (items only), json or markdown.",
+        help="Print it as table (the default), csv (without the guarantee), json or markdown.",
         rich_help_panel=ANSWER,
         show_default=False,
     ),
 ]
 Json = Annotated[
     bool,
-    typer.Option("--json", metavar="", help="As --format json.", rich_help_panel=ANSWER),
+    typer.Option("--json", metavar="", help="The same as --format json.", rich_help_panel=ANSWER),
 ]
 AuditJson = Annotated[
     bool, typer.Option("--json", metavar="", help="Print JSON.", rich_help_panel=ANSWER)
@@ -349,8 +354,8 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         metavar="",
-        help="Say what it would cost, the noise, and what an item needs to be named; nothing is "
-        "read or spent.",
+        help="Only say what the answer would cost, how large the noise is, and what an item needs "
+        "to be named. No row is read and nothing is spent.",
         rich_help_panel=ANSWER,
     ),
 ]
@@ -359,7 +364,7 @@ Seed = Annotated[
     typer.Option(
         parser=_whole,
         metavar="N",
-        help="Draw the noise from a seed: the same answer each time, and no privacy.",
+        help="Draw the noise from a seed: the same answer each time, and no privacy at all.",
         rich_help_panel=TESTS,
     ),
 ]
@@ -369,7 +374,7 @@ NotPrivate = Annotated[
 ]
 AuditMechanism = Annotated[
     str | None,
-    typer.Argument(metavar="MECHANISM", help="A mechanism, such as peeling. All if not given."),
+    typer.Argument(metavar="MECHANISM", help="A mechanism, such as peeling. By default all."),
 ]
 Quick = Annotated[
     bool,
@@ -385,7 +390,7 @@ Statistical = Annotated[
     typer.Option(
         "--statistical",
         metavar="",
-        help="By samples of the code as it runs, not by exact laws.",
+        help="Check samples of the code's output rather than its exact output laws.",
         rich_help_panel=ANSWER,
     ),
 ]

@@ -104,7 +104,7 @@ def _tell(release: Release, form: Form) -> None:
     from shortlist.release.sheet import NOT_PRIVATE, advice
 
     if form is Form.CSV:
-        _say("CSV has the items only; json and markdown have the guarantee, too.")
+        _say("CSV leaves the guarantee out; json and markdown have it.")
         if not release.guarantee.private:
             _say(NOT_PRIVATE)
     if form in (Form.CSV, Form.JSON) and (said := advice(release)):

@@ -111,9 +111,7 @@ class Request:
             raise InputError(f"--json and --format {self.form}: give one of the two.")
         form = Form.JSON if self.as_json else self.form or Form.TABLE
         if self.dry_run and form not in (Form.TABLE, Form.JSON):
-            raise InputError(
-                f"--format {form}: with --dry-run there are words, or JSON; leave it out."
-            )
+            raise InputError(f"--format {form}: --dry-run prints words, or JSON; leave it out.")
         return form
 
     def may_be_long(self) -> bool:
@@ -153,7 +151,7 @@ class Request:
             if self.not_private:
                 raise InputError(
                     "--not-private goes with --seed, and without a seed the answer is private; "
-                    "leave it away."
+                    "omit it."
                 )
             return None
         if not self.not_private:

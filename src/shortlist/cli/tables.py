@@ -41,7 +41,7 @@ def require_input_format(request: Request) -> None:
         )
     if given is not None and request.file != "-":
         raise InputError(
-            "--input-format goes with - for FILE; the format of a file is said by its suffix."
+            "--input-format goes with - for FILE; the suffix of a file tells its format."
         )
 
 

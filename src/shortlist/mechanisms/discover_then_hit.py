@@ -105,14 +105,15 @@ class DiscoverThenHit(Discovering):
     def explain(self) -> list[str]:
         """All stages in plain words."""
         enough = (
-            f"If these are {self.k} or more, {picked_in_turn(self.k)}, by how many people each "
-            f"reaches anew: {odds(self.local_epsilon)}"
+            f"If these are {self.k} or more, {picked_in_turn(self.k)}, by how many more people "
+            f"each reaches: {odds(self.local_epsilon)}"
         )
         more = (
-            "If not, more noisy weights are drawn and name more items by the mean; where none was "
-            f"named at first, of noise {self.mean_sigma:.3g}, from {self.mean_threshold:.4g} on."
+            "If not, more noisy weights are drawn, and their means name more items. If none was "
+            f"named at first, the mean must be at least {self.mean_threshold:.4g}, and its noise "
+            f"has standard deviation {self.mean_sigma:.3g}."
         )
-        then = "Up to as many are picked from all of these, with less of the budget."
+        then = f"Up to {self.k} are picked from all of these, with less of the budget."
         needs = people_needed(self.mean_threshold)
         or_more = f"To be named at first, it needs {self.first_threshold:.0f}."
         return [*self.gaussians.explain(), enough, more, then, f"{needs} {or_more}"]

@@ -112,8 +112,9 @@ class DiscoverThenRank(Discovering):
         verb, several = ("is", "1 item is") if self.k == 1 else ("are", f"{self.k} items are")
         peel = f"If these are {self.k} or more, {self.k} {verb} picked by their counts: "
         rank = (
-            "If not, more noisy weights are drawn, and items are named and ranked by the mean, "
-            f"of noise {self.mean_sigma:.3g}, where it is at least {self.mean_threshold:.4g}."
+            "If not, more noisy weights are drawn, and items whose mean noisy weight is at least "
+            f"{self.mean_threshold:.4g} are named, in the order of the means. The noise of a mean "
+            f"has standard deviation {self.mean_sigma:.3g}."
         )
         needs = people_needed(self.mean_threshold)
         or_more = f"If {several} named at first, it needs {self.first_threshold:.0f}."

@@ -70,9 +70,9 @@ class Joint(Mechanism):
 def as_a_whole(k: int, epsilon: float) -> str:
     """What JOINT does, in plain words."""
     return (
-        f"A sequence of {counted(k, 'item')} is picked as a whole: each person that one of its "
-        "items falls short of the true item of its rank, at worst, divides its odds by "
-        f"exp({epsilon / 2:.3g})."
+        f"A sequence of {counted(k, 'item')} is picked as a whole. Its odds are divided by "
+        f"exp({epsilon / 2:.3g}) for each person by which its worst item falls short of the true "
+        "item of that rank."
     )
 
 

@@ -57,8 +57,8 @@ class JointPermuteAndFlip(Mechanism):
         """The chances in plain words."""
         chances = (
             f"Sequences of {counted(self.k, 'item')} are visited in random order, and the first "
-            "one accepted is the answer: one with an item that falls short of the true item of its "
-            "rank by c people, at worst, is accepted with probability "
+            "one accepted is the answer. A sequence whose worst item falls c people short of the "
+            "true item of that rank is accepted with probability "
             f"exp(-{self.epsilon / 2:.3g} c)."
         )
         return [chances]

@@ -151,7 +151,7 @@ class LimitedDomain(Mechanism):
             bar = " more than the next item after these"
         picked = f"Up to {picked_in_turn(self.k)} among {among}: "
         end = (
-            'Picking ends when "nobody" is picked, which has the same odds as an item of '
+            'Picking ends when "nobody" is picked. It has the odds of an item held by '
             f"{self.lead:.0f} people{bar}."
         )
         return [picked + odds(self.local_epsilon), end]

@@ -155,9 +155,9 @@ class OneShotLaplace(Mechanism):
         sd = math.sqrt(2) * scale
         noise = f"Laplace noise of standard deviation {sd:.3g} is added to every count once."
         if not self.tells_counts:
-            return [noise, named(), "The counts are not told.", *self.unused]
+            return [noise, named(), "The counts are not published.", *self.unused]
         reason = f"one user is in at most {self.max_items_per_user} counts, which the noise hides."
-        return [noise, named(), f"The noisy counts are told: {reason}", *self.unused]
+        return [noise, named(), f"The noisy counts are published: {reason}", *self.unused]
 
     def select(self, evidence: Counts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), with their noisy counts where these are free.

@@ -135,7 +135,7 @@ class SpectralRanking(Mechanism):
             f"Laplace noise is added once to every score: of {of_all}.",
             every,
             best_are_named(self.k, "largest noisy score"),
-            "The noisy scores are told.",
+            "The noisy scores are published.",
             *self._restriction(),
         ]
 
@@ -227,5 +227,5 @@ class SpectralRanking(Mechanism):
             return ""
         return (
             f", of at most {c} comparison{'s' * (c != 1)} of each user, drawn at random, which a "
-            "larger max_comparisons_per_user may mend"
+            "larger max_comparisons_per_user may fix"
         )

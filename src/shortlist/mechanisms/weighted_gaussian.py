@@ -141,7 +141,7 @@ def discover(
 
 def people_needed(threshold: float) -> str:
     """What a threshold means for an item."""
-    return f"An item needs about {threshold:.0f} people who hold nothing else to be named."
+    return f"To be named, an item needs about {threshold:.0f} people who hold nothing else."
 
 
 def to_units(threshold: float) -> int:

@@ -98,7 +98,7 @@ class WinCount(Mechanism):
         return [
             f"Laplace noise of standard deviation {sd:.3g} is added once to each number of wins.",
             best_are_named(self.k, "largest noisy number"),
-            "The noisy numbers are told.",
+            "The noisy numbers are published.",
             f"The noise hides what one {one} changes; it is the same for any number of items.",
         ]
 

@@ -39,12 +39,12 @@ class Release:
 
     A release behaves as the collection of its items, best first: `len(release)`, `for item in
     release`, `item in release`. It prints as a table in a terminal and in a notebook. Two are equal
-    that say the same, such as one and what `shortlist.load` makes of its file.
+    if they say the same, such as one and what `shortlist.load` reads from its file.
 
     In tables (`to_polars`, `to_pandas`, files, displays) the added columns are called `rank` and
-    `score`. Where an item column already has that name, "shortlist_" is put before the added one's,
-    until it is free; the item columns always keep their own names. There is no score column where
-    the mechanism gives no scores.
+    `score`. If an item column already has that name, "shortlist_" is put before the added one's
+    until the name is free; the item columns always keep their own names. There is no score column
+    if the mechanism gives no scores.
 
     Attributes:
         question: What was asked, such as "top-k" or "domain".

@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> Release:
         path: A file whose name ends in `.json` or `.parquet`.
 
     Raises:
-        InputError: It cannot be read, is no release that shortlist saved, or is one of another
+        InputError: It cannot be read, is not a release that shortlist saved, or has another
             version of the format.
 
     >>> import polars as pl, shortlist as sl, tempfile

@@ -69,7 +69,7 @@ class Source(StaysHere):
         Args:
             question: What is asked, such as `shortlist.TopK(20)`.
             epsilon: The privacy budget, above 0.
-            delta: From 0 on and below 1; above 0 where items are private.
+            delta: From 0 to less than 1; above 0 if items are private.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with its
                 own options; None for the default.
 
@@ -79,6 +79,11 @@ class Source(StaysHere):
         Warns:
             WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
         """
+        if not isinstance(question, Question):
+            raise InputError(
+                f"question={written(question)}: must be a question, such as shortlist.TopK(20) or "
+                "shortlist.Domain()."
+            )
         chosen = mechanism_for(
             question,
             self._engine,

@@ -36,10 +36,10 @@ def comparisons(
 ) -> Comparisons:
     """A sensitive table with one row per comparison of two items, of which one won.
 
-    The privacy unit is one comparison, a row; or, with `user`, a user: all rows of one value of
-    that column are protected together. Repeated rows are as many comparisons. A row that holds a
-    null, an item that is not public, or the same item twice is ignored. Only the named columns are
-    read, once, at the first question.
+    The privacy unit is one comparison, a row; or, with `user`, a user: all rows of any one value
+    of that column are protected together. Repeated rows count as several comparisons. A row that
+    holds a null, an item that is not public, or the same item twice is ignored. Only the named
+    columns are read, once, at the first question.
 
     Args:
         data: As in `pairs`.
@@ -50,7 +50,7 @@ def comparisons(
             twice; a CSV file begins with the name of the winners' or losers' column, or item.
             `shortlist.IN_TABLE` if everybody knows which items the table compares.
         user: The column of who compared them, if all that one has compared is to be protected
-            together; None to protect each comparison for itself.
+            together; None to protect each comparison by itself.
         max_comparisons_per_user: With `user`, the most comparisons of one user that count; of a
             user with more, a uniformly random subset counts. More noise for a larger bound, more
             comparisons lost for a smaller one. Choose it without looking at the data.
@@ -96,14 +96,14 @@ def require_bound(user: object, max_comparisons_per_user: object) -> None:
     bound = max_comparisons_per_user
     if user is not None and bound is None:
         raise InputError(
-            f"user={_quoted(user)}: all comparisons of a user are protected together, so that each "
-            "user's must be bounded; give max_comparisons_per_user, such as 10, or leave user out "
-            "to protect each comparison for itself."
+            f"user={_quoted(user)}: all comparisons of a user are protected together, so their "
+            "number must be bounded; give max_comparisons_per_user, such as 10, or leave user out "
+            "to protect each comparison by itself."
         )
     if user is None and bound is not None:
         raise InputError(
-            f"max_comparisons_per_user={written(bound)}: it bounds the comparisons of a user; give "
-            "the column of users by user, or leave the bound out."
+            f"max_comparisons_per_user={written(bound)}: it bounds the comparisons of each user; "
+            "give user, the column of users, or leave the bound out."
         )
     if bound is not None:
         require_count("max_comparisons_per_user", bound)  # type: ignore[arg-type]  # checked there
@@ -159,7 +159,7 @@ class Comparisons(Source):
         Args:
             k: How many items; at most the number of public items.
             epsilon: The privacy budget, above 0.
-            delta: 0: no mechanism here makes use of one, and none is spent without use.
+            delta: Must be 0: no mechanism here uses one, and none is spent without use.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
                 its own options.
             random: Where random bits come from: the operating system, unless this is a
@@ -170,8 +170,8 @@ class Comparisons(Source):
             `contraction` only between outcomes that keep it. `release.guarantee` says which.
 
         Raises:
-            InputError: An argument cannot be used; found before data is read, but for more items
-                than are `IN_TABLE`.
+            InputError: An argument cannot be used; found before data is read, unless `k` is more
+                than the items that are `IN_TABLE`.
         """
         question = Rank(k)
         return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)

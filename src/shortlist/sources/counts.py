@@ -42,11 +42,11 @@ def counts(
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates;
             in CSV and NDJSON, text. No item has two rows.
         count: The column of counts: whole numbers from 0 to 2^62.
-        max_items_per_user: Your promise that no user is in more counts than so many, if there is
+        max_items_per_user: Your promise that no user is in more counts than this, if there is
             such a bound; None if not. Nothing here can check it, and the guarantee rests on it.
         public_items: None if the items are private: which of them are in the histogram says
             something about users. `shortlist.IN_TABLE` if everybody knows the item column
-            as it is; items that nobody holds belong into it, with a count of 0. Or a list,
+            as it is; items that nobody holds belong in it, with a count of 0. Or a list,
             table or file of what everybody knows: its items that the histogram lacks
             count 0, and others are dropped.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
@@ -144,8 +144,8 @@ class Counts(Source):
             the mechanism was asked for another adjacency; `release.guarantee` says which.
 
         Raises:
-            InputError: An argument cannot be used; found before data is read, but for more items
-                than are `IN_TABLE`.
+            InputError: An argument cannot be used; found before data is read, unless `k` is more
+                than the items that are `IN_TABLE`.
         """
         question = TopK(k, count_share)
         return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)

@@ -37,8 +37,8 @@ def pairs(
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
 
-    The privacy unit is a user: everything that one value of the user column holds is protected
-    together. Rows with a null user or item are ignored, repeated rows count once. Only the named
+    The privacy unit is a user: all rows of any one value of the user column are protected
+    together. Rows with a null user or item are ignored; repeated rows count once. Only the named
     columns are read, once, at the first question.
 
     Args:
@@ -56,7 +56,7 @@ def pairs(
             max_partitions_contributed. Choose it without looking at the data.
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
-            A CSV file begins with the name of the column. It is never the sensitive table itself.
+            A CSV file begins with the name of the column. The list is never the sensitive table.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
         budget: What each question is charged to before a row is read: anything with a method
@@ -108,7 +108,7 @@ class Pairs(Source):
     ) -> None:
         super().__init__(
             RowsInMemory(table, public),
-            protects=f'everything that one value of "{user}" holds',
+            protects=f'all rows of any one "{user}" holds',
             assumes=() if public is None else (LIST_IS_PUBLIC,),
             bounds={"max_items_per_user": max_items_per_user} if public is None else {},
             budget=budget,

@@ -26,10 +26,11 @@ def store(
     """A sensitive histogram with an index, of which a question reads few counts.
 
     The privacy unit is a user, who must be in each count at most once. The items are public: a
-    table has a row for each that everybody knows, with a count of 0 if nobody holds it. One that
-    gets its rows from its users has not; give that to `shortlist.counts`, as private items.
+    table has a row for each item that everybody knows, with a count of 0 if nobody holds it. A
+    table that gets its rows from its users has not; give that to `shortlist.counts`, as private
+    items.
 
-    A database is only ever read, but by `Store.prepare`, and at one moment for each question.
+    Only `Store.prepare` writes to a database. Each question reads it as of one moment.
 
     Args:
         url_or_store: sqlite:///items.db, postgresql://user@host:5432/database or a store of
@@ -122,8 +123,8 @@ class Store(Source):
         Args:
             k: How many items; at most as many as the store has.
             epsilon: The privacy budget, above 0.
-            delta: From 0 on and below 1; above 0, there is less noise, where k is not small: else
-                none is spent, and `release.guarantee` has 0.
+            delta: From 0 to less than 1. If it is above 0 and k is not small, there is less noise;
+                otherwise none is spent, and `release.guarantee` has 0.
             mechanism: `shortlist.mechanisms.ThresholdTopK`, or a `functools.partial` of it with
                 its own options.
             random: Where random bits come from: the operating system, unless this is a
@@ -134,8 +135,8 @@ class Store(Source):
         Raises:
             InputError: An argument cannot be used, found before anything is read; there are not k
                 items, an index is missing, a row that is read holds no count, or the database
-                fails. Then nothing is released; but what failed once it was read may depend on
-                the counts, so count the budget as spent, and do not ask until it works.
+                fails. Then nothing is released; but a failure after reading may depend on the
+                counts, so count the budget as spent, and do not ask again until it works.
         """
         question = TopK(k)
         return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)

@@ -135,7 +135,7 @@ class Snapshot:
             )
         if items.is_duplicated().any():
             raise InputError(
-                f"{origin} counts an item that stands in more than one row; give every item "
+                f"{origin} counts an item that is in more than one row; give every item "
                 f"one row, with the number of its users."
             )
 

@@ -150,7 +150,7 @@ def _require_names(items: pl.Series) -> None:
         raise InputError("items: some are null; name them, or leave them and their counts out.")
     if items.n_unique() < len(items):
         raise InputError(
-            "items: some stand in more than one place; give every item one, with the number of "
+            "items: some are there more than once; give every item once, with the number of "
             "its users."
         )
 

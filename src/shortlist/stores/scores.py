@@ -32,12 +32,12 @@ def whole_scores(values: ArrayLike, origin: str) -> Ints:
         return np.empty(0, np.int64)
     if numbers.dtype.kind not in "iu":
         raise InputError(
-            f"{origin} holds something that is no whole number from 0 to 2^62, such as a null, a "
-            f"text or a fraction; mend it. {PRIVATE}"
+            f"{origin} holds something that is not a whole number from 0 to 2^62, such as a null, "
+            f"a text or a fraction; fix it. {PRIVATE}"
         )
     if not (numbers.min() >= 0 and numbers.max() <= _LARGEST):
         raise InputError(
-            f"{origin} holds a number that is no count: below 0 or above 2^62; mend it. {PRIVATE}"
+            f"{origin} holds a number that is not a count: below 0 or above 2^62; fix it. {PRIVATE}"
         )
     return numbers.astype(np.int64)
 

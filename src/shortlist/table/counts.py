@@ -44,12 +44,12 @@ def whole_counts(column: pl.Series, written: str) -> Ints:
         numbers = column.cast(pl.Int64, strict=False)
         if numbers.null_count() or not (numbers.cast(pl.String) == column).all():
             raise InputError(
-                f"{written} holds a text that is no whole number, written plainly as 42 is; mend "
-                f"it. The row is private and not shown. {SPENT}"
+                f"{written} holds a text that is not a whole number written plainly, such as 42; "
+                f"fix it. The row is private and not shown. {SPENT}"
             )
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() <= _LARGEST):  # type: ignore[operator]
         raise InputError(
-            f"{written} holds a number that is no count: below 0 or above 2^62; mend it. The row "
+            f"{written} holds a number that is not a count: below 0 or above 2^62; fix it. The row "
             f"is private and not shown. {SPENT}"
         )
     return numbers.cast(pl.Int64).to_numpy(writable=True)
@@ -59,7 +59,7 @@ def check_distinct(items: pl.DataFrame, origin: str) -> None:
     """Refuse a histogram in which an item has two rows. It is not quoted."""
     if items.height and _repeats(items):
         raise InputError(
-            f"{origin}: an item stands in more than one row; give every item one row, with the "
+            f"{origin}: an item is in more than one row; give every item one row, with the "
             "number of its users. If the rows are of users and items, use sl.pairs."
         )
 

@@ -28,7 +28,7 @@ def open_frame(data: object, argument: str) -> Part:
     import polars as pl
 
     native = nw.to_native(data, pass_through=True)
-    origin = f"{argument} (a {shown(type(data).__name__)})"
+    origin = f"{argument} of type {shown(type(data).__name__)}"
     if isinstance(native, pl.DataFrame | pl.LazyFrame):
         return _open_polars(native, origin)
     refusal = f"{origin} is not a table of columns with different names; give {_ACCEPTED}."
