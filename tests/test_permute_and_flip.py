@@ -235,20 +235,20 @@ class Pruning(Enumerator):
     permute_and_flip = Draws.permute_and_flip
     least = 5e-5
 
-    def _branch(self, options):
-        value = super()._branch(options)
+    def _branch(self, asked, options):
+        value = super()._branch(asked, options)
         if self.probability < self.least:
             raise Pruned
         return value
 
     def coin(self, chances):
         heads = arb(float(chances.approximate()[0][0]))
-        return np.array([self._branch(lambda: [(True, heads), (False, 1 - heads)])])
+        return np.array([self._branch("coin", lambda: [(True, heads), (False, 1 - heads)])])
 
     def choice(self, weights):
         values = weights.approximate()[0]
         chances = (values / values.sum()).tolist()
-        return self._branch(lambda: [(i, arb(p)) for i, p in enumerate(chances)])
+        return self._branch("choice", lambda: [(i, arb(p)) for i, p in enumerate(chances)])
 
 
 def replayed(candidates):

@@ -131,10 +131,11 @@ class Decides(OneShotLaplace):
 
 
 class QuietWhereMany(Peeling):
-    """Twice the parameter where an item is held by many."""
+    """Twice the parameter where an item is held by many, but by fewer than universes look at."""
 
     def select(self, evidence, draws):
-        honest = Peeling(k=self.k, epsilon=self.epsilon * (1 + (evidence.counts.max() > 10)))
+        many = 10 < evidence.counts.max() < 25
+        honest = Peeling(k=self.k, epsilon=self.epsilon * (1 + many))
         return honest.select(evidence, draws)
 
 

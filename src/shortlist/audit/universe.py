@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.audit.answers import guarded
+from shortlist.audit.cells import Unknown
 from shortlist.audit.enumerator import Enumerator
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
@@ -202,7 +203,10 @@ class Universe(ABC):
             sd = self.mechanism.select(self.evidence_of(data), draws).noise_sd
             return float(sd) if sd is not None and 0 < sd < math.inf else None
 
-        return guarded(told, lambda _: None)
+        try:
+            return guarded(told, lambda _: None)
+        except Unknown:  # so is the law, then
+            return None
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
         """Neighbours of equal entries that samples are drawn of, and a kind for each item.
