@@ -13,7 +13,7 @@ GUARANTEE = Guarantee(
     delta=1e-6,
     cost=Gaussian(0.02),
     adjacency="add or remove one user",
-    protects='all rows of any one "user" holds',
+    protects='all rows of any one "user"',
     assumes=("the names of the columns are public",),
 )
 

@@ -66,7 +66,7 @@ rank   title   score
    1   b       100.0
    2   a        99.8
 
-protects    all rows of any one "user" holds
+protects    all rows of any one "user"
 privacy     epsilon=1.0, delta=1e-06
 neighbours  add or remove one user
 assumes     the names of the columns are public
@@ -262,6 +262,6 @@ def test_markdown_interprets_nothing(items, column):
 def test_markdown_has_the_guarantee_and_the_warning():
     page = release(["a"], private=False).to_markdown()
     assert "**not private: the noise came from a seed**" in page
-    assert '- protects: all rows of any one "user" holds' in page
+    assert '- protects: all rows of any one "user"' in page
     assert "- privacy: epsilon=1.0, delta=1e-06" in page
     assert page.endswith("Running it again spends the budget again.\n")

@@ -57,7 +57,7 @@ def test_the_mechanisms_and_their_guarantees():
     assert isinstance(release.mechanism, DiscoverThenHit)
     assert (release.question, release.scores.unit) == ("hitting-set", "noisy weight")
     assert release.guarantee.cost.epsilon(1e-6) <= 5.0
-    assert release.guarantee.protects == 'all rows of any one "who" holds'
+    assert release.guarantee.protects == 'all rows of any one "who"'
     known = ask(NESTED, public=PUBLIC, delta=0.0)
     assert isinstance(known.mechanism, UserPeeling)
     assert known.scores is None

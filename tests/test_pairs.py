@@ -600,7 +600,7 @@ def test_the_guarantee_says_what_was_asked():
     assert (guarantee.epsilon, guarantee.delta) == (5.0, 1e-6)
     assert guarantee.cost.epsilon(1e-6) <= 5.0
     assert guarantee.adjacency == "add or remove one user"
-    assert guarantee.protects == f'all rows of any one "{USER}" holds'
+    assert guarantee.protects == f'all rows of any one "{USER}"'
     assert guarantee.assumes == ("the names and types of the columns are public",)
 
 

@@ -140,7 +140,7 @@ def test_to_dict_says_everything():
             "delta": 1e-6,
             "cost": {"name": "Gaussian", "parameters": {"rho": 0.02, "delta": 0.0}},
             "adjacency": "add or remove one user",
-            "protects": 'all rows of any one "user" holds',
+            "protects": 'all rows of any one "user"',
             "assumes": ["the names of the columns are public"],
             "private": False,
         },

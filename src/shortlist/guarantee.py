@@ -23,7 +23,7 @@ class Guarantee:
         delta: The delta that is spent: what was asked for, or 0 if it is not used.
         cost: The cost as the value that composes with other costs.
         adjacency: Which tables count as neighbours, such as "add or remove one user".
-        protects: The privacy unit, such as 'all rows of any one "user" holds'.
+        protects: The privacy unit, such as 'all rows of any one "user"'.
         assumes: What is taken as public or promised by the caller, one sentence each.
         private: False if the noise came from a seed: then nothing above holds.
     """

@@ -108,7 +108,7 @@ class Pairs(Source):
     ) -> None:
         super().__init__(
             RowsInMemory(table, public),
-            protects=f'all rows of any one "{user}" holds',
+            protects=f'all rows of any one "{user}"',
             assumes=() if public is None else (LIST_IS_PUBLIC,),
             bounds={"max_items_per_user": max_items_per_user} if public is None else {},
             budget=budget,
