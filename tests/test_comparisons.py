@@ -315,7 +315,7 @@ def test_arguments_are_checked_when_the_source_is_built():
         rule = f"max_comparisons_per_user={bound!r}: must be a whole number, 1 or more"
         refusal(lambda b=bound: by_user(table(), b), rule)
     refusal(lambda: comparisons(table(), public_items=None), "public_items=None: which", "IN_TABLE")
-    refusal(lambda: comparisons(table(), public_items=["a", "a"]), "'a' twice")
+    refusal(lambda: comparisons(table(), public_items=["a", "a"]), "holds an item twice")
     said = refusal(lambda: comparisons(table(), public_items=[]), "public_items is empty")
     assert "None" not in said
     one = comparisons(table(), public_items=["a"])

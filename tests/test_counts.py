@@ -340,7 +340,7 @@ def test_arguments_are_checked_when_the_source_is_built():
     for bound in (0, -1, 1.0, True, "5"):
         rule = f"max_items_per_user={bound!r}: must be a whole number, 1 or more"
         refusal(lambda bound=bound: counts(frame, max_items_per_user=bound), rule)
-    refusal(lambda: counts(frame, public_items=["a", "a"]), "'a' twice")
+    refusal(lambda: counts(frame, public_items=["a", "a"]), "holds an item twice")
     refusal(lambda: counts(frame, public_items=[1]), "1, a int")
 
 
