@@ -76,8 +76,9 @@ class Universe(ABC):
         self._bound = self._known_bound()
         self._quick = quick
         self._sizes = self.quick_sizes if quick else self.sizes
-        if quick and hasattr(mechanism, "selection"):  # two laws at once
-            self._sizes = {n: most // n for n, most in self._sizes.items()}
+        if hasattr(mechanism, "selection"):  # two laws at once
+            few = {n: most // n for n, most in self.quick_sizes.items()}
+            self._sizes = few if quick else {**self.quick_sizes, _FEW: few.get(_FEW, 0)}
         if getattr(mechanism, "k", 1) > _FEW:
             self._sizes = {n: most for n, most in self._sizes.items() if n < _FEW}
 
@@ -106,8 +107,9 @@ class Universe(ABC):
         """More items than are looked at in full: some that lead by far, and some that do not."""
         low, high = self.many(0), self.many(_LEAD)
         sizes = self.quick_wide_sizes if self._quick else self.wide_sizes
+        most = _MANY if hasattr(self.mechanism, "selection") else _WIDE
         for n_items, leading in sizes.items():
-            if n_items > _WIDE and getattr(self.mechanism, "k", 1) > 2:
+            if n_items > most and getattr(self.mechanism, "k", 1) >= _FEW:
                 return  # too many orders
             yield [(high,) * n + (low,) * (n_items - n) for n in leading]
             yield [(self.many(2),) * n_items]

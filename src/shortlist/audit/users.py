@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
@@ -38,6 +38,8 @@ class OfContributions(Universe):
 
     evidence = Contributions
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: ()}
+    quick_wide_sizes = wide_sizes
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
     slow_sizes: ClassVar[dict[type[Mechanism], tuple[dict[int, int], dict[int, int]]]] = {
@@ -125,7 +127,10 @@ class OfContributions(Universe):
     def changes(self, n_items: int) -> list[Data]:
         """One user, of any set: what is bounded is bounded by the mechanism."""
         n_sets = 2**n_items - 1
-        return [tuple(int(i == held) for i in range(n_sets)) for held in range(n_sets)]
+        some: Iterable[int] = range(1, n_sets + 1)
+        if n_items in self.wide_sizes:  # the first of the items, or the last
+            some = {mask for n in range(n_items) for mask in (n_sets >> n, n_sets - (n_sets >> n))}
+        return [tuple(int(i + 1 == held) for i in range(n_sets)) for held in some if held]
 
     def n_items(self, data: Data) -> int:
         """From the number of sets."""
