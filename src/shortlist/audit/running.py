@@ -46,8 +46,10 @@ def run(
             so under `if __name__ == "__main__"`.
 
     Raises:
-        InputError: The mechanism is not known, or decides by values that it tells: the exact
-            instrument knows only in which cell each lies.
+        InputError: The mechanism is not known.
+
+    A mechanism that decides by values that it tells is undecided by the exact instrument, which
+    knows only in which cell each lies; the finding says so.
 
     >>> import shortlist as sl
     >>> audit = sl.audit.run(sl.mechanisms.Peeling, quick=True)

@@ -37,6 +37,7 @@ class OfContributions(Universe):
     """
 
     evidence = Contributions
+    bounded_by_engine = False
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
