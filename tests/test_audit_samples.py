@@ -313,6 +313,7 @@ def four_times(mechanism):
 
 
 ENOUGH = {  # samples, where 5000 are too few
+    "Joint": 15_000,
     "SpectralRanking": 60_000,
     "WeightedGaussianPeeling": 25_000,
 }
@@ -349,7 +350,7 @@ def test_samples_that_are_drawn_alone_are_judged_by_themselves():
     mechanism = WrongAlone(k=1, epsilon=0.3)
     (finding,) = audit_by_samples(mechanism, bits=SeededBits(4), samples=20_000)
     assert finding.verdict is Verdict.BROKEN
-    assert finding.pairs == 2 * (20_000 + 400)
+    assert finding.pairs == 2 * 2 * (20_000 + 400)  # of two pairs of data sets
 
 
 def test_samples_do_not_accuse_the_right_ones():

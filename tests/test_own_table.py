@@ -1,8 +1,10 @@
 """The sensitive table is no list of what everybody knows, under whatever name it is given."""
 
 import os
+import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import narwhals as nw
 import pandas as pd
@@ -138,3 +140,49 @@ def test_in_the_shell(complaint, tmp_path):
     words = ["top-k", table, "--item", "title", "--count", "count", "-k", 1, "--epsilon", 1]
     assert "give --public-items-in-table." in complaint(*words, "--public-items", table)
     assert PRIVATE not in said
+
+
+TAKEN_OUT = {
+    "made lazy": lambda frame: frame.lazy(),
+    "a column of it, lazily": lambda frame: frame.lazy().select("item"),
+    "a column of it": lambda frame: frame.select("item"),
+    "its values": lambda frame: frame["item"],
+}
+
+
+@pytest.mark.parametrize("form", TAKEN_OUT)
+@pytest.mark.parametrize("data", ["eager", "lazy"])
+def test_what_lies_in_the_memory_of_the_table_is_refused(source, form, data):
+    check(source, TABLE if data == "eager" else TABLE.lazy(), TAKEN_OUT[form](TABLE))
+
+
+def test_a_value_of_a_dict_is_refused(source):
+    columns = TABLE.to_dict(as_series=False)
+    check(source, columns, columns["item"])
+
+
+@pytest.mark.parametrize("form", [lambda f: f["item"].to_list(), lambda f: f["item"].to_numpy()])
+def test_what_was_copied_is_not_quoted_where_items_repeat(source, form):
+    build, _ = source
+    said = refusal(lambda: build(TABLE, public_items=form(TABLE)), "an item twice")
+    assert PRIVATE not in said
+
+
+def test_another_frame_of_the_same_items_is_a_list(source):
+    build, _ = source
+    known = pl.DataFrame({"item": ["a", "b"]})
+    for public in (known, known.lazy(), known["item"]):
+        build(TABLE, public_items=public)
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="standard input has no name")
+def test_what_is_piped_in_from_the_list_is_refused(path):
+    words = [*top_k("-"), "--public-items", path.with_suffix(".csv")]
+    TABLE.rename({"item": "title"}).write_csv(path.with_suffix(".csv"))
+    with path.with_suffix(".csv").open() as stdin:
+        done = subprocess.run(  # noqa: S603 - the program that is run is our own
+            [sys.executable, "-m", "shortlist", *map(str, words)],
+            stdin=stdin, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "is the sensitive table itself" in done.stderr

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shortlist import privacy
 from shortlist.errors import InputError
-from shortlist.privacy import ZCDP, Approximate, Either, Gaussian, Pure, Sum
+from shortlist.privacy import ZCDP, Approximate, Cost, Either, Gaussian, Pure, Sum
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 
@@ -192,3 +192,27 @@ def test_bad_arguments_of_sums_are_refused():
     for bad in (-1, 0.5, "2"):
         with pytest.raises(InputError, match="whole number"):
             cost * bad
+
+
+class Response(Cost):
+    """A cost of one's own: randomised response by its own curve."""
+
+    def __init__(self, epsilon):
+        super().__init__(epsilon=epsilon)
+
+    @property
+    def rho(self):
+        return Pure(self.parameters()["epsilon"]).rho
+
+    def delta(self, epsilon):
+        return Pure(self.parameters()["epsilon"]).delta(epsilon)
+
+
+def test_a_cost_of_ones_own_adds_by_its_rho():
+    own = Response(3.0)
+    for other in (ZCDP(0.01), Gaussian(0.01), Approximate(0.1, 1e-9), Pure(1.0), own):
+        for total in (own + other, other + own, privacy.max(own, other) + ZCDP(0.0)):
+            assert total.rho >= own.rho
+            for epsilon in EPSILONS:
+                assert total.delta(epsilon) >= own.delta(epsilon) * (1 - 1e-9)
+    assert own + own == ZCDP(9.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -92,7 +93,8 @@ class Plan:
 
     def _answered(self, shown: Shown, draws: Draws) -> Release:
         require_enough(self.question, shown.n_items)
-        selection = self.mechanism.select(shown.evidence, draws)
+        # A copy, so that nothing which a mechanism might keep of the rows is in the release.
+        selection = copy(self.mechanism).select(shown.evidence, draws)
         items = shown.items(selection.positions)
         k = self.question.most_items
         if self.engine.items_are_public and k is not None and items.height < k:

@@ -11,7 +11,7 @@ import numpy as np
 from shortlist.calibration import bounded_range_epsilon, subtract_down
 from shortlist.contributions import Contributions
 from shortlist.exact import Draws
-from shortlist.mechanisms.base import Selection, picked_in_turn
+from shortlist.mechanisms.base import Selection, counted, picked_in_turn
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.user_peeling import peel_users
@@ -113,7 +113,8 @@ class DiscoverThenHit(Discovering):
             f"named at first, the mean must be at least {self.mean_threshold:.4g}, and its noise "
             f"has standard deviation {self.mean_sigma:.3g}."
         )
-        then = f"Up to {self.k} are picked from all of these, with less of the budget."
+        up_to = counted(self.k, "item")
+        then = f"From all of these up to {up_to} can be picked, with less of the budget."
         needs = people_needed(self.mean_threshold)
         or_more = f"To be named at first, it needs {self.first_threshold:.0f}."
         return [*self.gaussians.explain(), enough, more, then, f"{needs} {or_more}"]

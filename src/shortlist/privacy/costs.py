@@ -391,7 +391,7 @@ class Sum(Cost):
     def of(cls, *costs: Cost) -> Cost:
         """The sum of costs, those of one kind added up; a lone kind stays as it is."""
         kinds: dict[type[Cost], Cost] = {}
-        for part in itertools.chain.from_iterable(map(_parts, costs)):
+        for part in map(_known, itertools.chain.from_iterable(map(_parts, costs))):
             kind = _kind(part)
             kinds[kind] = kinds[kind] + part if kind in kinds else part
         parts = [kinds[kind] for kind in (Pure, ZCDP, Approximate) if kind in kinds]
@@ -454,11 +454,14 @@ def _parts(cost: Cost) -> tuple[Cost, ...]:
     return cost._parts if isinstance(cost, Sum) else (cost,)  # noqa: SLF001 - our own
 
 
+def _known(cost: Cost) -> Cost:
+    """The cost; of one that is not ours, all that can be said of it in zCDP."""
+    return cost if isinstance(cost, ZCDP | Approximate | Pure | Either) else cost.as_zcdp
+
+
 def _kind(cost: Cost) -> type[Cost]:
     """Costs of one kind have a sum of that kind."""
-    return next(
-        kind for kind in (ZCDP, Approximate, Pure) if isinstance(cost, kind) or kind is Pure
-    )
+    return next((kind for kind in (ZCDP, Approximate) if isinstance(cost, kind)), Pure)
 
 
 def _curve_of(parts: list[ZCDP], epsilon: float) -> float:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from shortlist.guarantee import Guarantee
+from shortlist.processes import require_threads
 from shortlist.release.described import asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
@@ -162,6 +163,7 @@ class Release:
 
     def to_csv(self) -> str:
         """`to_polars` as CSV text: the items and their scores as they are, and no guarantee."""
+        require_threads()
         return self.to_polars().write_csv()
 
     def to_markdown(self) -> str:

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.processes import require_threads
 from shortlist.release.described import named, plain, promised
 from shortlist.release.types import name_of_type, texts
 
@@ -71,6 +72,7 @@ def as_json(release: Release) -> str:
 
 
 def _parquet(release: Release) -> bytes:
+    require_threads()
     file = BytesIO()
     metadata = {METADATA: json.dumps(about(release))}
     release.to_polars().write_parquet(file, metadata=metadata)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError
 from shortlist.guarantee import Guarantee
+from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
 from shortlist.release.described import Described
 from shortlist.release.formats import FORMAT, METADATA, VERSION
@@ -50,6 +51,7 @@ def load(path: str | os.PathLike[str]) -> Release:
     ...     sl.load(f"{folder}/titles.json") == release
     True
     """
+    require_threads()
     given = os.fspath(path)
     reader = _READERS.get(Path(path).suffix.lower())
     if reader is None:

@@ -43,7 +43,8 @@ def pairs(
 
     Args:
         data: A path, glob or directory of Parquet, CSV or NDJSON files, or a list of paths; a
-            Polars, pandas or PyArrow table, reader or dataset, a dict of columns, or a lazy frame.
+            Polars, pandas or PyArrow table, reader or dataset, a dict of columns (lists are read as
+            text, arrays keep their types), or a lazy frame.
             CSV files end in .csv, .tsv or .txt, NDJSON files in .ndjson or .jsonl; they may be
             compressed, as .csv.gz or .csv.zst. A reader is read once, and what was read is kept
             for further questions.

@@ -154,7 +154,8 @@ def _count_type(part: Part, name: str) -> pl.DataType:
     import polars as pl
 
     dtype = part.schema[name]
-    if dtype.is_integer() or dtype == pl.Null or part.is_text:
+    of_a_list = part.kind == "dict" and dtype == pl.String
+    if dtype.is_integer() or dtype == pl.Null or part.is_text or of_a_list:
         return dtype
     raise InputError(
         f"{part.origin}: {named('count', name)} is of type {dtype.base_type()}, and counts are "

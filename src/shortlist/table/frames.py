@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import SPENT, InputError, shown
 from shortlist.table.arrow import is_arrow, open_arrow
+from shortlist.table.objects import text_of
 from shortlist.table.pandas_like import open_pandas_like
 from shortlist.table.part import Part, attempt
 
@@ -49,16 +50,38 @@ def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: str) -> Part:
 
 
 def _open_mapping(columns: Mapping[Any, Any], origin: str, refusal: str) -> Part:
-    """A dict of columns, whose types are those that Polars gives them; each must be of one."""
+    """A dict of columns: arrays and series keep their types, and lists are read as text.
+
+    A list declares no type, and one found by looking might be decided by a single value.
+    """
     import polars as pl
 
     if not all(isinstance(name, str) for name in columns) or not all(
         map(_is_column, columns.values())
     ):
         raise InputError(refusal)
-    refusal = f"{origin} is no dict of columns of one length, each with values of one type. {SPENT}"
-    frame = attempt(lambda: pl.DataFrame(dict(columns), strict=True), refusal)
-    return Part(origin, origin, frame.schema, frame.lazy().select, "dict", held=columns)
+    refusal = (
+        f"{origin}: the columns are not of one length, or a list holds a value that is neither "
+        f"text nor a whole number nor a date nor a UUID; fix it, or give arrays. {SPENT}"
+    )
+
+    def column(name: str) -> pl.Series:
+        if _is_typed(values := columns[name]):
+            return pl.Series(name, values)
+        return pl.Series(name, [text_of(value, whole=True) for value in values], pl.String)
+
+    def read(names: list[str]) -> pl.LazyFrame:
+        return attempt(lambda: pl.LazyFrame([column(name) for name in names]), refusal)
+
+    typed = {n: pl.Series(v[:0]).dtype for n, v in columns.items() if _is_typed(v)}
+    schema = {name: typed.get(name, pl.String()) for name in columns}
+    return Part(origin, origin, schema, read, "dict", held=columns)
+
+
+def _is_typed(values: Any) -> bool:  # noqa: ANN401 - of any library
+    """Whether the type of the values is declared, and not found by looking at them."""
+    dtype = getattr(values, "dtype", getattr(values, "type", None))
+    return dtype is not None and str(dtype).lower() not in {"object", "o"}
 
 
 def _is_column(values: object) -> bool:
@@ -77,7 +100,9 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: str) ->
 
     def read(names: list[str]) -> pl.LazyFrame:
         texts = [nw.col(name).cast(nw.String) for name in names if name in uuids]
-        chosen = frame.select(names).with_columns(*texts)
+        chosen = frame.select(names)
+        if texts:
+            chosen = chosen.with_columns(*texts)
         if isinstance(chosen, nw.LazyFrame):
             chosen = chosen.collect("polars")
         return chosen.to_polars().lazy()

@@ -18,7 +18,7 @@ from shortlist.table.part import attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_text"]
+__all__ = ["as_text", "text_of"]
 
 
 def as_text(column: pl.Series, refusal: str) -> pl.Series:
@@ -39,12 +39,19 @@ def as_text(column: pl.Series, refusal: str) -> pl.Series:
     if column.dtype in (pl.String, pl.Null, pl.Date):
         return column.cast(pl.String)
     values = column.to_list()
-    return attempt(lambda: pl.Series(column.name, list(map(_text, values)), pl.String), refusal)
+    return attempt(lambda: pl.Series(column.name, list(map(text_of, values)), pl.String), refusal)
 
 
-def _text(value: object) -> str | None:
+def text_of(value: object, *, whole: bool = False) -> str | None:
+    """One value as text; with `whole`, whole numbers too, which are written in digits.
+
+    >>> text_of(date(2024, 2, 29)), text_of(7, whole=True)
+    ('2024-02-29', '7')
+    """
     if value is None or isinstance(value, str):
         return value
+    if whole and type(value) is int:
+        return str(value)
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, UUID):

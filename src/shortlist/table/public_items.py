@@ -15,9 +15,9 @@ from shortlist.table.files import exists, is_list_of_paths
 from shortlist.table.formats import has_known_suffix
 from shortlist.table.kinds import kind_of
 from shortlist.table.part import Part, attempt
-from shortlist.table.public_values import from_values, is_by_hand, no_fit, other_type, quoted
+from shortlist.table.public_values import from_values, no_fit, other_type
 from shortlist.table.reading import open_parts, rows_of, unreadable
-from shortlist.table.sameness import refuse_same
+from shortlist.table.sameness import refuse_same, refuse_taken_out
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,6 +77,7 @@ def open_public_items(
     wanted = dict(types)
     parts = _as_parts(public_items, separator)
     if parts is None:
+        refuse_taken_out(public_items, table or [], otherwise)
         frame = from_values(public_items, wanted)
     else:
         refuse_same(parts, table or [], otherwise)
@@ -85,10 +86,10 @@ def open_public_items(
         raise InputError("public_items is empty; give at least one item that everybody knows.")
     twice = frame.is_duplicated()
     if twice.any():
-        row = frame.row(int(twice.arg_max() or 0))
-        twice_held = row[0] if len(row) == 1 else row
-        example = quoted(twice_held) if is_by_hand(public_items) else "an item"
-        raise InputError(f"public_items holds {example} twice; give every item once.")
+        raise InputError(
+            "public_items holds an item twice; give every item once. It is not shown, since it "
+            "may be private by mistake."
+        )
     return frame
 
 

@@ -49,7 +49,8 @@ def open_standard_input(data: StandardInput, separator: str | None) -> Part:
     content = attempt(sys.stdin.buffer.read, refusal)
     if not content:
         raise InputError(f"{file.origin} is empty, without even a header; check what writes to it.")
-    return _open(file, content, format_by_suffix(data.suffix, separator))
+    part = _open(file, content, format_by_suffix(data.suffix, separator))
+    return replace(part, files=("/dev/stdin",))  # which is a file's place, where one is read
 
 
 def _open(file: NamedFile, source: str | bytes, held: Format) -> Part:
