@@ -22,6 +22,7 @@ from shortlist.mechanisms.base import Mechanism
 __all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "Told", "Untold", "law_of"]
 
 _SAMPLED = 5  # data sets of each size on which items are exchanged
+_SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exchanged
 FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
 Law = dict[Told, arb]
@@ -185,9 +186,9 @@ def _every_order(n_items: int) -> Iterable[Sequence[int]]:
 
 
 def _a_few_orders(n_items: int) -> Iterator[Sequence[int]]:
-    """Each exchange of two items side by side, and all items backwards."""
+    """Each exchange of two items side by side (of many, the first), and all items backwards."""
     items = list(range(n_items))
-    for i in range(n_items - 1):
+    for i in range(n_items - 1 if n_items <= _SIDE_BY_SIDE else 1):
         yield [*items[:i], i + 1, i, *items[i + 2 :]]
     if n_items > 2:
         yield items[::-1]
