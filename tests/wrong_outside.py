@@ -41,14 +41,14 @@ class Escapes(Peeling):
 class Interrupts(Peeling):
     """An interrupt, as if the user had asked for it."""
 
-    def select(self, evidence, draws):
+    def select(self, *_):
         raise KeyboardInterrupt
 
 
 class SpentNothing(Peeling):
     """A guarantee without the delta that is spent."""
 
-    spent_delta = property(lambda self: 0.0)
+    spent_delta = 0.0
 
 
 class TellsLater(Peeling):
@@ -128,7 +128,7 @@ class KeepsNoise(OneShotLaplace):
 class DrawsOn(Peeling):
     """A draw that is made again and again."""
 
-    def select(self, evidence, draws):
+    def select(self, _, draws):
         while True:
             draws.integer(np.array([1]))
 

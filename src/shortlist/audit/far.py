@@ -7,7 +7,6 @@ looked at whose laws stay small there: with k = 1, an answer about 60 items is o
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

@@ -66,7 +66,7 @@ def law_of(
     return {flawed(said[0]): arb(1)} if said else law
 
 
-class Untold(InputError):
+class Untold(InputError):  # noqa: N818 - as the others that end a run
     """A law that the exact instrument cannot tell, and why."""
 
 

@@ -59,7 +59,7 @@ def _columns(array: NDArray[np.generic]) -> list[list[float]]:
 def _of_places(
     kinds: Sequence[float], cells: Sequence[float], values: Sequence[float]
 ) -> list[Hashable]:
-    """Of each place, how its score compares and what its digits are; of each two, how they differ."""
+    """Of each place, how its score compares, and its digits; of each two, how they differ."""
     places = list(zip(kinds, cells, values, strict=True))[:_PLACES]
     pairs = itertools.combinations(places, 2)
     return [

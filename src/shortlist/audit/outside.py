@@ -32,8 +32,8 @@ def listening() -> Iterator[list[str]]:
 
     with (
         warnings.catch_warnings(record=True) as warned,
-        redirect_stdout(next(streams)),  # type: ignore[type-var]
-        redirect_stderr(next(streams)),  # type: ignore[type-var]
+        redirect_stdout(next(streams)),
+        redirect_stderr(next(streams)),
         mock.patch.object(logging.Logger, "handle", logged),
     ):
         warnings.simplefilter("always")

@@ -127,10 +127,10 @@ def audit_by_samples(
     inputs = list(_inputs(universe))
     share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
     found: dict[str, Finding] = {}
-    face = face_of(mechanism)
+    face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
     for pair, kinds in inputs:
         samplers = [_Sampler(universe, data, kinds, source) for data in pair]
-        for finding in _judged_and_watched(face, samplers, samples or share, DOUBT / (settings * len(inputs))):
+        for finding in _judged_and_watched(face, samplers, samples or share, doubt):
             known = found.get(finding.claim)
             found[finding.claim] = finding if known is None else known.merged(finding)
     return list(found.values())
