@@ -27,7 +27,7 @@ _FEW = 3  # items to be named, at most, where all data sets of more than two are
 _MANY = 4  # items: all of their data sets are more than enough
 _MANY_USERS = 1000  # of each item that samples are drawn of
 _WIDE = 5  # items, at least, where few data sets and few changes are looked at
-_SOME = 6  # items, at most, where changes of any number of them are looked at
+_SOME = 6  # items, at most, where changes of any number are looked at; of more, three numbers
 _HIGH = 15  # where scores are cut into other cells
 _NEARBY = (-0.5, 0.5, 1.5)
 _LEAD = 100  # by which items lead
@@ -156,7 +156,7 @@ class Universe(ABC):
         """A step for each item; of many items, one for the first of them and one for the rest."""
         if n_items < _WIDE:
             return itertools.product(steps, repeat=n_items)
-        few = range(n_items) if n_items <= _SOME else (1, n_items - 1)
+        few = range(n_items) if n_items <= _SOME else (1, n_items // 2, n_items - 1)
         each = itertools.product(steps, steps, few)
         return dict.fromkeys((a,) * n + (b,) * (n_items - n) for a, b, n in each)
 
