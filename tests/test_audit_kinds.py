@@ -10,7 +10,7 @@ import wrong_others as others
 from shortlist.audit import Audit, Verdict
 from shortlist.audit.exact import audit_exactly
 from shortlist.audit.findings import Finding
-from shortlist.audit.running import _instances
+from shortlist.audit.running import _FEW, _instances
 from shortlist.audit.sampled import audit_by_samples
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
@@ -177,8 +177,8 @@ def test_settings_lie_beyond_the_grid():
 
 
 def test_noisy_counts_are_audited_around_what_selects():
-    assert {type(m) for m in _instances("noisy-counts", few=True)} == {NoisyCounts}
-    assert NoisyCounts in {type(m) for m in _instances(None, few=True)}
+    assert {type(m) for m in _instances("noisy-counts", _FEW)} == {NoisyCounts}
+    assert NoisyCounts in {type(m) for m in _instances(None, _FEW)}
     selects = {type(mechanism.selection).__name__ for mechanism in settings_of(NoisyCounts)}
     assert {"Peeling", "JointOrPeel", "LimitedDomain", "WeightedGaussianPeeling"} <= selects
     given = partial(NoisyCounts, selection=Peeling(k=2, epsilon=1.0), k=2, count_share=0.5)

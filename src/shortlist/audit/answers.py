@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.audit.cells import Cell
 from shortlist.audit.columns import Columns
+from shortlist.audit.control import Control
 from shortlist.mechanisms.base import Selection
 
 __all__ = ["Told", "flaw_of", "flawed", "guarded", "told_by"]
@@ -74,12 +75,15 @@ def told_by(select: Callable[[Any], Selection], draws: Any, n_items: int) -> Tol
 
 
 def guarded(tell: Callable[[], T], otherwise: Callable[[str], T]) -> T:
-    """What is told; an exception is an answer too, and tells of which class it is."""
+    """What is told; an exception is an answer too, an exit as well, and tells of which class it is.
+
+    Not so an interrupt: whether the code raises it or the user does, nobody can tell.
+    """
     try:
         return tell()
-    except MemoryError:
+    except (Control, KeyboardInterrupt, MemoryError):
         raise
-    except Exception as error:  # noqa: BLE001 - whatever code may raise
+    except BaseException as error:  # noqa: BLE001 - whatever code may raise
         return otherwise(f"raises {type(error).__name__}")
 
 

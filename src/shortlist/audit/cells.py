@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from shortlist.audit.control import Control
+
 __all__ = ["Cell", "Unknown"]
 
 
-class Unknown(BaseException):  # it ends the audit, and no code that is run may catch it
+class Unknown(Control):
     """What the exact instrument cannot tell of a mechanism."""
 
 

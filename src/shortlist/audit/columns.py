@@ -10,19 +10,36 @@ and the samples go on one by one, with plain arrays. What asks for `type(values)
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from shortlist.audit.control import Control
 from shortlist.reals import Floats
 
-__all__ = ["Columns", "bare"]
+__all__ = ["Columns", "Outlived", "Run", "bare"]
 
 _ELEMENTWISE = {np.negative, np.add, np.subtract, np.multiply, np.true_divide}
 _NUMBERS = (int, float, np.integer, np.floating)
 _KEYS = (int, np.integer, slice, list, np.ndarray)
+
+
+class Outlived(Control):
+    """Told values are used in another run than the one that they were told to."""
+
+
+@dataclass
+class Run:
+    """One run of the code.
+
+    Attributes:
+        is_over: Whether it has ended.
+    """
+
+    is_over: bool = False
 
 
 class Columns(NDArrayOperatorsMixin):
@@ -32,14 +49,31 @@ class Columns(NDArrayOperatorsMixin):
         bare: Those of each sample: the values' own axes, and last one of the samples.
     """
 
-    def __init__(self, bare: Floats, part: Callable[[], NoReturn]) -> None:
+    def __init__(self, values: Floats, part: Callable[[], NoReturn], run: Run) -> None:
         """Values.
 
         Args:
-            bare: One array of values, or one value, for each sample along the last axis.
+            values: One array of values, or one value, for each sample along the last axis.
             part: It ends the run and parts the samples.
+            run: The one that they were told to.
         """
-        self.bare, self._part = bare, part
+        self._values, self._part_samples, self._run = values, part, run
+
+    @property
+    def bare(self) -> Floats:
+        """As above.
+
+        Raises:
+            Outlived: Code has kept the values beyond their run.
+        """
+        if self._run.is_over:
+            raise Outlived
+        return self._values
+
+    def _part(self) -> NoReturn:
+        if self._run.is_over:
+            raise Outlived
+        self._part_samples()
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *given: object, **how: object
@@ -47,7 +81,10 @@ class Columns(NDArrayOperatorsMixin):
         plain = [x.bare if type(x) is Columns else self._number(x) for x in given]
         if how or method != "__call__" or ufunc not in _ELEMENTWISE:
             self._part()
-        return Columns(ufunc(*plain), self._part)
+        return self._like(ufunc(*plain))
+
+    def _like(self, values: Floats) -> Columns:
+        return Columns(values, self._part_samples, self._run)
 
     def _number(self, x: object) -> Any:  # noqa: ANN401 - one of `_NUMBERS`
         return x if isinstance(x, _NUMBERS) else self._part()
@@ -58,7 +95,7 @@ class Columns(NDArrayOperatorsMixin):
         del types
         if function is not np.empty_like or how or len(given) > 1 or self._is_one:
             self._part()
-        return Columns(np.empty_like(self.bare), self._part)
+        return self._like(np.empty_like(self.bare))
 
     @property
     def _is_one(self) -> bool:
@@ -70,9 +107,7 @@ class Columns(NDArrayOperatorsMixin):
 
     def __getitem__(self, key: object) -> Columns:
         found = self.bare[self._known(key)]
-        return Columns(
-            found.copy() if found.ndim == 1 else found, self._part
-        )  # one value is no view
+        return self._like(found.copy() if found.ndim == 1 else found)  # one value is no view
 
     def __setitem__(self, key: object, value: object) -> None:
         own = value.bare if type(value) is Columns else self._number(value)

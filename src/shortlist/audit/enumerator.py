@@ -18,6 +18,7 @@ from flint import arb, arb_poly
 from numpy.typing import NDArray
 
 from shortlist.audit.cells import Unknown
+from shortlist.audit.control import Control
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.orders import OrderLaw, order_and_cell_law
 from shortlist.exact import Ordered
@@ -28,13 +29,14 @@ from shortlist.slack import SlackClasses
 
 __all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_in_balls"]
 
+_MOST_DRAWS = 10**4  # of a run
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 Options = Sequence[tuple[Any, arb]]
 
 
-class Forgotten(BaseException):  # it ends a run, and no code that is run may catch it
+class Forgotten(Control):
     """Code drew other things than before, though all that it drew was the same."""
 
 
@@ -151,6 +153,8 @@ class Enumerator:
         return self._taken(asked, lambda: [o for o in options() if not self._is_left_out(o[1])])
 
     def _taken(self, asked: Hashable, options: Callable[[], Options]) -> Any:  # noqa: ANN401 - an option's value
+        if self._depth == _MOST_DRAWS:
+            raise Unknown("The mechanism draws without end")
         if self._depth == len(self._options):
             self._options.append(options())
             self._asked.append(asked)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from shortlist.audit.claims import Claim, Curve, claims_of
 from shortlist.audit.findings import Finding, Verdict, share_of
-from shortlist.audit.laws import FEW_ITEMS, Law, Memory, Pair
+from shortlist.audit.laws import FEW_ITEMS, Law, Memory, Pair, Untold
 from shortlist.audit.lines import PRECISION
 from shortlist.audit.losses import Laws, Range
 from shortlist.audit.universes import Data, Universe, universe_of
@@ -43,9 +45,11 @@ def audit_exactly(
     findings: dict[str, Finding] = {}
     with precision(PRECISION):
         looked_at = universe.families() if families is None else families
-        found = itertools.chain.from_iterable(map(search.family_if_needed, looked_at))
-        climbs = not quick and families is None
-        for finding in itertools.chain(found, search.climb() if climbs else ()):
+        steps = map(search.family_if_needed, looked_at)
+        climbs = [search.climb()] if not quick and families is None else []
+        for finding in itertools.chain.from_iterable(
+            map(search.settled, itertools.chain(steps, climbs))
+        ):
             known = findings.get(finding.claim)
             findings[finding.claim] = finding if known is None else known.merged(finding)
             search.is_broken |= finding.verdict is Verdict.BROKEN
@@ -86,6 +90,15 @@ class _Search:
         few = family and self._universe.n_items(family[0]) <= FEW_ITEMS
         return self.family(family) if few or (family and not self.is_broken) else iter(())
 
+    def settled(self, found: Iterator[Finding]) -> Iterator[Finding]:
+        """The same; where a law cannot be told, that its claims are undecided, and why."""
+        try:
+            yield from found
+        except Untold as reason:
+            for claim in self._claims:
+                told = self._told(claim.name, Verdict.UNDECIDED, _EVERY, 0, claim.limit, math.inf)
+                yield replace(told, at=claim.at, reason=str(reason))
+
     def family(self, family: list[Data]) -> Iterator[Finding]:
         """All pairs of the family's data sets and their neighbours, both ways."""
         self._memory.edges = self._universe.edges_for(family)
@@ -102,6 +115,8 @@ class _Search:
         number = {data: i for i, data in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
         laws = [self._memory.law(data) for data in number]
         yield from self._flaws(dict(zip(number, laws, strict=True)))
+        if self._memory.is_face_changed():
+            yield self._wrong("tells a table later", pairs[-1])
         first, second = ([number[pair[side]] for pair in pairs] for side in (0, 1))
         both = [*pairs, *((b, a) for a, b in pairs)]
         sides = Laws(laws).sides(first + second, second + first)
@@ -175,15 +190,18 @@ class _Search:
     def of_parameters(self) -> Iterator[Finding]:
         """What the mechanism's own numbers say, whatever the data: its cost fits what it promises.
 
-        And its cost is still what it was before the mechanism had looked at any data.
+        A guarantee says the delta that is spent. The cost is still what it was before the mechanism
+        had looked at any data, and no evidence is asked for that is looser than is accounted for.
         """
         mechanism = self._universe.mechanism
-        promised = Curve(mechanism.epsilon, mechanism.delta)
+        promised = Curve(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
         spent = mechanism.cost.delta(mechanism.epsilon)
         verdict = Verdict.HOLDS if spent <= promised.limit else Verdict.BROKEN
         yield self._told("cost as delta", verdict, _EVERY, 0, promised.limit, spent, promised.at)
         if claims_of(mechanism) != list(self._claims):
             yield self._told("changed cost", Verdict.BROKEN, _EVERY)
+        if self._universe.asks_for_looser():
+            yield self._told("asks for looser evidence", Verdict.BROKEN, _EVERY)
 
     def climb(self) -> Iterator[Finding]:
         """From the worst pair of each claim uphill, one entry at a time."""

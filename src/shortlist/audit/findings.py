@@ -38,6 +38,7 @@ class Finding:
         pairs: How many pairs were looked at.
         verdict: What is certain.
         at: At which epsilon or order the loss was found, or how certain it is.
+        reason: Why nothing could be decided, where that is so whatever the pair.
     """
 
     mechanism: str
@@ -49,6 +50,7 @@ class Finding:
     pairs: int
     verdict: Verdict
     at: str = ""
+    reason: str = ""
 
     @classmethod
     def of_samples(

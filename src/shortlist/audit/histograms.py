@@ -59,6 +59,7 @@ class OfViews(Universe):
     """Scores by id in a store."""
 
     evidence = View
+    bounded_by_engine = False
     wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {}  # many ways to draw
     quick_wide_sizes = wide_sizes
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 18, 3: 2}

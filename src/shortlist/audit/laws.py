@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from shortlist.audit.answers import Told, flawed, told_by
 from shortlist.audit.cells import Cell, Unknown
 from shortlist.audit.enumerator import Enumerator, Forgotten, law_in_balls
+from shortlist.audit.outside import face_of, listening
 from shortlist.audit.universes import Data, Universe
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 
-__all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "Told", "law_of"]
+__all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "Told", "Untold", "law_of"]
 
 _SAMPLED = 5  # data sets of each size on which items are exchanged
+_SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exchanged
 FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
 Law = dict[Told, arb]
@@ -45,7 +47,7 @@ def law_of(
         before: What it looks at each time before that; None for nothing.
 
     Raises:
-        InputError: The exact instrument cannot tell.
+        Untold: The exact instrument cannot tell.
     """
     n = len(evidence.counts) if n_items is None else n_items
 
@@ -55,11 +57,17 @@ def law_of(
         return told_by(lambda given: mechanism.select(evidence, given), draws, n)
 
     try:
-        return law_in_balls(run, edges, draws=_OfCells)
+        with listening() as said:
+            law = law_in_balls(run, edges, draws=_OfCells)
     except Forgotten:
         return {flawed("effect of earlier answers"): arb(1)}
     except Unknown as unknown:
-        raise InputError(f"{unknown}; audit it by samples: statistical=True.") from None
+        raise Untold(f"{unknown}; audit it by samples: statistical=True.") from None
+    return {flawed(said[0]): arb(1)} if said else law
+
+
+class Untold(InputError):  # noqa: N818 - as the others that end a run
+    """A law that the exact instrument cannot tell, and why."""
 
 
 class _OfCells(Enumerator):
@@ -90,6 +98,11 @@ class Memory:
         self._known: dict[tuple[Data, tuple[float, ...]], Law] = {}
         self.edges: tuple[float, ...] = ()
         self._symmetric = symmetric
+        self._face = face_of(self._mechanism)
+
+    def is_face_changed(self) -> bool:
+        """Whether the mechanism says something else of itself than before it saw any data."""
+        return face_of(self._mechanism) != self._face
 
     def is_symmetric(self, n_items: int) -> bool:
         """Whether the order of as many items is taken to change nothing."""
@@ -173,9 +186,9 @@ def _every_order(n_items: int) -> Iterable[Sequence[int]]:
 
 
 def _a_few_orders(n_items: int) -> Iterator[Sequence[int]]:
-    """Each exchange of two items side by side, and all items backwards."""
+    """Each exchange of two items side by side (of many, the first), and all items backwards."""
     items = list(range(n_items))
-    for i in range(n_items - 1):
+    for i in range(n_items - 1 if n_items <= _SIDE_BY_SIDE else 1):
         yield [*items[:i], i + 1, i, *items[i + 2 :]]
     if n_items > 2:
         yield items[::-1]

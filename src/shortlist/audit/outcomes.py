@@ -5,6 +5,7 @@ What is computed from an output loses no more than the output, so each view may 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Sequence
 
@@ -18,6 +19,7 @@ from shortlist.mechanisms.base import Selection
 __all__ = ["Outcome", "flaw_in", "flawed_outcome", "outcomes_of"]
 
 _PLACES = 4  # of scores that are looked at
+_DECIMALS = 6  # of a difference: what is behind is rounding
 _FAR = 1e6  # digits behind that are not told by any mechanism of a noise that matters
 
 Outcome = tuple[Hashable, ...]  # of each view, what it shows
@@ -27,7 +29,8 @@ def outcomes_of(selection: Selection, kind_of: Sequence[int]) -> list[Outcome]:
     """An answer by the kind of each of its items; with scores, one for each column of these.
 
     The first view is of all items, which way a private choice went, and how the best score
-    compares. The others are of each place's score alone: how it compares, and its last digits.
+    compares. The others are of each place's score alone, how it compares, and its last digits; and
+    of the difference of two places' scores, which tells whether they share their noise.
     """
     if flaw := flaw_of(selection, len(kind_of)):
         return flawed_outcome(flaw)
@@ -56,11 +59,13 @@ def _columns(array: NDArray[np.generic]) -> list[list[float]]:
 def _of_places(
     kinds: Sequence[float], cells: Sequence[float], values: Sequence[float]
 ) -> list[Hashable]:
-    """Of each place, how its score compares and what its digits are."""
+    """Of each place, how its score compares, and its digits; of each two, how they differ."""
     places = list(zip(kinds, cells, values, strict=True))[:_PLACES]
+    pairs = itertools.combinations(places, 2)
     return [
         *((kind, cell) for kind, cell, _ in places),
         *((kind, *_digits(value)) for kind, _, value in places),
+        *((one[0], other[0], round(one[2] - other[2], _DECIMALS)) for one, other in pairs),
     ]
 
 

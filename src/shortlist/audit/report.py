@@ -102,13 +102,18 @@ class Audit:
         _, _, loss, share, _, counted, verdict = self._columns
         lines = [Text(_line("", loss, share, counted, verdict), "bold")]
         before = None
-        for name, claim, loss, share, between, counted, verdict in self._rows():
+        for finding, row in zip(self.findings, self._rows(), strict=True):
+            name, claim, loss, share, between, counted, verdict = row
             if name != before:
                 lines.append(Text(name, "bold"))
             line = _line(f"  {claim}", loss, share, counted, verdict)
             lines.append(Text(line, _STYLES[verdict]))
             if verdict == Verdict.BROKEN.value:
                 lines += map(Text, wrap(between, _WIDTH, initial_indent=_ON, subsequent_indent=_ON))
+            elif finding.reason:
+                lines += map(
+                    Text, wrap(finding.reason, _WIDTH, initial_indent=_ON, subsequent_indent=_ON)
+                )
             before = name
         return Group(*lines, Text(), Text(self.summary, "bold"))
 

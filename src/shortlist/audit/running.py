@@ -26,6 +26,7 @@ _DELTA = 0.02  # what a larger one allows hides a loss, and what a smaller one a
 Kind = type[Mechanism] | partial[Mechanism]
 Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
+_FEW = partial(settings_of, quick=True)
 
 
 def run(
@@ -46,8 +47,10 @@ def run(
             so under `if __name__ == "__main__"`.
 
     Raises:
-        InputError: The mechanism is not known, or decides by values that it tells: the exact
-            instrument knows only in which cell each lies.
+        InputError: The mechanism is not known.
+
+    A mechanism that decides by values that it tells is undecided by the exact instrument, which
+    knows only in which cell each lies; the finding says so.
 
     >>> import shortlist as sl
     >>> audit = sl.audit.run(sl.mechanisms.Peeling, quick=True)
@@ -67,10 +70,13 @@ def run(
 
 def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
     from shortlist.audit.exact import audit_exactly
+    from shortlist.audit.far import audit_far, far_settings
 
-    more = [] if quick else _instances(mechanism, few=False)
+    more = [] if quick else _instances(mechanism, settings_of)
+    far = [] if quick else _instances(mechanism, far_settings)
     jobs: list[Job] = [partial(audit_exactly, instance) for instance in more]
-    return jobs + [partial(audit_exactly, i, quick=True) for i in _instances(mechanism, few=True)]
+    jobs += [partial(audit_far, instance) for instance in far]
+    return jobs + [partial(audit_exactly, i, quick=True) for i in _instances(mechanism, _FEW)]
 
 
 def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
@@ -78,7 +84,7 @@ def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
     from shortlist.audit.questions import QUESTIONS, audit_question
     from shortlist.audit.sampled import audit_by_samples
 
-    instances = [_telling(instance, mechanism) for instance in _instances(mechanism, few=True)]
+    instances = [_telling(instance, mechanism) for instance in _instances(mechanism, _FEW)]
     settings = Counter(map(type, instances))
     jobs: list[Job] = [
         partial(audit_by_samples, instance, quick=quick, settings=settings[type(instance)])
@@ -103,14 +109,16 @@ def _done(job: Job) -> list[Finding]:
     return job()
 
 
-def _instances(mechanism: Asked, *, few: bool) -> Iterator[Mechanism]:
+def _instances(
+    mechanism: Asked, settings: Callable[[Kind], Iterator[Mechanism]]
+) -> Iterator[Mechanism]:
     if isinstance(mechanism, Mechanism):
         yield mechanism
         return
     named = _named(mechanism) if isinstance(mechanism, str) else mechanism
     every: list[Kind] = [*every_mechanism(), NoisyCounts]
     for kind in every if named is None else [_required(named)]:
-        yield from settings_of(kind, quick=few)
+        yield from settings(kind)
 
 
 def _named(name: str) -> type[Mechanism]:

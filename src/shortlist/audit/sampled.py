@@ -12,17 +12,19 @@ import itertools
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.audit.answers import guarded
+from shortlist.audit.columns import Outlived
 from shortlist.audit.findings import Finding, Verdict
 from shortlist.audit.frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.audit.outcomes import Outcome, flaw_in, flawed_outcome, outcomes_of
-from shortlist.audit.together import sample
+from shortlist.audit.outside import face_of, listening
+from shortlist.audit.together import Endless, sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
 from shortlist.exact import Draws
@@ -68,12 +70,23 @@ class _Sampler:
 
     def together(self, n: int) -> Answers:
         """The outcomes of so many samples."""
-        return sample(self._run(), n, self.bits)
+        return self._noticed(lambda: sample(self._run(), n, self.bits))
 
     def alone(self, n: int) -> Answers:
         """The same, one after another."""
         run, draws = self._run(), Draws(self.bits)
-        return Counter(outcome for _ in range(n) for outcome in run(draws))
+        return self._noticed(lambda: Counter(outcome for _ in range(n) for outcome in run(draws)))
+
+    def _noticed(self, draw: Callable[[], Answers]) -> Answers:
+        """What is drawn; or what else the code does, which is then all that is told."""
+        try:
+            with listening() as said:
+                answers = draw()
+        except Outlived:
+            return Counter(flawed_outcome("effect of earlier answers"))
+        except Endless:
+            return Counter(flawed_outcome("draws without end"))
+        return Counter(flawed_outcome(said[0])) if said else answers
 
     def _run(self) -> Callable[[Draws], list[Outcome]]:
         evidence, select = self.universe.evidence_of(self.data), self.universe.mechanism.select
@@ -114,12 +127,22 @@ def audit_by_samples(
     inputs = list(_inputs(universe))
     share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
     found: dict[str, Finding] = {}
+    face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
     for pair, kinds in inputs:
         samplers = [_Sampler(universe, data, kinds, source) for data in pair]
-        for finding in _judged(samplers, samples or share, DOUBT / (settings * len(inputs))):
+        for finding in _judged_and_watched(face, samplers, samples or share, doubt):
             known = found.get(finding.claim)
             found[finding.claim] = finding if known is None else known.merged(finding)
     return list(found.values())
+
+
+def _judged_and_watched(
+    face: Hashable, samplers: list[_Sampler], n: int, doubt: float
+) -> Iterator[Finding]:
+    """What is found, and whether the mechanism says something else of itself than before."""
+    yield from _judged(samplers, n, doubt)
+    if face_of(samplers[0].universe.mechanism) != face:
+        yield _flawed(samplers[1], "tells a table later")
 
 
 def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]:
@@ -129,10 +152,9 @@ def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]
     bounds share the doubt.
     """
     chosen_on = [sampler.together(n // 2) for sampler in samplers]
-    judged_on = [
-        [sampler.together(n - n // 2) for sampler in samplers],
-        [sampler.alone(n // _ALONE) for sampler in samplers],
-    ]
+    judged_on = [[sampler.together(n - n // 2) for sampler in samplers]]
+    if not any(_flaws(samplers, [chosen_on, *judged_on])):  # by itself, it might never end
+        judged_on.append([sampler.alone(n // _ALONE) for sampler in samplers])
     every = [chosen_on, *judged_on]
     drawn = sum(seen.total() for sides in every for seen in sides)
     yield _finding(samplers[0], samplers[1], 0.0, drawn)

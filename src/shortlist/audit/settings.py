@@ -21,7 +21,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
 )
 
-__all__ = ["settings_of"]
+__all__ = ["options_of", "settings_of"]
 
 _GRID: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 3),
@@ -85,17 +85,23 @@ def settings_of(
 ) -> Iterator[Mechanism]:
     """Instances of a mechanism: all options, with all numbers of the grid (a few, if quick)."""
     cls: type[Mechanism] = kind.func if isinstance(kind, partial) else kind  # type: ignore[assignment]
-    own = kind.keywords if isinstance(kind, partial) else {}
-    known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
-    options = [{}] if "selection" in own else _OPTIONS.get(known or "", [{}])
-    options = [{**option, **own} for option in options]
-    options = [option for i, option in enumerate(options) if option not in options[:i]]
+    options = options_of(kind)
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
         few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
         beyond = [] if quick else _beyond(cls, option)[number % few :: few]
         chosen = [*numbers[number % few :: few], *beyond]
         yield from dict.fromkeys(_built(cls, {**given, **option}) for given in chosen)
+
+
+def options_of(kind: type[Mechanism] | partial[Mechanism]) -> list[dict[str, Any]]:
+    """A mechanism's own options that are audited, with those that are given."""
+    cls: Any = kind.func if isinstance(kind, partial) else kind
+    own = kind.keywords if isinstance(kind, partial) else {}
+    known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
+    options = [{}] if "selection" in own else _OPTIONS.get(known or "", [{}])
+    options = [{**option, **own} for option in options]
+    return [option for i, option in enumerate(options) if option not in options[:i]]
 
 
 def _built(cls: Any, given: dict[str, Any]) -> Mechanism:  # noqa: ANN401 - a class

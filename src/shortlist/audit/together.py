@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.columns import Columns
+from shortlist.audit.columns import Columns, Run
+from shortlist.audit.control import Control
 from shortlist.audit.rows import NOBODY, Drawn, order_of_rows
 from shortlist.bits import Bits
 from shortlist.exact import Draws, Ordered
@@ -34,9 +35,10 @@ from shortlist.reals import Floats, Ints, Reals
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["sample"]
+__all__ = ["Endless", "sample"]
 
 _CHUNK = 2**16  # samples of a group, at first: they bound the memory
+_MOST_DRAWS = 10**4  # of a run; each parting leaves smaller groups, so that runs are bounded too
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 
@@ -65,7 +67,7 @@ class _Group(NamedTuple):
     script: tuple[_Answer, ...] = ()
 
 
-class _Parted(BaseException):  # it ends a run, is no error, and no code that is run may catch it
+class _Parted(Control):
     """The samples of a group drew different things.
 
     Attributes:
@@ -75,6 +77,10 @@ class _Parted(BaseException):  # it ends a run, is no error, and no code that is
     def __init__(self, groups: list[_Group]) -> None:
         super().__init__()
         self.groups = groups
+
+
+class Endless(Control):
+    """A run draws without end."""
 
 
 def sample(
@@ -87,18 +93,24 @@ def sample(
         n: How many samples.
         bits: What they are drawn from.
         margin: As for `Draws`.
+
+    Raises:
+        Outlived: A run uses values that were told to another.
+        Endless: A run makes more draws than any mechanism does.
     """
     outcomes: Counter[Outcome] = Counter()
     groups = [_Group(min(_CHUNK, n - start)) for start in range(0, n, _CHUNK)]
     while groups:
-        group = groups.pop()
+        group, its_run = groups.pop(), Run()
         try:
-            told = Counter(run(_Together(group, bits, margin)))
+            told = Counter(run(_Together(group, bits, margin, its_run)))
         except _Parted as parted:
             groups += parted.groups
         else:
             for outcome, times in told.items():
                 outcomes[outcome] += times * group.size // told.total()
+        finally:
+            its_run.is_over = True
     if outcomes.total() != n:
         raise ArithmeticError("the samples do not add up")
     return outcomes
@@ -107,14 +119,18 @@ def sample(
 class _Together(Draws):
     """The draws of a group: those of its script, then new ones, as long as all draw the same."""
 
-    def __init__(self, group: _Group, bits: Bits, margin: float) -> None:
+    def __init__(self, group: _Group, bits: Bits, margin: float, run: Run) -> None:
         super().__init__(bits, margin)
+        self._run, self._answers_left = run, _MOST_DRAWS
         self._size, self._script = group.size, list(group.script)
         self._left = len(self._script)
 
     @property
     def _is_alone(self) -> bool:
-        """Whether one sample goes on by itself."""
+        """Whether one sample goes on by itself; asked at each draw, of which no run makes many."""
+        self._answers_left -= 1
+        if not self._answers_left:
+            raise Endless
         return self._size == 1 and not self._left
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
@@ -158,7 +174,7 @@ class _Together(Draws):
         told = columns[: len(positions)].copy()
         if self._size == 1:
             return Ordered(positions, told[:, 0])
-        return Ordered(positions, cast("Floats", Columns(told, self._part_all)))
+        return Ordered(positions, cast("Floats", Columns(told, self._part_all, self._run)))
 
     def _part_all(self) -> NoReturn:
         """Let each sample go on alone."""

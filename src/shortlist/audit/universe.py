@@ -17,6 +17,7 @@ import numpy as np
 from shortlist.audit.answers import guarded
 from shortlist.audit.cells import Unknown
 from shortlist.audit.enumerator import Enumerator
+from shortlist.audit.outside import listening
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
 
@@ -26,6 +27,7 @@ _FEW = 3  # items to be named, at most, where all data sets of more than two are
 _MANY = 4  # items: all of their data sets are more than enough
 _MANY_USERS = 1000  # of each item that samples are drawn of
 _WIDE = 5  # items, at least, where few data sets and few changes are looked at
+_SOME = 6  # items, at most, where changes of any number are looked at; of more, three numbers
 _HIGH = 15  # where scores are cut into other cells
 _NEARBY = (-0.5, 0.5, 1.5)
 _LEAD = 100  # by which items lead
@@ -44,6 +46,8 @@ class Universe(ABC):
         wide_sizes: How many of more items lead, in data sets of as many items.
         exchangeable: Whether an exchange of items must exchange them in the law, digit by digit.
         adjacencies: Which neighbours its changes lead to.
+        bounded_by_engine: Whether an engine sees to it that a user counts no more than so much;
+            else the mechanism does.
         bound_name: The mechanism's parameter that says how much of one user counts.
     """
 
@@ -56,6 +60,7 @@ class Universe(ABC):
     wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4, 2), 6: (1, 5)}
     quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4)}
     exchangeable: ClassVar[bool] = True
+    bounded_by_engine: ClassVar[bool] = True
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         """For a mechanism.
@@ -87,6 +92,15 @@ class Universe(ABC):
         told = (self.mechanism, getattr(self.mechanism, "selection", None))
         known = (getattr(each, self.bound_name, None) for each in told)
         return min((bound for bound in known if bound is not None), default=None)
+
+    def asks_for_looser(self) -> bool:
+        """Whether the mechanism asks an engine for evidence of another kind, or bounded less."""
+        wants = self.mechanism.wants
+        if wants.kind is not self.mechanism.evidence:
+            return True
+        if self._bound is None or not self.bounded_by_engine:
+            return False
+        return wants.bound is None or wants.bound > self._bound
 
     def families(self) -> Iterator[list[Data]]:
         """Data sets of as many items each, in one order of their items."""
@@ -144,7 +158,8 @@ class Universe(ABC):
         """A step for each item; of many items, one for the first of them and one for the rest."""
         if n_items < _WIDE:
             return itertools.product(steps, repeat=n_items)
-        each = itertools.product(steps, steps, range(n_items))
+        few = range(n_items) if n_items <= _SOME else (1, n_items // 2, n_items - 1)
+        each = itertools.product(steps, steps, few)
         return dict.fromkeys((a,) * n + (b,) * (n_items - n) for a, b, n in each)
 
     def changed(self, data: Data, change: Data) -> Data | None:
@@ -202,7 +217,9 @@ class Universe(ABC):
 
         def told() -> float | None:
             draws: Any = Enumerator()
-            sd = self.mechanism.select(self.evidence_of(data), draws).noise_sd
+            with listening():  # what is said is noticed when the law is found
+                selection = self.mechanism.select(self.evidence_of(data), draws)
+            sd = selection.noise_sd
             return float(sd) if sd is not None and 0 < sd < math.inf else None
 
         try:

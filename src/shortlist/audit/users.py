@@ -37,6 +37,7 @@ class OfContributions(Universe):
     """
 
     evidence = Contributions
+    bounded_by_engine = False
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
     wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: ()}
     quick_wide_sizes = wide_sizes

@@ -93,8 +93,10 @@ class NoisyCounts(Mechanism):
 
     @property
     def wants(self) -> Wants:
-        """As the selection's."""
-        return self.selection.wants
+        """As the selection's, of which one user is in at most `max_items_per_user`."""
+        wants = self.selection.wants
+        bounds = [b for b in (wants.bound, self.max_items_per_user) if b is not None]
+        return Wants(wants.kind, min(bounds, default=None))
 
     @property
     def adjacency(self) -> str:
