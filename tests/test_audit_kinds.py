@@ -138,7 +138,6 @@ def test_it_catches(mechanism, claim, family):
 SAMPLED = [
     (listed.FarDigits(**TOLD), "epsilon"),
     (listed.SecondAsItIs(k=2, epsilon=2.0, max_items_per_user=2), "epsilon"),
-    (noisy(listed.MoreDigitsFromSeven), "epsilon"),
     (listed.Raises(**ONE), "raises LookupError"),
     (listed.Beyond(**ONE), "unknown items"),
     (listed.FewerScores(**TOLD), "scores of other items"),

@@ -249,12 +249,6 @@ class MoreDigits(NoisyCounts):
         return draws.order(counts, noise, unit=1.0, digits=digits).by_position()
 
 
-class MoreDigitsFromSeven(MoreDigits):
-    """The same a little later."""
-
-    large = 6
-
-
 class Raises(Peeling):
     """An exception where a count is large."""
 

@@ -165,9 +165,11 @@ class Request:
 
     def told(self, source: Source) -> str | None:
         """What to tell whoever asked, and nobody else."""
+        if not self.show_accesses:  # and nothing more is loaded that could fail
+            return None
         from shortlist.sources.store import Store
 
-        if not (self.show_accesses and isinstance(source, Store)):
+        if not isinstance(source, Store):
             return None
         accesses = source.accesses
         return (
