@@ -100,7 +100,7 @@ class OfWeights(Universe):
 
     evidence = WeightedHistogram
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
-    sizes: ClassVar[dict[int, int]] = {1: 13, 2: 13, 3: 1}
+    sizes: ClassVar[dict[int, int]] = {1: 13, 2: 10, 3: 1}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
 
     def families(self) -> Iterator[list[Data]]:

@@ -160,7 +160,7 @@ def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]
     yield _finding(samplers[0], samplers[1], 0.0, drawn)
     for sampler, flaw in _flaws(samplers, every):
         yield _flawed(sampler, flaw)
-    n_views = max(len(outcome) for sides in every for seen in sides for outcome in seen)
+    n_views = max(len(outcome) for seen in chosen_on for outcome in seen)
     delta = samplers[0].universe.mechanism.delta
     for view, (one, other) in itertools.product(range(n_views), ((0, 1), (1, 0))):
         first, *rest = ([_viewed(seen, view) for seen in sides] for sides in every)

@@ -57,7 +57,7 @@ class Universe(ABC):
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 5, 4: 4}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3}
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000, 10**6)
-    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4, 2), 6: (1, 5)}
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4), 6: (1,)}
     quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4)}
     exchangeable: ClassVar[bool] = True
     bounded_by_engine: ClassVar[bool] = True

@@ -46,7 +46,7 @@ class OfContributions(Universe):
     slow_sizes: ClassVar[dict[type[Mechanism], tuple[dict[int, int], dict[int, int]]]] = {
         PolicyGaussian: ({1: 4, 2: 4, 3: 3, 4: 1}, quick_sizes),
         PolicyGreedy: ({1: 4, 2: 3, 3: 3, 4: 1}, quick_sizes),
-        DiscoverThenHit: ({1: 12, 2: 8}, {1: 4, 2: 2}),
+        DiscoverThenHit: ({1: 12, 2: 6}, {1: 4, 2: 2}),
     }
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
