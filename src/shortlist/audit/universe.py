@@ -198,7 +198,7 @@ class Universe(ABC):
         Where one item has many users, there are many cells: little of what its score tells is lost.
         """
         n_items, level = self.n_items(family[0]), self.level(family)
-        if n_items >= _WIDE and len(family) > 1:
+        if n_items >= _WIDE and any(len(set(data)) > 1 for data in family):
             return ()  # some lead by so much that their cells are known
         if level < _HIGH:
             return self.edges(n_items)
