@@ -14,11 +14,11 @@ from bench.accesses_plot import plot
 from bench.one_sided import random_alone, sorted_alone
 from bench.seeds import draws_of
 from bench.store_data import hard, zipf
+from shortlist.algorithms.race import Race
+from shortlist.algorithms.threshold_algorithm import one_by_one, read
+from shortlist.draws.reals import Ints
 from shortlist.mechanisms import ThresholdTopK
-from shortlist.race import Race
-from shortlist.reals import Ints
 from shortlist.stores import View
-from shortlist.threshold import one_by_one, read
 
 __all__ = ["measure"]
 

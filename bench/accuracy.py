@@ -14,7 +14,7 @@ import polars as pl
 from bench import real, report
 from bench.plotting import Axis, Look, against_k
 from bench.seeds import draws_of
-from shortlist.contributions import Contributions
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import DiscoverThenRank, Mechanism, WeightedGaussianPeeling
 from shortlist.metrics import top_k_l1, top_k_missing_mass
 from shortlist.table import open_table

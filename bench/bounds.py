@@ -12,10 +12,10 @@ from bench import report
 from bench.bounds_plot import plot
 from bench.seeds import draws_of
 from shortlist.bounds import WeightedGaussianBounds, least_missing_mass_of_counts
-from shortlist.contributions import Contributions
+from shortlist.draws.reals import Ints
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import WeightedGaussian
 from shortlist.metrics import Zipf, missing_mass, zipf_fit
-from shortlist.reals import Ints
 
 __all__ = ["measure"]
 

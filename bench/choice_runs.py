@@ -11,13 +11,13 @@ from scipy.stats import laplace
 
 from bench import real
 from bench.seeds import draws_of
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.slack import SlackWeights
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Floats, Ints
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Joint, JointOrPeel, Mechanism, Peeling, PermuteAndFlip
 from shortlist.mechanisms.peeling import peel
-from shortlist.reals import Floats, Ints
-from shortlist.slack import SlackWeights
 
 __all__ = ["DELTAS", "EPSILONS", "SHARES", "SIZES", "Cell", "Errors", "Setting", "all_cells"]
 
@@ -124,7 +124,7 @@ class _Runs:
 
     def of(self, mechanism: Mechanism) -> Errors:
         """The errors of a mechanism."""
-        evidence = Counts(self.falling)
+        evidence = PublicCounts(self.falling)
         return self.errors(lambda: mechanism.select(evidence, self.draws).positions)
 
     def of_rest(self, both: JointOrPeel) -> Errors:

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from bench import real
+from shortlist.draws.reals import Ints
+from shortlist.evidence import Outcomes, Wins
 from shortlist.experiments import bradley_terry
-from shortlist.histogram import Outcomes, Wins
-from shortlist.reals import Ints
 
 __all__ = ["Games", "even", "listed", "sparse", "uneven"]
 

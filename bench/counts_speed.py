@@ -13,9 +13,10 @@ from bench import report, samples
 from bench.lines import Line, frame, ratio_line, timed_line
 from bench.plotting import Axis, Look, against_k
 from bench.timing import Times, in_turns
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import (
     Gamma,
     Joint,
@@ -26,7 +27,6 @@ from shortlist.mechanisms import (
     Peeling,
     PermuteAndFlip,
 )
-from shortlist.reals import Ints
 
 __all__ = ["measure"]
 
@@ -93,7 +93,7 @@ def _in_turns(jobs: Mapping[str, Callable[[], object]], runs: int = RUNS) -> dic
 
 def _selecting(mechanism: Mechanism, counts: Ints) -> Callable[[], object]:
     mechanism.parameters()  # calibrated before the clock runs, as the float noise is
-    return partial(mechanism.select, Counts(counts), Draws())
+    return partial(mechanism.select, PublicCounts(counts), Draws())
 
 
 def _float_gumbel(counts: Ints, k: int) -> Callable[[], object]:

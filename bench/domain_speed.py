@@ -13,8 +13,8 @@ from bench.lines import Line, frame, timed_line
 from bench.plotting import Across, Axis, Look, against
 from bench.reproduction.looks import HITTING_SET, KNOWN_TIGHT, NOT_PRIVATE, SET_UNION, ZCDP
 from bench.timing import Times, in_turns
-from shortlist.contributions import Contributions
-from shortlist.exact import Draws
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
     DiscoverThenHit,
     PolicyGaussian,

@@ -11,6 +11,7 @@ import polars as pl
 from bench import real, report
 from bench.plotting import Axis, Look, against_k
 from bench.seeds import draws_of
+from shortlist.draws.reals import Ints
 from shortlist.mechanisms import (
     Conversion,
     Gamma,
@@ -24,7 +25,6 @@ from shortlist.mechanisms import (
     PermuteAndFlip,
 )
 from shortlist.metrics import top_k_l1, top_k_linf, top_k_relative
-from shortlist.reals import Ints
 
 __all__ = ["compare", "of_histogram", "quartiles", "summary"]
 

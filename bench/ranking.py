@@ -17,10 +17,10 @@ from bench.lines import Line, frame, timed_line
 from bench.ranking_plot import BY_USER, COUNT, OF_ALL, PUBLISHED, SPECTRAL, plot
 from bench.seeds import draws_of
 from bench.timing import peak_memory, timed
-from shortlist.exact import Draws
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
 from shortlist.experiments import ergodicity_coefficient, spectral_scores, transition_matrix
 from shortlist.mechanisms import Selection, SpectralRanking, WinCount
-from shortlist.reals import Ints
 
 __all__ = ["measure"]
 

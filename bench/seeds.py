@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from shortlist.bits import SeededBits
-from shortlist.exact import Draws
+from shortlist.draws.exact_draws import Draws
 
 __all__ = ["draws_of"]
 

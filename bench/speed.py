@@ -13,9 +13,9 @@ import shortlist as sl
 from bench import report, samples
 from bench.lines import Line, frame, ratio_line, timed_line
 from bench.timing import command, in_turns, peak_memory, timed
-from shortlist.contributions import Contributions
-from shortlist.exact import Draws
-from shortlist.histogram import WeightedHistogram
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence import WeightedHistogram
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
     DiscoverThenRank,
     PolicyGaussian,

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import postgres
-from command import ITEMS, MARKER
-from databases import Memory, Postgres, Sqlite
+from helpers.command import ITEMS, MARKER
+from helpers.databases import Memory, Postgres, Sqlite
 from shortlist import cli
 
 _NUMBERS = itertools.count(1)

@@ -9,11 +9,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import refusals
 import shortlist as sl
+from helpers import refusals
 from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
-from shortlist.histogram import WeightedHistogram
+from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import (
     DiscoverThenRank,
     JointOrPeel,
@@ -26,8 +26,8 @@ from shortlist.mechanisms import (
     WeightedGaussian,
     WeightedGaussianPeeling,
 )
-from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.mechanisms.registry import mechanism_named, mechanism_names
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.parameters import Share, Whole
 from shortlist.plan import _bits_of as bits_of
 from shortlist.plan import require_enough

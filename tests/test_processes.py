@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from databases import MARKER, NAMES, ROWS
+from helpers.databases import MARKER, NAMES, ROWS
 from postgres import PASSWORD
 from shortlist.audit.settings import settings_of
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.mechanisms import Peeling
-from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.mechanisms.registry import every_mechanism
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.stores import MemoryStore, PostgresStore
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -4,11 +4,11 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from refusals import refusal
-from shortlist.engines.comparisons import ComparisonsInMemory
-from shortlist.engines.histogram import HistogramInMemory
-from shortlist.engines.rows import RowsInMemory
-from shortlist.engines.store import IndexedStore
+from helpers.refusals import refusal
+from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
+from shortlist.engines.histogram_in_memory import HistogramInMemory
+from shortlist.engines.indexed_store import IndexedStore
+from shortlist.engines.rows_in_memory import RowsInMemory
 
 ENGINES = (RowsInMemory, HistogramInMemory, ComparisonsInMemory, IndexedStore)
 

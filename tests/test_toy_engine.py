@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from refusals import refusal
+from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.engines import Engine, Shown
-from shortlist.histogram import PrivateCounts
+from shortlist.engines import Engine, ShownEvidence
+from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling
 from shortlist.sources.base import Source
 
@@ -17,7 +17,7 @@ from shortlist.sources.base import Source
 class Grouped(Engine):
     """A lazy frame, of which nothing is collected but how many users hold each item."""
 
-    offers = (PrivateCounts,)
+    can_show = (PrivateCounts,)
     items_are_public = False
 
     def __init__(self, rows):
@@ -30,7 +30,7 @@ class Grouped(Engine):
         held = self._rows.unique().group_by("item").len().sort("item").collect()
         self.collected.append(held.columns)
         counts = held["len"].cast(pl.Int64).to_numpy()
-        yield Shown(PrivateCounts(counts, wants.bound), held.select("item").__getitem__)
+        yield ShownEvidence(PrivateCounts(counts, wants.bound), held.select("item").__getitem__)
 
 
 ROWS = pl.DataFrame(

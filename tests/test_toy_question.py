@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from refusals import refusal
+from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.histogram import Counts
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Mechanism, Peeling, Selection
+from shortlist.mechanisms.wrappers import answering
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.questions.base import KItems
 
@@ -31,9 +32,11 @@ class TopKOfBoth(KItems):
     def parameters(self):
         return {"k": self.k}
 
-    def answered(self, build, *, epsilon, delta, **_):
-        inner = build(epsilon / 2, delta / 2)  # a user may be in both groups
-        return InBoth(inner=inner, k=self.k, epsilon=epsilon, delta=delta)
+
+@answering.register
+def _in_both(question: TopKOfBoth, build, *, epsilon, delta, **_):
+    inner = build(epsilon / 2, delta / 2)  # a user may be in both groups
+    return InBoth(inner=inner, k=question.k, epsilon=epsilon, delta=delta)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +49,7 @@ class InBoth(Mechanism):
     delta: Delta
 
     question: ClassVar[type] = TopKOfBoth
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
 
     @property
     def cost(self):
@@ -58,7 +61,7 @@ class InBoth(Mechanism):
     def select(self, evidence, draws):
         half = len(evidence.counts) // 2
         picked = [
-            self.inner.select(Counts(part), draws).positions
+            self.inner.select(PublicCounts(part), draws).positions
             for part in (evidence.counts[:half], evidence.counts[half:])
         ]
         return Selection(np.concatenate([picked[0], picked[1] + half]))

@@ -23,13 +23,13 @@ from bench.reproduction.looks import HITTING_SET, KNOWN, KNOWN_TIGHT, NOT_PRIVAT
 from bench.reproduction.means import DELTA, EPSILONS, curves, means, wide
 from bench.reproduction.tables import Loaded, sizes, small
 from bench.seeds import draws_of
-from shortlist.calibration import peeling_epsilon_lemma_b1
-from shortlist.contributions import Contributions
-from shortlist.exact import Draws
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import Composition, DiscoverThenHit, Mechanism, UserPeeling
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.metrics import greedy_hitting_set, missed_users
-from shortlist.reals import Ints
+from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
 __all__ = ["COLUMNS", "compare", "trials_of"]
 

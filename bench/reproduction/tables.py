@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from bench import real
-from shortlist.contributions import Contributions
+from shortlist.evidence.contributions import Contributions
 from shortlist.table import open_table
 
 __all__ = ["Loaded", "Size", "Source", "load", "read", "sizes", "small"]

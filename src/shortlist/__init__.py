@@ -15,9 +15,10 @@ import shortlist.processes  # noqa: F401 - it watches for forks from here on
 
 if TYPE_CHECKING:
     from shortlist import audit, bits, bounds, experiments, mechanisms, metrics, privacy, stores
+    from shortlist._version import __version__
     from shortlist.errors import InputError, WeakPrivacyWarning
-    from shortlist.guarantee import Guarantee
     from shortlist.plan import Plan
+    from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Domain, HittingSet, Rank, TopK
     from shortlist.release import Release
     from shortlist.release.loading import load
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.store import Store, store
     from shortlist.table.public_items import IN_TABLE
-    from shortlist.version import __version__
 
 __all__ = [
     "IN_TABLE",
@@ -63,7 +63,7 @@ _HOMES = {
     "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
     "Domain": "shortlist.questions",
-    "Guarantee": "shortlist.guarantee",
+    "Guarantee": "shortlist.privacy.guarantee",
     "HittingSet": "shortlist.questions",
     "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
@@ -74,7 +74,7 @@ _HOMES = {
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
     "WeakPrivacyWarning": "shortlist.errors",
-    "__version__": "shortlist.version",
+    "__version__": "shortlist._version",
     "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
     "load": "shortlist.release.loading",

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from shortlist.bits import Bits, SystemBits
-from shortlist.engines import Engine, Shown
+from shortlist.draws.exact_draws import Draws
+from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import SPENT, InputError, spending, written
-from shortlist.exact import Draws
-from shortlist.guarantee import Guarantee
 from shortlist.mechanisms.base import Mechanism, counted
+from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
 from shortlist.questions import Question
 from shortlist.release import Release
@@ -91,7 +91,7 @@ class Plan:
                 return self._answered(shown, draws)
         raise MemoryError(f"there is not enough memory for this table. {SPENT}")
 
-    def _answered(self, shown: Shown, draws: Draws) -> Release:
+    def _answered(self, shown: ShownEvidence, draws: Draws) -> Release:
         require_enough(self.question, shown.n_items)
         # A copy, so that nothing which a mechanism might keep of the rows is in the release.
         selection = copy(self.mechanism).select(shown.evidence, draws)

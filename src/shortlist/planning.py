@@ -9,29 +9,30 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from shortlist import mechanisms
-from shortlist.contributions import Contributions
 from shortlist.engines import Engine
 from shortlist.errors import InputError, WeakPrivacyWarning, nearest, shown
-from shortlist.histogram import Counts, Outcomes, PrivateCounts, WeightedHistogram, Wins
+from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
+from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.view import View
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import kind_and_options
+from shortlist.mechanisms.wrappers import answering
 from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
-from shortlist.stores.contract import View
 
 __all__ = ["mechanism_for"]
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, WeightedHistogram): mechanisms.DiscoverThenRank,
     (TopK, PrivateCounts): mechanisms.LimitedDomain,
-    (TopK, Counts): mechanisms.JointOrPeel,
+    (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,
     (Domain, WeightedHistogram): mechanisms.WeightedGaussian,
     (HittingSet, WeightedHistogram): mechanisms.DiscoverThenHit,
-    (HittingSet, Counts): mechanisms.UserPeeling,
+    (HittingSet, PublicCounts): mechanisms.UserPeeling,
     (Rank, Wins): mechanisms.WinCount,
 }
-"""By what is asked, and the first of what an engine offers."""
+"""By what is asked, and the first of what an engine can_show."""
 
 _WHO = "needs to know who holds what, which counts do not tell", "give rows, by sl.pairs"
 _EVERY = "needs every count", "give all counts, by sl.counts"
@@ -40,7 +41,7 @@ _NEEDS: dict[type, tuple[str, str]] = {
     View: ("reads few counts of a store with an index", "give a store, by sl.store"),
     WeightedHistogram: _WHO,
     Contributions: _WHO,
-    Counts: _EVERY,
+    PublicCounts: _EVERY,
     PrivateCounts: _EVERY,
     Wins: _COMPARED,
     Outcomes: _COMPARED,
@@ -88,7 +89,7 @@ def mechanism_for(
         return kind(**{name: values[name] for name in values if name in kind.fields()}, **options)
 
     bound = (dict(bounds) | options).get("max_items_per_user")
-    chosen = question.answered(build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
+    chosen = answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
             "mechanism: max_items_per_user is for the discovery of private items, and these are "
@@ -102,7 +103,7 @@ def mechanism_for(
 
 def _default(question: Question, engine: Engine) -> type[Mechanism]:
     for kind in type(question).__mro__:
-        if found := _DEFAULTS.get((kind, engine.offers[0])):
+        if found := _DEFAULTS.get((kind, engine.can_show[0])):
             return found
     raise InputError(
         f"{question.name}: nothing answers it from such a table by default; give a mechanism, or "
@@ -121,11 +122,11 @@ def _require_fit(kind: type[Mechanism], question: Question, engine: Engine) -> N
             f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
             "out."
         )
-    if not engine.items_are_public and kind.evidence is Counts:
+    if not engine.items_are_public and kind.evidence is PublicCounts:
         raise InputError(
             f"mechanism={name}: it takes items that everybody knows; give public_items."
         )
-    if kind.evidence not in engine.offers:
+    if kind.evidence not in engine.can_show:
         does, remedy = _NEEDS.get(kind.evidence, (f"looks at {kind.evidence.__name__}", ""))
         remedy = f", or {remedy}" if remedy else ""
         raise InputError(f"mechanism={name}: it {does}; leave mechanism out{remedy}.")

@@ -16,8 +16,8 @@ from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
 from shortlist.errors import InputError, written
 from shortlist.mechanisms.base import Mechanism
-from shortlist.mechanisms.noisy_counts import NoisyCounts
 from shortlist.mechanisms.registry import every_mechanism, mechanism_named
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
 __all__ = ["Kind", "run"]
 
@@ -69,8 +69,8 @@ def run(
 
 
 def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
-    from shortlist.audit.exact import audit_exactly
-    from shortlist.audit.far import audit_far, far_settings
+    from shortlist.audit.exact.far import audit_far, far_settings
+    from shortlist.audit.exact.search import audit_exactly
 
     more = [] if quick else _instances(mechanism, settings_of)
     far = [] if quick else _instances(mechanism, far_settings)
@@ -81,8 +81,8 @@ def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
 
 def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
     """Each mechanism's samples in equal parts of its settings; questions too, if all is asked."""
-    from shortlist.audit.questions import QUESTIONS, audit_question
-    from shortlist.audit.sampled import audit_by_samples
+    from shortlist.audit.samples.end_to_end import QUESTIONS, audit_question
+    from shortlist.audit.samples.sampler import audit_by_samples
 
     instances = [_telling(instance, mechanism) for instance in _instances(mechanism, _FEW)]
     settings = Counter(map(type, instances))

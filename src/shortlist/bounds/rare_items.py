@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.bounds.checks import MOST, require_between, require_counts, require_whole
+from shortlist.bounds._checks import MOST, require_between, require_counts, require_whole
+from shortlist.draws.reals import Floats, Ints
 from shortlist.errors import InputError, written
-from shortlist.reals import Floats, Ints
 
 __all__ = [
     "least_missed_users",

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from shortlist.bounds.checks import (
+from shortlist.bounds._checks import (
     require_at_least,
     require_between,
     require_chance,
     require_whole,
 )
-from shortlist.reals import UNIT
+from shortlist.draws.reals import UNIT
 
 __all__ = ["WeightedGaussianBounds", "zipf_largest_set"]
 

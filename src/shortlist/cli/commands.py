@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shortlist.cli.options import (
+from shortlist.cli._options import (
     ANSWER,
     AuditJson,
     AuditMechanism,
@@ -57,7 +57,7 @@ from shortlist.cli.options import (
     User,
     Winner,
 )
-from shortlist.cli.ranking import RankRequest
+from shortlist.cli._ranking import RankRequest
 from shortlist.cli.request import Request
 
 __all__ = ["app"]
@@ -307,6 +307,6 @@ def audit(
 
     The exit status is 1 if a claim is broken. None of your data is read.
     """
-    from shortlist.cli.auditing import audited
+    from shortlist.cli._auditing import audited
 
     return audited(mechanism, quick=quick, statistical=statistical, as_json=as_json)

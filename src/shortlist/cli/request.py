@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shortlist.cli.options import Form
-from shortlist.cli.tables import require_input_format, require_one_table
+from shortlist.cli._options import Form
+from shortlist.cli._tables import require_input_format, require_one_table
 from shortlist.errors import InputError
 from shortlist.release.sheet import SHORT
 

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.exact import Draws
-from shortlist.histogram import Wants
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
+from shortlist.evidence import Wants
 from shortlist.processes import StaysHere
-from shortlist.reals import Ints
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Engine", "Shown"]
+__all__ = ["Engine", "ShownEvidence"]
 
 
-class Shown(NamedTuple):
+class ShownEvidence(NamedTuple):
     """What a mechanism may look at.
 
     Attributes:
@@ -36,12 +36,12 @@ class Engine(StaysHere, ABC):
     """Where rows live. Only `show` reads them, and only `Plan.run` calls it.
 
     Attributes:
-        offers: The types of evidence that it can show; the first decides the default mechanism.
+        can_show: The types of evidence that it can show; the first decides the default mechanism.
         items_are_public: Whether everybody knows the items.
         n_items: How many items there are, if that is known before rows are read.
     """
 
-    offers: tuple[type, ...]
+    can_show: tuple[type, ...]
     items_are_public: bool
     n_items: int | None = None
 
@@ -49,7 +49,7 @@ class Engine(StaysHere, ABC):
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""
 
     @abstractmethod
-    def show(self, wants: Wants, draws: Draws) -> AbstractContextManager[Shown]:
+    def show(self, wants: Wants, draws: Draws) -> AbstractContextManager[ShownEvidence]:
         """Read rows and show what is wanted of them, for as long as the context lasts.
 
         Args:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shortlist.draws.reals import Floats
 from shortlist.errors import InputError, is_whole, written
-from shortlist.reals import Floats
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.errors import InputError, is_whole, written
-from shortlist.histogram import Outcomes
+from shortlist.evidence import Outcomes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,12 +7,13 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Floats, Ints
 from shortlist.errors import InputError
-from shortlist.exact import Draws
-from shortlist.histogram import (
-    Counts,
+from shortlist.evidence import (
     Outcomes,
     PrivateCounts,
+    PublicCounts,
     Wants,
     WeightedHistogram,
     Wins,
@@ -20,7 +21,6 @@ from shortlist.histogram import (
 from shortlist.parameters import Option, checked
 from shortlist.privacy import Cost
 from shortlist.questions import Question, TopK
-from shortlist.reals import Floats, Ints
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -131,7 +131,7 @@ class Mechanism(ABC):
         return ()
 
     @property
-    def tells_counts(self) -> bool:
+    def scores_are_counts(self) -> bool:
         """Whether its scores are noisy counts already, at no further cost."""
         return False
 
@@ -173,7 +173,7 @@ class Mechanism(ABC):
 
 
 def require_bounded(
-    evidence: Counts | PrivateCounts | WeightedHistogram, max_items_per_user: int | None
+    evidence: PublicCounts | PrivateCounts | WeightedHistogram, max_items_per_user: int | None
 ) -> None:
     """Refuse evidence in which one user can change more than the mechanism accounts for."""
     _require_tight("max_items_per_user", evidence.max_items_per_user, max_items_per_user)

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import bounded_range_epsilon, subtract_down
-from shortlist.contributions import Contributions
-from shortlist.exact import Draws
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.base import Selection, counted, picked_in_turn
 from shortlist.mechanisms.peeling import odds
-from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Gaussian
+from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down
 from shortlist.questions import HittingSet, Question
 
 __all__ = ["DiscoverThenHit"]

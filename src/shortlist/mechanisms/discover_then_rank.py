@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist import privacy
-from shortlist.exact import Draws
-from shortlist.histogram import Wants, WeightedHistogram
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
 )
 from shortlist.mechanisms.peeling import odds, peel
-from shortlist.mechanisms.two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.weighted_gaussian import (
     people_needed,
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.calibration import cube_noise_scale
-from shortlist.exact import Draws
-from shortlist.histogram import Counts
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Radius, UniformNoise
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
-from shortlist.noise import Radius, UniformNoise
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
+from shortlist.privacy.calibration import cube_noise_scale
 
 __all__ = ["Gamma"]
 
@@ -47,7 +47,7 @@ class Gamma(Mechanism):
     epsilon: Epsilon
     neighbours: Adjacency = Adjacency.ADD_REMOVE
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = ("scale",)
 
     @property
@@ -74,7 +74,7 @@ class Gamma(Mechanism):
         )
         return [noise, best_are_named(self.k, "largest noisy count")]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), best first."""
         radius = Radius(len(evidence.counts) + 1, self.scale)
         noises = [UniformNoise()]

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.slack import SlackWeights
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
-from shortlist.reals import Ints
-from shortlist.slack import SlackWeights
 
 __all__ = ["Joint", "as_a_whole", "draw_joint"]
 
@@ -47,7 +47,7 @@ class Joint(Mechanism):
     k: Whole
     epsilon: Epsilon
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
 
     @property
     def cost(self) -> Pure:
@@ -58,7 +58,7 @@ class Joint(Mechanism):
         """The odds in plain words."""
         return [as_a_whole(self.k, self.epsilon)]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""
         groups = Groups.of(evidence.counts)
         k = min(self.k, len(evidence.counts))

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shortlist import privacy
-from shortlist.calibration import divide_down, largest, subtract_down
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.slack import SlackWeights
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import ULP, Floats
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.peeling import first, odds, pick, picks
 from shortlist.mechanisms.permute_and_flip import flip
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Pure, round_down
-from shortlist.reals import ULP, Floats
-from shortlist.slack import SlackWeights
+from shortlist.privacy.calibration import divide_down, largest, subtract_down
 
 if TYPE_CHECKING:
     from flint import arb
@@ -71,7 +71,7 @@ class JointOrPeel(Mechanism):
     choice_share: Share = 0.05
     threshold: Whole | None = None
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = (
         "choice_epsilon",
         "switch_at",
@@ -150,7 +150,7 @@ class JointOrPeel(Mechanism):
         one_by_one += odds(self.local_epsilon)
         return [choice, f"If not, a{whole[1:]}", one_by_one, *self.unused]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer), and which way they were drawn."""
         k = min(self.k, len(evidence.counts))
         if k == 0:

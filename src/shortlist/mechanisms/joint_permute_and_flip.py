@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.slack import SlackClasses
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
-from shortlist.slack import SlackClasses
 
 __all__ = ["JointPermuteAndFlip"]
 
@@ -46,7 +46,7 @@ class JointPermuteAndFlip(Mechanism):
     k: Whole
     epsilon: Epsilon
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
 
     @property
     def cost(self) -> Pure:
@@ -63,7 +63,7 @@ class JointPermuteAndFlip(Mechanism):
         )
         return [chances]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""
         k = min(self.k, len(evidence.counts))
         if k == 0:

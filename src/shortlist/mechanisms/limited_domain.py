@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import bounded_range_epsilon, divide_down, zcdp_rho
+from shortlist.algorithms.grouping import Groups
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import ExponentialWeights, Floats, Ints
 from shortlist.errors import InputError
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import PrivateCounts, Wants
+from shortlist.evidence import PrivateCounts, Wants
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
@@ -26,7 +26,7 @@ from shortlist.mechanisms.base import (
 from shortlist.mechanisms.peeling import first, odds, picks
 from shortlist.parameters import MOST, DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
-from shortlist.reals import ExponentialWeights, Floats, Ints
+from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 
 __all__ = ["LimitedDomain"]
 

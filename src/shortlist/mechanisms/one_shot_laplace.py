@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import one_shot_laplace_scale, require_one_shot_delta
-from shortlist.exact import Draws
-from shortlist.histogram import Counts, Wants
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Laplace
+from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms.base import (
     Adjacency,
     Mechanism,
@@ -20,9 +20,9 @@ from shortlist.mechanisms.base import (
     require_bounded,
     score_digits,
 )
-from shortlist.noise import Laplace
 from shortlist.parameters import Delta, Epsilon, Option, Whole, checked
 from shortlist.privacy import Approximate, Cost, Pure
+from shortlist.privacy.calibration import one_shot_laplace_scale, require_one_shot_delta
 
 __all__ = ["Extreme", "OneShotLaplace"]
 
@@ -77,7 +77,7 @@ class OneShotLaplace(Mechanism):
     neighbours: Adjacency = Adjacency.ADD_REMOVE
     extreme: Extreme = Extreme.LARGEST
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = ("scale",)
     score_unit: ClassVar[str | None] = "noisy count"
 
@@ -122,7 +122,7 @@ class OneShotLaplace(Mechanism):
         return 1.0 if self.neighbours is Adjacency.ADD_REMOVE else 2.0
 
     @property
-    def tells_counts(self) -> bool:
+    def scores_are_counts(self) -> bool:
         """Whether the noise hides all that one user changes, so that noisy counts may be told."""
         return self.max_items_per_user is not None and self.max_items_per_user <= self.k
 
@@ -154,12 +154,12 @@ class OneShotLaplace(Mechanism):
             return [either, named(": in their order with the first, as a set with the second")]
         sd = math.sqrt(2) * scale
         noise = f"Laplace noise of standard deviation {sd:.3g} is added to every count once."
-        if not self.tells_counts:
+        if not self.scores_are_counts:
             return [noise, named(), "The counts are not published.", *self.unused]
         reason = f"one user is in at most {self.max_items_per_user} counts, which the noise hides."
         return [noise, named(), f"The noisy counts are published: {reason}", *self.unused]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), with their noisy counts where these are free.
 
         Raises:
@@ -173,7 +173,7 @@ class OneShotLaplace(Mechanism):
             scale = self._calibrated(self.delta, max(self.k, len(scores)))
         as_a_set = scale < self._pure_scale
         noise, sd = Laplace(scale), math.sqrt(2) * scale
-        digits = min(0, score_digits(sd)) if self.tells_counts and not as_a_set else None
+        digits = min(0, score_digits(sd)) if self.scores_are_counts and not as_a_set else None
         ranked = draws.order(scores, [noise], digits=digits, unit=1.0, k=self.k)
         if as_a_set:
             return Selection(np.sort(ranked.positions), ordered=False)

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import ExponentialWeights, Ints
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Pure
-from shortlist.reals import ExponentialWeights, Ints
+from shortlist.privacy.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
 
 __all__ = ["Conversion", "Peeling", "first", "odds", "peel", "pick", "picks"]
 
@@ -65,7 +65,7 @@ class Peeling(Mechanism):
     delta: Delta = 0.0
     conversion: Conversion = Conversion.TIGHT
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
 
     @cached_property
@@ -84,7 +84,7 @@ class Peeling(Mechanism):
         """The odds in plain words."""
         return [f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}", *self.unused]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""
         return Selection(peel(evidence.counts, self.k, self.local_epsilon, draws))
 

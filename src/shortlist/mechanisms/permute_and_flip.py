@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar
 
-from shortlist.calibration import divide_down
-from shortlist.exact import Draws
-from shortlist.grouping import Groups
-from shortlist.histogram import Counts
+from shortlist.algorithms.grouping import Groups
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import ExponentialWeights, Ints
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.peeling import first, picks
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
-from shortlist.reals import ExponentialWeights, Ints
+from shortlist.privacy.calibration import divide_down
 
 __all__ = ["PermuteAndFlip", "flip"]
 
@@ -47,7 +47,7 @@ class PermuteAndFlip(Mechanism):
     k: Whole
     epsilon: Epsilon
 
-    evidence: ClassVar[type] = Counts
+    evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
 
     @cached_property
@@ -69,7 +69,7 @@ class PermuteAndFlip(Mechanism):
         )
         return [chances]
 
-    def select(self, evidence: Counts, draws: Draws) -> Selection:
+    def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""
         groups = Groups.of(evidence.counts)
         picked = picks(groups.values, groups.sizes, partial(flip, self.local_epsilon), draws)

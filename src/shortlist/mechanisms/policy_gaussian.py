@@ -9,17 +9,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
-from shortlist.contributions import Contributions
+from shortlist.algorithms.policies import MOST_ITEMS, Grid, descend, users_shuffled
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
-from shortlist.exact import Draws
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
-from shortlist.policy import MOST_ITEMS, Grid, descend, users_shuffled
 from shortlist.privacy import Gaussian, round_up
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
-from shortlist.reals import NormalCDF
 
 __all__ = ["PolicyGaussian"]
 

@@ -9,15 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.contributions import MOST_USERS, Contributions
-from shortlist.exact import Draws
+from shortlist.algorithms.policies import count_units, shuffled, users_shuffled
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import LaplaceCDF
+from shortlist.evidence.contributions import MOST_USERS, Contributions
 from shortlist.mechanisms.base import Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
-from shortlist.policy import count_units, shuffled, users_shuffled
 from shortlist.privacy import Approximate
 from shortlist.questions import Domain, Question
-from shortlist.reals import LaplaceCDF
 
 __all__ = ["PolicyGreedy"]
 

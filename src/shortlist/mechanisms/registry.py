@@ -9,7 +9,7 @@ from typing import Any
 from shortlist import mechanisms
 from shortlist.errors import InputError, nearest, shown, written
 from shortlist.mechanisms.base import Mechanism
-from shortlist.mechanisms.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
 __all__ = ["every_mechanism", "kind_and_options", "mechanism_named", "mechanism_names"]
 

@@ -9,10 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.calibration import one_shot_laplace_scale
+from shortlist.algorithms.random_walk import GRID, Walk, is_connected
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Laplace
+from shortlist.draws.reals import Ints
 from shortlist.errors import InputError
-from shortlist.exact import Draws
-from shortlist.histogram import Outcomes, Wants
+from shortlist.evidence import Outcomes, Wants
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
@@ -20,12 +22,10 @@ from shortlist.mechanisms.base import (
     require_few_comparisons,
     score_digits,
 )
-from shortlist.noise import Laplace
 from shortlist.parameters import Contraction, Epsilon, Whole
 from shortlist.privacy import Cost, Pure, round_up
+from shortlist.privacy.calibration import one_shot_laplace_scale
 from shortlist.questions import Question, Rank
-from shortlist.random_walk import GRID, Walk, is_connected
-from shortlist.reals import Ints
 
 __all__ = ["SpectralRanking"]
 

@@ -12,18 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.calibration import one_shot_laplace_scale, peeling_epsilon
+from shortlist.algorithms.race import BITS, Race
+from shortlist.algorithms.threshold_algorithm import balanced, read
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace, Noise
+from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
-from shortlist.exact import Draws
+from shortlist.evidence.view import View
 from shortlist.mechanisms.base import Mechanism, Selection, best_are_named, counted
 from shortlist.mechanisms.peeling import odds
-from shortlist.noise import Exponential, Given, Gumbel, Laplace, Noise
 from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Pure, round_up
-from shortlist.race import BITS, Race
-from shortlist.reals import ROUNDING
-from shortlist.stores.contract import View
-from shortlist.threshold import balanced, read
+from shortlist.privacy.calibration import one_shot_laplace_scale, peeling_epsilon
 
 __all__ = ["AddedNoise", "ThresholdTopK"]
 

@@ -8,18 +8,11 @@ from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from shortlist.calibration import (
-    bounded_range_epsilon,
-    gaussian_sigma,
-    peeling_epsilon,
-    peeling_epsilon_lemma_b1,
-    subtract_down,
-    threshold,
-    zcdp_rho,
-)
-from shortlist.contributions import Contributions
-from shortlist.exact import Draws
-from shortlist.grouping import Shuffle
+from shortlist.algorithms.grouping import Shuffle
+from shortlist.algorithms.unreached import Unreached
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
@@ -40,9 +33,16 @@ from shortlist.parameters import (
     require_delta_above_zero,
 )
 from shortlist.privacy import Approximate, Cost, Gaussian, Pure
+from shortlist.privacy.calibration import (
+    bounded_range_epsilon,
+    gaussian_sigma,
+    peeling_epsilon,
+    peeling_epsilon_lemma_b1,
+    subtract_down,
+    threshold,
+    zcdp_rho,
+)
 from shortlist.questions import HittingSet, Question
-from shortlist.reals import Ints
-from shortlist.unreached import Unreached
 
 __all__ = ["Composition", "UserPeeling", "peel_users"]
 

@@ -9,20 +9,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.calibration import gaussian_rho, gaussian_sigma, threshold
-from shortlist.exact import Draws
-from shortlist.histogram import Wants, WeightedHistogram
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Normal
+from shortlist.draws.reals import UNIT, Ints, NormalCDF
+from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
     require_bounded,
     score_digits,
 )
-from shortlist.noise import Normal
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Gaussian
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
-from shortlist.reals import UNIT, Ints, NormalCDF
 
 __all__ = ["WeightedGaussian", "discover", "people_needed", "to_units"]
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from shortlist.calibration import peeling_epsilon_lemma_b1
-from shortlist.exact import Draws
-from shortlist.histogram import Wants, WeightedHistogram
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.privacy import Approximate
+from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
 __all__ = ["WeightedGaussianPeeling"]
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.calibration import one_shot_laplace_scale
-from shortlist.exact import Draws
-from shortlist.histogram import Wants, Wins
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Laplace
+from shortlist.evidence import Wants, Wins
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     Mechanism,
@@ -17,9 +17,9 @@ from shortlist.mechanisms.base import (
     require_few_comparisons,
     score_digits,
 )
-from shortlist.noise import Laplace
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Cost, Pure
+from shortlist.privacy.calibration import one_shot_laplace_scale
 from shortlist.questions import Question, Rank
 
 __all__ = ["WinCount"]

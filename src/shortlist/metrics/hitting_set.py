@@ -1,6 +1,6 @@
 """How many users a set of items reaches, and the sets that reach most, without any privacy.
 
-They read private data: for experiments only. Users' sets are `shortlist.contributions.
+They read private data: for experiments only. Users' sets are `shortlist.evidence.contributions.
 Contributions`, as `Contributions.of_rows` makes them from the codes of a table of pairs.
 """
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.metrics.checks import Positions, positions_of, require_k
+from shortlist.metrics._checks import Positions, positions_of, require_k
 
 if TYPE_CHECKING:
-    from shortlist.contributions import Contributions
+    from shortlist.evidence.contributions import Contributions
 
 __all__ = ["best_hitting_set", "greedy_hitting_set", "hits", "missed_users"]
 
@@ -37,7 +37,7 @@ def hits(held: Contributions, positions: Positions) -> int:
 
     Source: Dick et al. (2026), Section 4.2; Mitrovic et al. (2017).
 
-    >>> from shortlist.contributions import Contributions
+    >>> from shortlist.evidence.contributions import Contributions
     >>> users, items = np.array([[0, 0, 1, 2], [0, 1, 1, 2]], np.uint32)
     >>> held = Contributions.of_rows(users, items, n_users=3, n_items=3)
     >>> hits(held, [1]), missed_users(held, [1])
@@ -80,12 +80,12 @@ def greedy_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:
 
     Source: Nemhauser, Wolsey & Fisher (1978); Dick et al. (2026), Section 5.3.
 
-    >>> from shortlist.contributions import Contributions
+    >>> from shortlist.evidence.contributions import Contributions
     >>> users, items = np.array([[0, 0, 1, 2], [0, 1, 1, 2]], np.uint32)
     >>> greedy_hitting_set(Contributions.of_rows(users, items, n_users=3, n_items=3), k=2)
     array([1, 2])
     """
-    from shortlist.unreached import Unreached
+    from shortlist.algorithms.unreached import Unreached
 
     require_k(k)
     unreached = Unreached.of(held, np.arange(held.n_items))
@@ -111,7 +111,7 @@ def best_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:
     Raises:
         ValueError: There are more than a million sets to try, or k is out of range.
 
-    >>> from shortlist.contributions import Contributions
+    >>> from shortlist.evidence.contributions import Contributions
     >>> users, items = np.array([[0, 0, 1, 2], [0, 1, 1, 2]], np.uint32)
     >>> best_hitting_set(Contributions.of_rows(users, items, n_users=3, n_items=3), k=2)
     array([1, 2])

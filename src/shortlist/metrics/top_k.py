@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.metrics.checks import Positions, positions_of, require_k
+from shortlist.metrics._checks import Positions, positions_of, require_k
 
 __all__ = [
     "one_shot_laplace_success",

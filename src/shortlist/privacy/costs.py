@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Self
 
 from shortlist.errors import InputError, written
-from shortlist.privacy.curves import gaussian_delta, response_delta, zcdp_delta
+from shortlist.privacy._curves import gaussian_delta, response_delta, zcdp_delta
 from shortlist.privacy.rounding import bisect, round_down, round_up
 
 __all__ = ["ZCDP", "Approximate", "Cost", "Either", "Gaussian", "Pure", "Sum", "max"]

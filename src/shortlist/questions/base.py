@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from shortlist.parameters import Whole, checked
 
-if TYPE_CHECKING:
-    from shortlist.mechanisms.base import Mechanism
-
-__all__ = ["Build", "KItems", "Question"]
-
-Build = Callable[[float, float], "Mechanism"]
-"""From epsilon and delta to the mechanism that was asked for, all its other parameters given."""
+__all__ = ["KItems", "Question"]
 
 
 class Question:
@@ -44,24 +37,6 @@ class Question:
 
     def require(self, *, items_are_public: bool) -> None:
         """Refuse a question that makes no sense of such items."""
-
-    def answered(
-        self,
-        build: Build,
-        *,
-        epsilon: float,
-        delta: float,
-        max_items_per_user: int | None,  # noqa: ARG002 - for questions that add to a selection
-    ) -> Mechanism:
-        """The mechanism that answers it, built here so that a question can wrap what it needs.
-
-        Args:
-            build: The mechanism that was asked for, from epsilon and delta.
-            epsilon: Of the whole.
-            delta: Of the whole.
-            max_items_per_user: In how many counts one user is at most; None if there is no bound.
-        """
-        return build(epsilon, delta)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from shortlist.guarantee import Guarantee
+from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
 from shortlist.release.described import asked_for, named
 from shortlist.release.display import html, rich, text

@@ -9,8 +9,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.guarantee import Guarantee
     from shortlist.privacy import Cost
+    from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism
 
 __all__ = ["Described", "asked_for", "name_of", "named", "plain", "promised"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.processes import require_threads
+from shortlist.release._types import name_of_type, texts
 from shortlist.release.described import named, plain, promised
-from shortlist.release.types import name_of_type, texts
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +28,7 @@ METADATA = "shortlist.release"  # the key under which a Parquet file holds all b
 
 def about(release: Release) -> dict[str, Any]:
     """Everything that a release says but its items, as JSON values."""
-    from shortlist.version import __version__  # looks for the installed package
+    from shortlist._version import __version__  # looks for the installed package
 
     frame, scores = release.to_polars(), release.scores
     rank, *columns = frame.columns

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from shortlist._version import __version__
 from shortlist.errors import InputError
-from shortlist.guarantee import Guarantee
+from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
+from shortlist.release._types import type_named, values
 from shortlist.release.described import Described
 from shortlist.release.formats import FORMAT, METADATA, VERSION
-from shortlist.release.types import type_named, values
-from shortlist.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,10 +9,10 @@ from shortlist.release import Release, Scores
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.guarantee import Guarantee
+    from shortlist.draws.reals import Ints
     from shortlist.mechanisms.base import Mechanism, Selection
+    from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
-    from shortlist.reals import Ints
 
 __all__ = ["make_release"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shortlist.release.described import asked_for, name_of
 
 if TYPE_CHECKING:
-    from shortlist.guarantee import Guarantee
+    from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism, Release
     from shortlist.release.scores import Scores
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.errors import InputError, written
-from shortlist.guarantee import Guarantee
 from shortlist.mechanisms.base import Mechanism
 from shortlist.plan import Budget, Plan, require_enough
 from shortlist.planning import mechanism_for
+from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
 from shortlist.questions import Question
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
-from shortlist.engines.comparisons import ComparisonsInMemory
+from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.errors import InputError, shown, written
-from shortlist.histogram import Outcomes
+from shortlist.evidence import Outcomes
 from shortlist.mechanisms.base import Mechanism
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import Rank
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
-from shortlist.table.comparisons import ComparisonTable, open_comparisons
+from shortlist.table.comparison_rows import ComparisonTable, open_comparisons
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
 if TYPE_CHECKING:

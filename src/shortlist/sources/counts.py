@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
-from shortlist.engines.histogram import HistogramInMemory
+from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import TopK

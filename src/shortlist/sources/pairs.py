@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
-from shortlist.engines.rows import RowsInMemory
+from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError
 from shortlist.parameters import require_count
 from shortlist.plan import Budget

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shortlist import stores
 from shortlist.bits import Bits
-from shortlist.engines.store import IndexedStore
+from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError, written
 from shortlist.plan import Budget
 from shortlist.questions import TopK
@@ -16,7 +16,7 @@ __all__ = ["Store", "store"]
 
 
 def store(
-    url_or_store: str | stores.Store,
+    url_or_store: str | stores.ScoreStore,
     *,
     table: str | None = None,
     item: str | None = None,
@@ -52,7 +52,7 @@ def store(
     ['Emma']
     """
     names = {"table": table, "item": item, "count": count}
-    if isinstance(url_or_store, stores.Store):
+    if isinstance(url_or_store, stores.ScoreStore):
         given = [f"{name}={written(value)}" for name, value in names.items() if value is not None]
         if given:
             raise InputError(f"{given[0]}: goes with a URL, and the store has its own.")
@@ -77,7 +77,7 @@ class Store(Source):
     Questions may be asked from several threads; each reads for itself.
     """
 
-    def __init__(self, held: stores.Store, budget: Budget | None = None) -> None:
+    def __init__(self, held: stores.ScoreStore, budget: Budget | None = None) -> None:
         named = "" if held.count is None else f' of "{held.count}"'
         super().__init__(
             IndexedStore(held),

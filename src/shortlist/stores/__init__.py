@@ -3,8 +3,8 @@
 A database's library loads when a store of its kind is built.
 """
 
-from shortlist.stores.base import Accesses, Rows, Snapshot, Store
-from shortlist.stores.contract import View
+from shortlist.evidence.view import View
+from shortlist.stores.base import Accesses, ScoreStore, Snapshot, StoredRows
 from shortlist.stores.memory import MemoryStore
 from shortlist.stores.postgres import PostgresStore
 from shortlist.stores.sqlite import SqliteStore
@@ -13,9 +13,9 @@ __all__ = [
     "Accesses",
     "MemoryStore",
     "PostgresStore",
-    "Rows",
+    "ScoreStore",
     "Snapshot",
     "SqliteStore",
-    "Store",
+    "StoredRows",
     "View",
 ]

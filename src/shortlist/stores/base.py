@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
 
+from shortlist.draws.reals import Ints
 from shortlist.errors import InputError, spending
 from shortlist.processes import StaysHere
-from shortlist.reals import Ints
-from shortlist.stores.faults import guarded
-from shortlist.stores.scores import aligned, whole_scores
+from shortlist.stores._faults import guarded
+from shortlist.stores._scores import aligned, whole_scores
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MOST", "Accesses", "Rows", "Snapshot", "Store"]
+__all__ = ["MOST", "Accesses", "ScoreStore", "Snapshot", "StoredRows"]
 
 MOST = 2**32  # ids that a store can span
 
@@ -41,7 +41,7 @@ class Accesses:
     random: int = 0
 
 
-class Rows(ABC):
+class StoredRows(ABC):
     """What one kind of store reads, at one moment of its table.
 
     Attributes:
@@ -82,7 +82,7 @@ class Snapshot:
         costs: As `contract.View`.
     """
 
-    def __init__(self, rows: Rows, costs: tuple[float, float], accesses: Accesses) -> None:
+    def __init__(self, rows: StoredRows, costs: tuple[float, float], accesses: Accesses) -> None:
         self.size = rows.size
         self.costs = costs
         self._rows = rows
@@ -158,7 +158,7 @@ class Snapshot:
         self._last = int(scores[-1])
 
 
-class Store(StaysHere, ABC):
+class ScoreStore(StaysHere, ABC):
     """A histogram that is asked for few of its counts. To add a kind, give `rows` and `prepare`.
 
     Attributes:
@@ -189,7 +189,7 @@ class Store(StaysHere, ABC):
             rows.close()
 
     @abstractmethod
-    def rows(self) -> Rows:
+    def rows(self) -> StoredRows:
         """The rows as they are now.
 
         Raises:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist.draws.reals import Ints
 from shortlist.errors import InputError
 from shortlist.processes import require_threads
-from shortlist.reals import Ints
-from shortlist.stores.base import MOST, Rows, Store
+from shortlist.stores.base import MOST, ScoreStore, StoredRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +20,7 @@ __all__ = ["MemoryStore"]
 _BLOCK = 2**20  # counts looked at together, so that a file is never in memory as a whole
 
 
-class MemoryStore(Store):
+class MemoryStore(ScoreStore):
     """A store of arrays: of items, and of their counts. The id of an item is its position.
 
     The arrays are not copied, so that they may be mapped from files, and must not change while a
@@ -75,14 +75,14 @@ class MemoryStore(Store):
         if self.order is None:
             self.order = np.argsort(self._counts, kind="stable")[::-1]
 
-    def rows(self) -> Rows:
+    def rows(self) -> StoredRows:
         """As `Store`."""
         if self.order is None:
             raise InputError("order: the counts are in no order yet; call prepare() first.")
         return _Arrays(self._items, self._counts, self.order)
 
 
-class _Arrays(Rows):
+class _Arrays(StoredRows):
     origin = "counts"
 
     def __init__(self, items: pl.Series | NDArray[Any], counts: Ints, order: Ints) -> None:
@@ -126,7 +126,7 @@ def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - 
     """The items, of a type that can be one; an array of such a type stays where it is."""
     import polars as pl
 
-    from shortlist.table.kinds import kind_of
+    from shortlist.table.key_types import kind_of
     from shortlist.table.part import attempt
 
     refusal = "items: must be one array or list of strings, integers or dates; cast them."

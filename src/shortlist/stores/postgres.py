@@ -7,11 +7,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError
-from shortlist.stores.base import Rows, Store
-from shortlist.stores.faults import PRIVATE, guarded
-from shortlist.stores.names import Names
-from shortlist.stores.postgres_rows import PostgresRows
-from shortlist.stores.postgres_table import PostgresTable
+from shortlist.stores._faults import PRIVATE, guarded
+from shortlist.stores._names import Names
+from shortlist.stores._postgres_rows import PostgresRows
+from shortlist.stores._postgres_table import PostgresTable
+from shortlist.stores.base import ScoreStore, StoredRows
 
 if TYPE_CHECKING:
     import psycopg
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 _URL = 'url="postgresql://…"'  # it may hold a password, anywhere where it is mistyped
 
 
-class PostgresStore(Store):
+class PostgresStore(ScoreStore):
     """A table in PostgreSQL, with one row per item: the item, and how many users hold it.
 
     Each question has a connection of its own, and one transaction, read only and repeatable read.
@@ -69,7 +69,7 @@ class PostgresStore(Store):
         """
         self._ask(lambda connection, names: PostgresTable(connection, names).prepare())
 
-    def rows(self) -> Rows:
+    def rows(self) -> StoredRows:
         """As `Store`.
 
         Raises:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.errors import InputError, shown, written
-from shortlist.stores.base import Rows, Store
-from shortlist.stores.faults import PRIVATE, guarded
-from shortlist.stores.names import Names
-from shortlist.stores.sqlite_rows import SqliteRows, SqliteTable
+from shortlist.stores._faults import PRIVATE, guarded
+from shortlist.stores._names import Names
+from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
+from shortlist.stores.base import ScoreStore, StoredRows
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,7 +22,7 @@ __all__ = ["SqliteStore"]
 _T = TypeVar("_T")
 
 
-class SqliteStore(Store):
+class SqliteStore(ScoreStore):
     """A table in an SQLite file, with one row per item: the item, and how many users hold it.
 
     The file is opened for reading only, anew for each question, in one transaction. The id of
@@ -62,7 +62,7 @@ class SqliteStore(Store):
         """
         self._ask(lambda connection, names: SqliteTable(connection, names).prepare(), mode="rw")
 
-    def rows(self) -> Rows:
+    def rows(self) -> StoredRows:
         """As `Store`.
 
         Raises:

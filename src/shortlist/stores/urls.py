@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from shortlist.errors import InputError, nearest
-from shortlist.stores.base import Store
+from shortlist.stores.base import ScoreStore
 from shortlist.stores.postgres import PostgresStore
 from shortlist.stores.sqlite import SqliteStore
 
@@ -14,7 +14,7 @@ __all__ = ["open_store", "sqlite_path"]
 _KINDS = "sqlite:///items.db or postgresql://user@host:5432/database"
 
 
-def open_store(url: str, *, table: str, item: str, count: str) -> Store:
+def open_store(url: str, *, table: str, item: str, count: str) -> ScoreStore:
     """The store of that URL. Nothing but the schema is read.
 
     Args:

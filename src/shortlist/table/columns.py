@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, named, nearest, shown, written
-from shortlist.table.kinds import kind_of
+from shortlist.table.key_types import kind_of
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:

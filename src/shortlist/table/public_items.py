@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError, named, shown
-from shortlist.table.arrow import is_arrow
+from shortlist.table._arrow import is_arrow
+from shortlist.table._files import exists, is_list_of_paths
+from shortlist.table._formats import has_known_suffix
+from shortlist.table._public_values import from_values, no_fit, other_type
+from shortlist.table._sameness import refuse_same, refuse_taken_out
 from shortlist.table.columns import check_columns, column_type
-from shortlist.table.files import exists, is_list_of_paths
-from shortlist.table.formats import has_known_suffix
-from shortlist.table.kinds import kind_of
+from shortlist.table.key_types import kind_of
 from shortlist.table.part import Part, attempt
-from shortlist.table.public_values import from_values, no_fit, other_type
 from shortlist.table.reading import open_parts, rows_of, unreadable
-from shortlist.table.sameness import refuse_same, refuse_taken_out
 
 if TYPE_CHECKING:
     import polars as pl

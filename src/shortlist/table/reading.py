@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import SPENT, InputError, written
 from shortlist.processes import require_threads
-from shortlist.table.files import files_of, is_list_of_paths
-from shortlist.table.formats import check_separator
-from shortlist.table.frames import open_frame
-from shortlist.table.kinds import is_same_kind
-from shortlist.table.objects import as_text
+from shortlist.table._files import files_of, is_list_of_paths
+from shortlist.table._formats import check_separator
+from shortlist.table._frames import open_frame
+from shortlist.table._objects import as_text
+from shortlist.table.key_types import is_same_kind
 from shortlist.table.part import Part, origin_of
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 

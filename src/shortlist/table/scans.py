@@ -12,9 +12,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError
-from shortlist.table.encoding import conversion, encoding_of
-from shortlist.table.files import NamedFile
-from shortlist.table.formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
+from shortlist.table._encoding import conversion, encoding_of
+from shortlist.table._files import NamedFile
+from shortlist.table._formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:

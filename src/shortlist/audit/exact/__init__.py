@@ -1,0 +1,1 @@
+"""The exact instrument: output laws of the code as it runs, enumerated."""

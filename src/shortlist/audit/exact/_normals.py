@@ -1,0 +1,145 @@
+"""Densities of normal noise, by Taylor polynomials with a proven bound of what they leave out.
+
+On a panel of half width h around c, with x = c + h u, a density is an entire function of u. Where
+it is at most M for all complex |u| <= R, its coefficients are at most M / R^n (Cauchy), so that for
+real |u| <= 1 those from n = N on add up to at most M R^-N / (1 - 1/R). For the normal density and
+the normal distribution function, |f(x + iy)| <= exp(y²/2) times what it is at most on the real
+line, since |exp(-(x + iy)²/2)| = exp(-x²/2) exp(y²/2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from flint import arb, arb_poly, arb_series, ctx
+
+from shortlist.audit.exact._lines import Function, PolynomialLine, breaks_of
+from shortlist.draws.noise import Noise, Normal
+from shortlist.draws.reals import UNIT
+
+__all__ = ["NormalLine"]
+
+REACH = 11  # standard deviations on either side
+STEP = 2  # width of a panel in standard deviations
+TERMS = 44  # of a Taylor polynomial
+RADIUS = 5  # of the circle on which functions are bounded, in half widths
+
+
+class NormalLine(PolynomialLine):
+    """One normal noise for each item, perhaps cut at a bound; or such a one plus free ones."""
+
+    def __init__(
+        self, scores: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]
+    ) -> None:
+        """The panels reach far beyond all scores, and break at the points."""
+        parts = [noise for noise in noises if isinstance(noise, Normal)]
+        if len(parts) < len(noises) or any(noise.bounds is not None for noise in parts[1:]):
+            raise TypeError(f"{noises!r}: only the first of several normal noises may be cut")
+        self._scores, self._first, self._free = scores, parts[0], parts[1:]
+        sds = [arb(noise.weight) * arb(noise.sd) for noise in parts]
+        self._variance = sum((sd * sd for sd in sds), arb(0))
+        self._left = sum((sd * sd for sd in sds[1:]), arb(0))
+        spread = self._variance.sqrt()
+        self._cuts = self._known_cuts()
+        kinks = [] if self._free else [x for cut in self._cuts for x in cut[:1]]
+        low = min([*scores, *kinks], key=float) - REACH * spread
+        high = max([*scores, *kinks], key=float) + REACH * spread
+        steps = int(float((high - low) / spread) / STEP * max(1.0, self._steepness())) + 1
+        grid = [low + (high - low) * i / steps for i in range(1, steps)]
+        inside = [x for x in [*points, *kinks] if low < x < high]
+        grid = [x for x in grid if not any((x - y).contains(0) for y in inside)]
+        least = min((cut[2] for cut in self._cuts), key=float, default=arb(1))
+        tail = (arb(REACH) / arb(2).sqrt()).erfc() / least
+        super().__init__(breaks_of([low, *grid, *inside, high]), tail)
+
+    def _steepness(self) -> float:
+        """How fast the chance of a known side rises in the sum of the noises, at most."""
+        first = self._first
+        if first.bounds is None or not self._free:
+            return 0.0
+        return float(arb(first.weight) * arb(first.sd) / self._left.sqrt())
+
+    def _known_cuts(self) -> list[tuple[arb, int, arb]]:
+        """For each item: where its noisy value is cut, on which side it lies, and how likely."""
+        noise = self._first
+        if noise.bounds is None or noise.above is None:
+            return []
+        cuts = []
+        for score, bound, above in zip(self._scores, noise.bounds, noise.above, strict=True):
+            exact = arb(int(bound)) * arb(UNIT)
+            sign = 1 if above else -1
+            likely = (sign * exact / (arb(noise.sd) * arb(2).sqrt())).erfc() / 2
+            cuts.append((score + arb(noise.weight) * exact, sign, likely))
+        return cuts
+
+    def density(self, item: int) -> Function:
+        """Of the item's score plus its noise.
+
+        Given the sum of a cut normal and free ones, the first is normal again, so the density of
+        the sum is normal times the chance of the known side.
+        """
+        panels = [self._bell(i, self._scores[item]) for i in range(len(self.middles))]
+        if not self._cuts:
+            return panels
+        end, sign, likely = self._cuts[item]
+        scale = arb_poly([1 / likely])
+        if self._free:
+            sides = [self._side(i, item) for i in range(len(panels))]
+            return [self.product(p, s * scale) for p, s in zip(panels, sides, strict=True)]
+        return [
+            p * scale if sign * (middle - end) > 0 else None
+            for p, middle in zip(panels, self.middles, strict=True)
+        ]
+
+    def _bell(self, panel: int, score: arb) -> arb_poly:
+        """The normal density."""
+        half, spread = self.halves[panel], self._variance.sqrt()
+        height = 1 / (spread * (2 * arb.pi()).sqrt())
+        bell = _taylor(
+            lambda z: (-z * z / 2).exp(), (self.middles[panel] - score) / spread, half / spread
+        )
+        return _widened(bell * height, height * _growth(half / spread))
+
+    def _side(self, panel: int, item: int) -> arb_poly:
+        """Given the sum, the chance that the first noise lies on its known side of the bound."""
+        end, sign, _ = self._cuts[item]
+        score, weight = self._scores[item], arb(self._first.weight)
+        bound = (end - score) / weight
+        slope = weight * arb(self._first.sd) ** 2 / self._variance
+        left = arb(self._first.sd) * (self._left / self._variance).sqrt()
+        at = sign * (slope * (self.middles[panel] - score) - bound) / left
+        step = sign * slope * self.halves[panel] / left
+        root = arb(2).sqrt()
+        chance = _taylor(lambda z: z.erfc() / 2, -at / root, -step / root)
+        return _widened(chance, _growth(abs(step)))
+
+    def product(self, one: arb_poly, other: arb_poly) -> arb_poly:
+        """Terms from `TERMS` on are at most their coefficients, since |u| <= 1."""
+        whole = one * other
+        if whole.length() <= TERMS:
+            return whole
+        rest = sum((abs(c) for c in whole.coeffs()[TERMS:]), arb(0))
+        return _widened(whole.truncate(TERMS), rest)
+
+
+def _taylor(function: Callable[[arb_series], arb_series], at: arb, step: arb) -> arb_poly:
+    """The first terms of function(at + step u)."""
+    kept, ctx.cap = ctx.cap, TERMS
+    try:
+        return arb_poly(function(arb_series([at, step], prec=TERMS)).coeffs())
+    finally:
+        ctx.cap = kept
+
+
+def _growth(step: arb) -> arb:
+    """What a Taylor polynomial leaves out, of a function that grows as exp(y²/2), y = step · Im u.
+
+    Where it is at most 1 on the real line.
+    """
+    most = ((step * RADIUS) ** 2 / 2).exp()
+    return most / arb(RADIUS) ** TERMS / (1 - arb(1) / RADIUS)
+
+
+def _widened(formula: arb_poly, error: arb) -> arb_poly:
+    """With an error of at most so much at every point."""
+    return formula + arb(0, error.abs_upper())

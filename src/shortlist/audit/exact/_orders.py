@@ -1,0 +1,268 @@
+"""The law of `Draws.order` on a few items, in balls: what can come out, and how likely it is.
+
+Whatever the noise, an order's probability is a chain of integrals, each of the density of the next
+item times what was integrated before. Laplace, exponential, Gumbel and uniform noise have them in
+closed form (`exponentials`), normal noise by Taylor polynomials with a proven error (`normals`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import factorial
+from typing import TYPE_CHECKING
+
+from flint import arb, arb_mat
+
+from shortlist.audit.exact._exponentials import CellLine, CubeLine
+from shortlist.audit.exact._lines import PRECISION, Function, Line
+from shortlist.audit.exact._normals import NormalLine
+from shortlist.draws.noise import Given, Gumbel, Noise, Normal, Radius, UniformNoise
+from shortlist.draws.noisy_values import ANY
+from shortlist.draws.precision import precision
+from shortlist.draws.reals import UNIT
+
+if TYPE_CHECKING:
+    from shortlist.draws.reals import Ints
+
+__all__ = ["OrderLaw", "order_and_cell_law", "order_law"]
+
+_Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+OrderLaw = dict[tuple[tuple[int, ...], tuple[int, ...]], arb]
+
+
+def order_law(
+    scores: Ints,
+    noises: Sequence[Noise],
+    at_least: Ints | None = None,
+    k: int | None = None,
+    *,
+    unit: float = UNIT,
+    radius: Radius | None = None,
+) -> dict[tuple[int, ...], arb]:
+    """The probability of each tuple of positions that `order` can return, for about 5 items."""
+    law = order_and_cell_law(scores, noises, at_least, k, unit=unit, radius=radius)
+    return {positions: p for (positions, _), p in law.items()}
+
+
+def order_and_cell_law(
+    scores: Ints,
+    noises: Sequence[Noise],
+    at_least: Ints | None = None,
+    k: int | None = None,
+    edges: Sequence[float] = (),
+    *,
+    unit: float = UNIT,
+    radius: Radius | None = None,
+) -> OrderLaw:
+    """The same of positions with, for each, the number of `edges` that its value has passed."""
+    if not len(scores):
+        return {((), ()): arb(1)}
+    with precision(PRECISION + _digits_lost(scores, noises, unit)):
+        return _law(scores, noises, at_least, k, edges, unit, radius)
+
+
+def _digits_lost(scores: Ints, noises: Sequence[Noise], unit: float) -> int:
+    """In bits: the clocks of Gumbel noise run at rates that differ by so many, twice."""
+    (first, *_) = noises
+    noise = first.noise if isinstance(first, Given) else first
+    if not isinstance(noise, Gumbel):
+        return 0
+    gap = (int(scores.max()) - int(scores.min())) * unit / noise.scale
+    return min(3 * math.ceil(gap), 10_000)
+
+
+def _law(
+    scores: Ints,
+    noises: Sequence[Noise],
+    at_least: Ints | None,
+    k: int | None,
+    edges: Sequence[float],
+    unit: float,
+    radius: Radius | None,
+) -> OrderLaw:
+    n = len(scores)
+    # Without bounds and cells only differences decide, whose balls are narrower.
+    least = int(min(scores)) if at_least is None and not edges else 0
+    exact = [arb(int(score) - least) * arb(unit) for score in scores]
+    floors: list[arb | None] = [None] * n
+    if at_least is not None:
+        floors = [None if x == ANY else arb(int(x)) * arb(unit) for x in at_least]
+    values = [arb(edge) for edge in edges]
+    most = n if k is None else min(k, n)
+    sizes = range(most + 1) if at_least is not None else [most]
+    kinds = _kinds(scores, noises, floors)
+    if radius is not None:
+        return _cube_law(exact, noises, kinds, most, radius)
+    points = [*(f for f in floors if f is not None), *values]
+    line: Line
+    if all(isinstance(noise, Normal) for noise in noises):
+        line = NormalLine(exact, noises, points)
+    else:
+        (noise,) = noises
+        line = CellLine(exact, noise, points)
+    return dict(_Orders(line, kinds, floors, values).law(sizes, full=most))
+
+
+def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
+    """A number for each item, the same for items whose values have the same law."""
+    told = []
+    for i, (score, low) in enumerate(zip(scores, floors, strict=True)):
+        parts = [int(score), None if low is None else float(low)]
+        for noise in noises:
+            if isinstance(noise, Normal) and noise.bounds is not None and noise.above is not None:
+                parts += [int(noise.bounds[i]), bool(noise.above[i])]
+            elif isinstance(noise, Given):
+                parts.append(int(noise.leading[i]))
+        told.append(parts)
+    return [told.index(parts) for parts in told]
+
+
+@dataclass
+class _Orders:
+    """The noisy values of some items, on a line.
+
+    Attributes:
+        line: With the items' densities.
+        kinds: Equal for items whose values have the same law.
+        floors: Below these, items do not take part; None where they always do.
+        edges: Where values are cut into cells.
+    """
+
+    line: Line
+    kinds: Sequence[int]
+    floors: Sequence[arb | None]
+    edges: Sequence[arb]
+    _above: dict[int, Function] = field(default_factory=dict)
+    _below: dict[int, arb] = field(default_factory=dict)
+    _behind: dict[int, Function] = field(default_factory=dict)
+    _chains: dict[_Key, tuple[Function | None, arb]] = field(default_factory=dict)
+
+    def law(
+        self, sizes: Sequence[int], full: int
+    ) -> Iterator[tuple[tuple[tuple[int, ...], tuple[int, ...]], arb]]:
+        """The probability of each outcome of so many items; the others are then below floors.
+
+        Where it is `full`, the others may also be behind.
+        """
+        known: dict[tuple[tuple[int, ...], tuple[int, ...]], arb] = {}
+        n = len(self.kinds)
+        for kind in set(self.kinds):
+            self._prepare(kind, self.kinds.index(kind))
+        for size in sizes:
+            for chosen in itertools.permutations(range(n), size):
+                kinds = tuple(self.kinds[i] for i in chosen)
+                rest = [self.kinds[i] for i in range(n) if i not in chosen]
+                passed = range(len(self.edges), -1, -1)
+                for cells in itertools.combinations_with_replacement(passed, size):
+                    if (kinds, cells) not in known:
+                        p = self._probability(kinds, cells, rest, is_full=size == full)
+                        known[kinds, cells] = p
+                    if not known[kinds, cells].is_zero():
+                        yield (chosen, cells), known[kinds, cells]
+
+    def _prepare(self, kind: int, item: int) -> None:
+        density, low = self.line.density(item), self.floors[item]
+        kept = [low is None or middle > low for middle in self.line.middles]
+        self._above[kind] = self.line.where(density, kept)
+        failed = self.line.where(density, [not keep for keep in kept])
+        _, self._below[kind] = self.line.cumulative(failed, arb(0))
+        self._behind[kind], _ = self.line.cumulative(self._above[kind], self._below[kind])
+
+    def _probability(
+        self, kinds: tuple[int, ...], cells: tuple[int, ...], rest: list[int], *, is_full: bool
+    ) -> arb:
+        """Of: these in this order, the rest below their floors, or just behind if it is full.
+
+        No more is lost beyond the line's ends than all items' tails.
+        """
+        behind = tuple(sorted(rest)) if is_full else ()
+        p = self._chain(kinds, cells, behind)[1]
+        if not is_full:
+            for kind in rest:
+                p *= self._below[kind]
+        lost = self.line.tail * len(self.kinds)
+        return p if lost.is_zero() else p + arb(lost / 2, lost / 2)
+
+    def _chain(
+        self, kinds: tuple[int, ...], cells: tuple[int, ...], behind: tuple[int, ...]
+    ) -> tuple[Function | None, arb]:
+        """The chance of these in this order with those behind, all below a point; and of all."""
+        key = kinds, cells, behind
+        if key not in self._chains:
+            if kinds:
+                within, _ = self._chain(kinds[1:], cells[1:], behind)
+                factors = [self._in_cell(kinds[0], cells[0]), *([within] if within else [])]
+                self._chains[key] = self.line.cumulative(self.line.times(*factors), arb(0))
+            else:
+                rest = [self._behind[kind] for kind in behind]
+                self._chains[key] = self.line.times(*rest) if rest else None, arb(1)
+        return self._chains[key]
+
+    def _in_cell(self, kind: int, cell: int) -> Function:
+        """The density above the floor, inside of a cell."""
+        if not self.edges:
+            return self._above[kind]
+        middles = self.line.middles
+        passed = [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
+        return self.line.where(self._above[kind], [p == cell for p in passed])
+
+
+def _cube_law(
+    scores: list[arb], noises: Sequence[Noise], kinds: list[int], k: int, radius: Radius
+) -> OrderLaw:
+    """With noise that is uniform in a cube, whose half side is random.
+
+    Between half the gaps of the scores, where the ends of the densities stand in one order, an
+    order's probability is a polynomial of 1 / half side, of degree n at most: it is found from its
+    values at n + 1 points. The half side is the sum of `shape` exponentials of mean `scale`.
+    """
+    if [type(noise) for noise in noises] != [UniformNoise] or radius.shape <= len(scores):
+        raise TypeError(f"{noises!r}, {radius!r}: not the noise in a cube whose law is known")
+    n, scale = len(scores), arb(radius.scale)
+    pairs = itertools.combinations(scores, 2)
+    gaps = sorted({abs(a - b) / 2 for a, b in pairs if not (a - b).is_zero()}, key=float)
+    law: OrderLaw = {}
+    for low, high in itertools.pairwise([arb(0), *_distinct(gaps), None]):
+        end = low + scale if high is None else high
+        radii = [low + (end - low) * (j + 1) / (n + 2) for j in range(n + 1)]
+        laws = [
+            dict(_Orders(CubeLine(scores, r), kinds, [None] * n, ()).law([k], full=k))
+            for r in radii
+        ]
+        weights = _polynomial_weights(radii, radius.shape, low, high, scale)
+        for outcome in set().union(*laws):
+            p = sum((w * at.get(outcome, arb(0)) for w, at in zip(weights, laws, strict=True)))
+            law[outcome] = law.get(outcome, arb(0)) + p
+    return law
+
+
+def _distinct(rising: list[arb]) -> list[arb]:
+    return [x for i, x in enumerate(rising) if i == 0 or not (x - rising[i - 1]).is_zero()]
+
+
+def _polynomial_weights(
+    radii: list[arb], shape: int, low: arb, high: arb | None, scale: arb
+) -> list[arb]:
+    """By which the values at these radii make up the integral from low to high.
+
+    The integral of r^-j against the density r^(shape-1) exp(-r/scale) / (scale^shape (shape-1)!)
+    is that of another such density, for j = 0 .. len(radii) - 1.
+    """
+    integrals = []
+    for j in range(len(radii)):
+        left = shape - j
+        ratio = arb(factorial(left - 1)) / factorial(shape - 1) / scale**j
+        beyond = arb(0) if high is None else _beyond(left, high / scale)
+        integrals.append(ratio * (_beyond(left, low / scale) - beyond))
+    powers = arb_mat([[r**-j for r in radii] for j in range(len(radii))])
+    solved = powers.solve(arb_mat([[x] for x in integrals]))
+    return [solved[i, 0] for i in range(len(radii))]
+
+
+def _beyond(shape: int, t: arb) -> arb:
+    """P(a sum of so many exponentials of mean 1 > t)."""
+    terms = (t**i / factorial(i) for i in range(shape))
+    return sum(terms, arb(0)) * (-t).exp()

@@ -1,0 +1,279 @@
+"""An enumerator in the place of `Draws`: the exact output law of code as it runs.
+
+`law_in_balls(run)` calls `run(draws)` again and again. Each time a different branch is taken at the
+last draw that still has one; when all branches of all draws were taken, the outcomes with their
+probabilities are the output law, enclosed in balls. Nothing is sampled. `order`, whose noise is
+continuous, branches over the orders it can return (`orders`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, NoReturn, Self, TypeVar
+
+import numpy as np
+from flint import arb, arb_poly
+from numpy.typing import NDArray
+
+from shortlist.algorithms.slack import SlackClasses
+from shortlist.audit.answers.cells import Unknown
+from shortlist.audit.answers.control import Control
+from shortlist.audit.exact._lines import PRECISION
+from shortlist.audit.exact._orders import OrderLaw, order_and_cell_law
+from shortlist.draws.exact_draws import Ordered
+from shortlist.draws.noise import Noise, Radius
+from shortlist.draws.precision import precision
+from shortlist.draws.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
+
+__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_in_balls"]
+
+_MOST_DRAWS = 10**4  # of a run
+NEGLIGIBLE = 1e-30  # of a branch that floats do without
+
+Outcome = TypeVar("Outcome", bound=Hashable)
+Options = Sequence[tuple[Any, arb]]
+
+
+class Forgotten(Control):
+    """Code drew other things than before, though all that it drew was the same."""
+
+
+def law_in_balls(
+    run: Callable[[Any], Outcome],
+    edges: Sequence[float] = (),
+    *,
+    negligible: float = 0.0,
+    draws: type[Enumerator] | None = None,
+) -> dict[Outcome, arb]:
+    """The probability of each outcome of `run`, which must return something hashable.
+
+    Args:
+        run: What is enumerated, given its draws.
+        edges: The values that `order` returns are the number of edges that the value has passed.
+        negligible: Branches that are certainly less likely are left out.
+        draws: The kind of enumerator; None for `Enumerator`.
+
+    Raises:
+        Forgotten: By the same draws, `run` goes on to others: it depends on more than its draws.
+    """
+    outcomes: dict[Outcome, arb] = {}
+    branch: Enumerator | None = (draws or Enumerator)(edges, negligible)
+    with precision(PRECISION):
+        while branch is not None:
+            outcome = run(branch)
+            branch.end()
+            outcomes[outcome] = outcomes.get(outcome, arb(0)) + branch.probability
+            branch = branch.next()
+        if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-50) < 0:
+            raise ArithmeticError("the branches do not add up to 1")
+    return outcomes
+
+
+def law(run: Callable[[Any], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
+    """The same in floats, without branches of hardly any probability."""
+    return in_floats(law_in_balls(run, edges, negligible=NEGLIGIBLE))
+
+
+def in_floats(law: dict[Outcome, arb]) -> dict[Outcome, float]:
+    """The middles of the balls."""
+    return {outcome: float(p) for outcome, p in law.items()}
+
+
+class _AllAlike(Sequence[tuple[int, arb]]):
+    """So many branches of the same probability, which are not listed."""
+
+    def __init__(self, n: int) -> None:
+        self._n, self._p = n, arb(1) / n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> Any:  # noqa: ANN401 - as a sequence's
+        return i, self._p
+
+
+class Enumerator:
+    """Draws of which one branch is taken each, by a script.
+
+    Attributes:
+        probability: Of the branches taken so far.
+        digits: To which values were told so far.
+    """
+
+    def __init__(
+        self,
+        edges: Sequence[float] = (),
+        negligible: float = 0.0,
+        script: Sequence[int] = (),
+        options: Sequence[Options] = (),
+        asked: Sequence[Hashable] = (),
+    ) -> None:
+        """Begin with the first branch of every draw, or as a script says.
+
+        Args:
+            edges: As for `law_in_balls`.
+            negligible: As for `law_in_balls`.
+            script: Which branch of each draw to take; then the first ones.
+            options: The branches of these draws.
+            asked: Which these draws are.
+        """
+        self._edges, self._negligible = tuple(edges), negligible
+        self._script, self._options, self._depth = list(script), list(options), 0
+        self._asked = list(asked)
+        self.probability = arb(1)
+        self.digits: list[int] = []
+
+    def next(self) -> Self | None:
+        """The enumerator of the next branch, or None after the last.
+
+        Up to where it differs the code draws the same, so that these branches are known.
+        """
+        taken = [*self._script, *[0] * (len(self._options) - len(self._script))]
+        while taken and taken[-1] + 1 == len(self._options[len(taken) - 1]):
+            taken.pop()
+        if not taken:
+            return None
+        script, n = [*taken[:-1], taken[-1] + 1], len(taken)
+        known = self._options[:n], self._asked[:n]
+        return type(self)(self._edges, self._negligible, script, *known)
+
+    def end(self) -> None:
+        """The run is over.
+
+        Raises:
+            Forgotten: It did without draws that it had made before.
+        """
+        if self._depth < len(self._script):
+            raise Forgotten
+
+    def _branch(self, asked: Hashable, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
+        """One of (value, probability); those that cannot be are no branch."""
+        return self._taken(asked, lambda: [o for o in options() if not self._is_left_out(o[1])])
+
+    def _taken(self, asked: Hashable, options: Callable[[], Options]) -> Any:  # noqa: ANN401 - an option's value
+        if self._depth == _MOST_DRAWS:
+            raise Unknown("The mechanism draws without end")
+        if self._depth == len(self._options):
+            self._options.append(options())
+            self._asked.append(asked)
+        if self._asked[self._depth] != asked:
+            raise Forgotten
+        left = self._options[self._depth]
+        value, p = left[self._script[self._depth] if self._depth < len(self._script) else 0]
+        self._depth += 1
+        if len(left) > 1 or not self._negligible:
+            self.probability *= p
+        return value
+
+    def _is_left_out(self, p: arb) -> bool:
+        return bool(p.is_zero() or p < self._negligible)
+
+    def coin(self, chances: Reals) -> NDArray[np.bool_]:
+        """As `Draws.coin`."""
+
+        def sides(i: int) -> Options:
+            p = chances.ball(i)
+            return [(True, p), (False, 1 - p)]
+
+        tosses = [self._branch("coin", partial(sides, i)) for i in range(len(chances))]
+        return np.array(tosses, np.bool_)
+
+    def choice(self, weights: Reals) -> int:
+        """As `Draws.choice`."""
+
+        def places() -> Options:
+            masses = [weights.ball(i) for i in range(len(weights))]
+            total = sum(masses, arb(0))
+            return [(i, mass / total) for i, mass in enumerate(masses)]
+
+        return int(self._branch(("choice", len(weights)), places))
+
+    def permute_and_flip(self, candidates: Candidates) -> int:
+        """By the arrival time of the first that is accepted."""
+        asked = "permute and flip", len(candidates)
+        return int(self._branch(asked, lambda: _first_accepted(candidates)))
+
+    def integer(self, bounds: NDArray[np.integer]) -> Ints:
+        """As `Draws.integer`."""
+        draws = [self._taken(bound, partial(_AllAlike, bound)) for bound in bounds.tolist()]
+        return np.array(draws, np.int64)
+
+    def order(
+        self,
+        scores: Ints,
+        noises: Sequence[Noise],
+        *,
+        digits: int | None,
+        unit: float = UNIT,
+        radius: Radius | None = None,
+        at_least: Ints | None = None,
+        k: int | None = None,
+    ) -> Ordered:
+        """As `Draws.order`, but that its values are numbers of edges."""
+        if digits is not None:
+            self.digits.append(digits)
+        edges = () if digits is None else self._edges
+        positions, cells = self._branch(
+            ("order", len(scores), digits),
+            lambda: _orders(scores, noises, at_least, k, edges, unit, radius).items(),
+        )
+        return Ordered(np.array(positions, np.int64), self.values(cells))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise Unknown(f"The mechanism draws by more than the five operations, from draws.{name}")
+
+    def values(self, passed: Sequence[int]) -> NDArray[Any]:
+        """Of which so many edges are passed: told as these numbers."""
+        return np.array(passed, np.float64)
+
+
+def _first_accepted(candidates: Candidates) -> Options:
+    """The law of permute-and-flip, by an integral over the time of the first accepted arrival.
+
+    An item that is accepted with chance p has not come by the time 1 - z with probability
+    1 - p + p z, so that the integrand is a polynomial.
+    """
+    if isinstance(candidates, ExponentialWeights):
+        candidates = dataclasses.replace(candidates, at_most=np.inf)
+    if isinstance(candidates, SlackClasses):
+        candidates = candidates.every()
+    shift = arb(candidates.shift).exp()
+    chances = [candidates.chance(i).ball(0) for i in range(len(candidates))]
+    sizes = [int((candidates.ball(i) * shift / p).unique_fmpz()) for i, p in enumerate(chances)]
+    masses = []
+    for i, p in enumerate(chances):
+        waiting = arb_poly([1])
+        for j, q in enumerate(chances):
+            waiting *= arb_poly([1 - q, q]) ** (sizes[j] - (i == j) if sizes[j] else 0)
+        masses.append(sizes[i] * p * waiting.integral()(arb(1)) if sizes[i] else arb(0))
+    return list(enumerate(masses))
+
+
+_KNOWN: dict[Hashable, OrderLaw] = {}
+_MOST_KNOWN = 20_000
+
+
+def _orders(
+    scores: Ints,
+    noises: Sequence[Noise],
+    at_least: Ints | None,
+    k: int | None,
+    edges: tuple[float, ...],
+    unit: float,
+    radius: Radius | None,
+) -> OrderLaw:
+    told = [x for noise in noises for x in (type(noise), *vars(noise).values())]
+    parts = [scores, *told, at_least, k, edges, unit, radius]
+    key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        try:
+            _KNOWN[key] = order_and_cell_law(
+                scores, noises, at_least, k, edges, unit=unit, radius=radius
+            )
+        except (TypeError, ArithmeticError) as error:
+            raise Unknown(f"The exact audit cannot tell the law of noisy values: {error}") from None
+    return _KNOWN[key]

@@ -1,0 +1,89 @@
+"""A few data sets and settings far from the small ones, where code may begin to be another.
+
+Numbers wrap at 2^31, floats are coarse from 2^24 or 2^53 on and vanish 745 behind, and there may be
+a branch for many items, for many that are equal, or for small parameters. Only mechanisms are
+looked at whose laws stay small there: with k = 1, an answer about 60 items is one of 60.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.findings import Finding
+from shortlist.audit.settings import options_of
+from shortlist.audit.universes import Data
+from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, Wins
+from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+
+__all__ = ["audit_far", "far_settings"]
+
+_UNDERFLOWS = 745  # below exp(-745) floats are 0
+_EXPONENTS = (4, 8, 12, 16, 24, 31, 32, 40, 48, 53, 61)
+_MIDDLE = (20, 50, 70, 200)
+_SETTINGS: tuple[dict[str, Any], ...] = (
+    {"k": 1, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 1},
+    {"k": 1, "epsilon": 0.01, "delta": 1e-9, "max_items_per_user": 10},
+    {"k": 1, "epsilon": 2.0, "delta": 0.02, "max_items_per_user": 50},
+    {"k": 1, "epsilon": 0.1, "delta": 0.02, "max_items_per_user": 6},
+)
+_COMPARISONS = 7  # of one user, at most: there are many ways to make them
+_BY_PICKS = (Peeling, PermuteAndFlip)  # whose laws of six picks of seven items are found in seconds
+_PICKED = 6
+_MOST_PICKS: dict[str, Any] = {"k": _PICKED, "epsilon": 2.0, "delta": 0.0, "max_items_per_user": 7}
+
+
+def far_settings(kind: type[Mechanism] | partial[Mechanism]) -> Iterator[Mechanism]:
+    """Instances of a mechanism that are looked at far away."""
+    made: Any = kind.func if isinstance(kind, partial) else kind
+    if issubclass(made, NoisyCounts):  # two laws at once
+        return
+    (option, *_) = options_of(kind)
+    picks = [_MOST_PICKS] if issubclass(made, _BY_PICKS) else []
+    for given in (*_SETTINGS, *picks):
+        most = {"max_comparisons_per_user": min(given["max_items_per_user"], _COMPARISONS)}
+        own = {name: x for name, x in (given | most).items() if name in made.fields()}
+        yield made(**(own | option))
+
+
+def audit_far(mechanism: Mechanism) -> list[Finding]:
+    """As `audit_exactly`, on these data sets alone; nothing, if there are none.
+
+    Args:
+        mechanism: With its parameters; with k above 1, fewer data sets are looked at.
+    """
+    families = list(_families(mechanism))
+    return audit_exactly(mechanism, families=families) if families else []
+
+
+def _families(mechanism: Mechanism) -> Iterator[list[Data]]:
+    k = getattr(mechanism, "k", 1)
+    if mechanism.evidence is WeightedHistogram and not hasattr(mechanism, "k"):
+        yield [((0, 0),) * min(getattr(mechanism, "max_items_per_user", 1), _PICKED)]
+    if mechanism.evidence not in (PublicCounts, PrivateCounts, Wins):
+        return
+    yield from _of_two(mechanism)
+    if k == 1 and not isinstance(mechanism, Gamma):  # whose laws are sums over faces of a cube
+        yield from _of_many()
+    if k == _PICKED and isinstance(mechanism, _BY_PICKS):
+        yield [(*[100] * k, 0)]
+
+
+def _of_two(mechanism: Mechanism) -> Iterator[list[Data]]:
+    """Counts that are large, equal, one apart, or far apart."""
+    exponents = _EXPONENTS if not isinstance(mechanism, Gamma) else _EXPONENTS[:-2]  # balls end
+    large = [2**n for n in exponents] + list(_MIDDLE)
+    behind = int(_UNDERFLOWS / mechanism.epsilon)
+    gaps = [int(x / mechanism.epsilon) for x in (10, 30, 100)] + [behind - 1, behind + 2]
+    yield [pair for n in large for pair in ((n, n), (n + 1, n), (n, 1))]
+    yield [(gap + 1, 1) for gap in [*gaps, 4 * behind]]
+
+
+def _of_many() -> Iterator[list[Data]]:
+    """Twelve or ten items, and sixty; that all are equal, or that some lead."""
+    for n in (10, 12):
+        yield [(5,) * n, (9,) + (1,) * (n - 1), (9,) * (n - 1) + (1,)]
+    yield [(100,) + (1,) * 59]

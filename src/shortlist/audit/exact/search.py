@@ -1,0 +1,236 @@
+"""The exact instrument: the laws of a mechanism's code on all neighbours of small universes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.audit.exact._claims import Claim, Curve, claims_of
+from shortlist.audit.exact._laws import FEW_ITEMS, Law, Memory, Pair, Untold
+from shortlist.audit.exact._lines import PRECISION
+from shortlist.audit.exact._losses import Laws, Range
+from shortlist.audit.findings import Finding, Verdict, share_of
+from shortlist.audit.universes import Data, Universe, universe_of
+from shortlist.draws.precision import precision
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["audit_exactly", "pairs_of"]
+
+_STEPS = 3  # of the directed search
+_EVERY = "all tables", "their neighbours"
+
+
+def audit_exactly(
+    mechanism: Mechanism,
+    *,
+    quick: bool = False,
+    families: Iterable[list[Data]] | None = None,
+) -> list[Finding]:
+    """What was found of each claim of a mechanism with these parameters.
+
+    Args:
+        mechanism: With its parameters.
+        quick: On fewer and smaller data sets, in all orders of their items. Else one order of
+            items stands for all, where an exchange of them exchanges them in the law.
+        families: Only on these data sets, with all that their universe's changes lead to, such as
+            one user more; each family of as many items. What a data set is, its universe says.
+    """
+    universe = universe_of(mechanism, quick=quick)
+    search = _Search(universe, claims_of(mechanism), every_order=quick)
+    findings: dict[str, Finding] = {}
+    with precision(PRECISION):
+        looked_at = universe.families() if families is None else families
+        steps = map(search.family_if_needed, looked_at)
+        climbs = [search.climb()] if not quick and families is None else []
+        for finding in itertools.chain.from_iterable(
+            map(search.settled, itertools.chain(steps, climbs))
+        ):
+            known = findings.get(finding.claim)
+            findings[finding.claim] = finding if known is None else known.merged(finding)
+            search.is_broken |= finding.verdict is Verdict.BROKEN
+    return [*findings.values(), *search.of_parameters()]
+
+
+class _Judged(NamedTuple):
+    """A claim on one pair."""
+
+    verdict: Verdict
+    share: float
+    loss: float
+    pair: Pair
+    claim: Claim
+    edges: tuple[float, ...]
+
+    @property
+    def severity(self) -> tuple[int, float]:
+        """A broken claim is worse than one that holds; else, what uses more of its limit."""
+        return self.verdict.rank, self.share
+
+
+class _Search:
+    """Through the pairs of a universe, for the largest loss of each claim.
+
+    Attributes:
+        is_broken: Whether a claim is known to be broken.
+    """
+
+    def __init__(self, universe: Universe, claims: Sequence[Claim], *, every_order: bool) -> None:
+        self._universe, self._claims = universe, claims
+        self._memory = Memory(universe, symmetric=universe.exchangeable and not every_order)
+        self._worst: dict[str, _Judged] = {}
+        self.is_broken = False
+
+    def family_if_needed(self, family: list[Data]) -> Iterator[Finding]:
+        """What is found of a family, unless it is of many items and something is broken already."""
+        few = family and self._universe.n_items(family[0]) <= FEW_ITEMS
+        return self.family(family) if few or (family and not self.is_broken) else iter(())
+
+    def settled(self, found: Iterator[Finding]) -> Iterator[Finding]:
+        """The same; where a law cannot be told, that its claims are undecided, and why."""
+        try:
+            yield from found
+        except Untold as reason:
+            for claim in self._claims:
+                told = self._told(claim.name, Verdict.UNDECIDED, _EVERY, 0, claim.limit, math.inf)
+                yield replace(told, at=claim.at, reason=str(reason))
+
+    def family(self, family: list[Data]) -> Iterator[Finding]:
+        """All pairs of the family's data sets and their neighbours, both ways."""
+        self._memory.edges = self._universe.edges_for(family)
+        if remembering := self._memory.remembering(family):
+            yield self._wrong("effect of earlier answers", remembering)
+        if self._universe.exchangeable:
+            if differing := self._memory.differing(family):
+                self._memory.found_asymmetric()
+                yield self._wrong("effect of item order", differing)
+            if not self._memory.is_symmetric(self._universe.n_items(family[0])):
+                family = self._in_every_order(family)
+        if not (pairs := list(pairs_of(self._universe, family))):
+            return
+        number = {data: i for i, data in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
+        laws = [self._memory.law(data) for data in number]
+        yield from self._flaws(dict(zip(number, laws, strict=True)))
+        if self._memory.is_face_changed():
+            yield self._wrong("tells a table later", pairs[-1])
+        first, second = ([number[pair[side]] for pair in pairs] for side in (0, 1))
+        both = [*pairs, *((b, a) for a, b in pairs)]
+        sides = Laws(laws).sides(first + second, second + first)
+        worst: dict[str, _Judged] = {}
+        for claim in self._claims:
+            judged = self._searched(claim, both, claim.losses(sides))
+            known = worst.get(claim.name, judged)
+            worst[claim.name] = max(known, judged, key=lambda j: j.severity)
+        for judged in worst.values():
+            yield self._finding(judged, len(pairs))
+
+    def _flaws(self, laws: dict[Data, Law]) -> Iterator[Finding]:
+        """What is wrong with answers, each with a data set that has such a one."""
+        found = {told.flaw: data for data, law in laws.items() for told in law if told.flaw}
+        for flaw, data in found.items():
+            yield self._wrong(flaw, (data, data))
+
+    def _in_every_order(self, family: list[Data]) -> list[Data]:
+        orders = [*itertools.permutations(range(self._universe.n_items(family[0])))]
+        every = (self._universe.permuted(data, order) for data in family for order in orders)
+        return list(dict.fromkeys(every))
+
+    def _searched(self, claim: Claim, pairs: Sequence[Pair], losses: Range) -> _Judged:
+        """The worst pair, by balls: the one of the largest loss, and all where floats cannot tell.
+
+        One that breaks the claim is enough.
+        """
+        by_loss = np.argsort(-losses.high, kind="stable")
+        holds = losses.high[by_loss] <= claim.limit
+        worst = self._judged(claim, pairs[by_loss[0]])
+        for i in by_loss[1:][~holds[1:]].tolist():
+            if worst.verdict is Verdict.BROKEN:
+                break
+            worst = max(worst, self._judged(claim, pairs[i]), key=lambda j: j.severity)
+        return worst
+
+    def _judged(self, claim: Claim, pair: Pair) -> _Judged:
+        low, high = claim.loss(*map(self._memory.law, pair))
+        loss = max(0.0, float(high.upper()))  # less: sub-laws lack more than they differ by
+        share, verdict = share_of(claim.limit, loss), claim.verdict(low, high)
+        return _Judged(verdict, share, loss, pair, claim, self._memory.edges)
+
+    def _finding(self, judged: _Judged, n_pairs: int) -> Finding:
+        """For the report; the worst one found so far is remembered."""
+        claim, known = judged.claim, self._worst.get(judged.claim.name, judged)
+        self._worst[claim.name] = max(known, judged, key=lambda j: j.severity)
+        found = claim.limit, judged.loss, claim.at
+        return self._told(claim.name, judged.verdict, self._written(judged.pair), n_pairs, *found)
+
+    def _wrong(self, promise: str, pair: Pair) -> Finding:
+        """A promise that is no loss: kept, or broken once."""
+        return self._told(promise, Verdict.BROKEN, self._written(pair), 1)
+
+    def _written(self, pair: Pair) -> tuple[str, str]:
+        return self._universe.written(pair[0]), self._universe.written(pair[1])
+
+    def _told(
+        self,
+        claim: str,
+        verdict: Verdict,
+        pair: tuple[str, str],
+        n_pairs: int = 0,
+        limit: float = 0.0,
+        loss: float = 1.0,
+        at: str = "",
+    ) -> Finding:
+        mechanism = self._universe.mechanism
+        name = type(mechanism).__name__
+        return Finding(name, repr(mechanism), claim, limit, loss, pair, n_pairs, verdict, at)
+
+    def of_parameters(self) -> Iterator[Finding]:
+        """What the mechanism's own numbers say, whatever the data: its cost fits what it promises.
+
+        A guarantee says the delta that is spent. The cost is still what it was before the mechanism
+        had looked at any data, and no evidence is asked for that is looser than is accounted for.
+        """
+        mechanism = self._universe.mechanism
+        promised = Curve(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
+        spent = mechanism.cost.delta(mechanism.epsilon)
+        verdict = Verdict.HOLDS if spent <= promised.limit else Verdict.BROKEN
+        yield self._told("cost as delta", verdict, _EVERY, 0, promised.limit, spent, promised.at)
+        if claims_of(mechanism) != list(self._claims):
+            yield self._told("changed cost", Verdict.BROKEN, _EVERY)
+        if self._universe.asks_for_looser():
+            yield self._told("asks for looser evidence", Verdict.BROKEN, _EVERY)
+
+    def climb(self) -> Iterator[Finding]:
+        """From the worst pair of each claim uphill, one entry at a time."""
+        for start in list(self._worst.values()):
+            best, self._memory.edges = start, start.edges
+            for _ in range(_STEPS):
+                nearby = [self._judged(start.claim, pair) for pair in self._nearby(best.pair)]
+                if not nearby:
+                    break
+                top = max(nearby, key=lambda j: j.severity)
+                yield self._finding(top, len(nearby))
+                if top.severity <= best.severity:
+                    break
+                best = top
+
+    def _nearby(self, pair: Pair) -> Iterator[Pair]:
+        """Both data sets with one entry moved alike."""
+        for i, step in itertools.product(range(len(pair[0])), (1, -1, 4)):
+            moved = [self._universe.moved(data, i, step) for data in pair]
+            if moved[0] is not None and moved[1] is not None:
+                yield moved[0], moved[1]
+
+
+def pairs_of(universe: Universe, family: Sequence[Data]) -> Iterator[Pair]:
+    """Each data set with each neighbour that a change leads to; no pair twice, nor reversed."""
+    known: set[Pair] = set()
+    changes = universe.changes(universe.n_items(family[0])) if family else []
+    for data, change in itertools.product(dict.fromkeys(family), changes):
+        other = universe.changed(data, change)
+        if other is not None and (other, data) not in known:
+            known.add((data, other))
+            yield data, other

@@ -1,0 +1,1 @@
+"""The statistical instrument: the code as it runs, sampled a million times."""

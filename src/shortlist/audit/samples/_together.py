@@ -1,0 +1,242 @@
+"""Many samples at once: those that have drawn the same so far share one run of the code.
+
+`sample(run, n, bits)` begins with one group of all samples. Every draw is made for all samples of a
+group in one call, by the code of `Draws` on repeated input. Where they drew different things, the
+group parts, and `run` is begun anew for each part, by a script of what was drawn so far. A group of
+one goes on with `Draws` as it is. So samples are independent, with the law of `Draws`, of code that
+draws nothing but by these operations: not from `draws.bits`, and not from elsewhere.
+
+Noisy values that are told are different for nearly all samples. They are told as `Columns`, so that
+code that passes values on, or shifts and scales them, does it for all samples at once. Code that
+does anything else with a value parts its group into single samples, which are told plain arrays.
+
+What groups do not run is the end of `Draws.order`: its quick look at thousands of items, and how
+values whose intervals are disjoint are put in order (`rows`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.audit.answers.columns import Columns, Run
+from shortlist.audit.answers.control import Control
+from shortlist.audit.samples._noisy_rows import NOBODY, Drawn, order_of_rows
+from shortlist.bits import Bits
+from shortlist.draws.exact_draws import Draws, Ordered
+from shortlist.draws.noise import Noise, Radius
+from shortlist.draws.reals import Floats, Ints, Reals
+
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = ["Endless", "sample"]
+
+_CHUNK = 2**16  # samples of a group, at first: they bound the memory
+_MOST_DRAWS = 10**4  # of a run; each parting leaves smaller groups, so that runs are bounded too
+
+Outcome = TypeVar("Outcome", bound=Hashable)
+
+
+class _Answer(NamedTuple):
+    """What the samples of a group drew.
+
+    Attributes:
+        row: What is the same for all.
+        columns: Values of which each has a column of its own.
+    """
+
+    row: NDArray[Any]
+    columns: Floats
+
+
+class _Group(NamedTuple):
+    """Samples that have drawn the same so far.
+
+    Attributes:
+        size: How many.
+        script: What they drew.
+    """
+
+    size: int
+    script: tuple[_Answer, ...] = ()
+
+
+class _Parted(Control):
+    """The samples of a group drew different things.
+
+    Attributes:
+        groups: Those that drew the same.
+    """
+
+    def __init__(self, groups: list[_Group]) -> None:
+        super().__init__()
+        self.groups = groups
+
+
+class Endless(Control):
+    """A run draws without end."""
+
+
+def sample(
+    run: Callable[[Draws], Sequence[Outcome]], n: int, bits: Bits, margin: float = 0.0
+) -> Counter[Outcome]:
+    """How often each outcome comes out of `n` independent runs.
+
+    Args:
+        run: From draws to the outcome, in a list; or to one for each column of told values.
+        n: How many samples.
+        bits: What they are drawn from.
+        margin: As for `Draws`.
+
+    Raises:
+        Outlived: A run uses values that were told to another.
+        Endless: A run makes more draws than any mechanism does.
+    """
+    outcomes: Counter[Outcome] = Counter()
+    groups = [_Group(min(_CHUNK, n - start)) for start in range(0, n, _CHUNK)]
+    while groups:
+        group, its_run = groups.pop(), Run()
+        try:
+            told = Counter(run(_Together(group, bits, margin, its_run)))
+        except _Parted as parted:
+            groups += parted.groups
+        else:
+            for outcome, times in told.items():
+                outcomes[outcome] += times * group.size // told.total()
+        finally:
+            its_run.is_over = True
+    if outcomes.total() != n:
+        raise ArithmeticError("the samples do not add up")
+    return outcomes
+
+
+class _Together(Draws):
+    """The draws of a group: those of its script, then new ones, as long as all draw the same."""
+
+    def __init__(self, group: _Group, bits: Bits, margin: float, run: Run) -> None:
+        super().__init__(bits, margin)
+        self._run, self._answers_left = run, _MOST_DRAWS
+        self._size, self._script = group.size, list(group.script)
+        self._left = len(self._script)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether one sample goes on by itself; asked at each draw, of which no run makes many."""
+        self._answers_left -= 1
+        if not self._answers_left:
+            raise Endless
+        return self._size == 1 and not self._left
+
+    def coin(self, chances: Reals) -> NDArray[np.bool_]:
+        """As `Draws.coin`."""
+        toss = super().coin
+        if self._is_alone:
+            return toss(chances)
+        return self._same(lambda: toss(_Repeated(chances, self._size)))
+
+    def _choices(self, weights: Reals, n: int) -> Ints:
+        choose = super()._choices
+        if self._is_alone:
+            return choose(weights, n)
+        return self._same(lambda: choose(weights, n * self._size))
+
+    def integer(self, bounds: NDArray[np.integer]) -> Ints:
+        """As `Draws.integer`."""
+        draw = super().integer
+        if self._is_alone:
+            return draw(bounds)
+        return self._same(lambda: draw(np.tile(bounds, self._size)))
+
+    def order(
+        self,
+        scores: Ints,
+        noises: Sequence[Noise],
+        *,
+        radius: Radius | None = None,
+        **how: Any,  # noqa: ANN401 - what else `Draws.order` is told
+    ) -> Ordered:
+        """As `Draws.order`, but that values are told in columns, unless a sample is alone.
+
+        With a factor that all noise of a sample shares, samples go on alone.
+        """
+        if self._is_alone:
+            return super().order(scores, noises, radius=radius, **how)
+        if radius is not None and not self._left:
+            self._part_all()
+        row, columns = self._next(lambda: order_of_rows(self, self._size, scores, noises, **how))
+        positions = row[row != NOBODY]
+        told = columns[: len(positions)].copy()
+        if self._size == 1:
+            return Ordered(positions, told[:, 0])
+        return Ordered(positions, cast("Floats", Columns(told, self._part_all, self._run)))
+
+    def _part_all(self) -> NoReturn:
+        """Let each sample go on alone."""
+        raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
+
+    def _same(self, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """What is drawn, if it is the same for all samples; it comes one sample after another."""
+        told = np.empty((0, self._size))
+        return self._next(lambda: Drawn(draw().reshape(self._size, -1), told)).row.copy()
+
+    def _next(self, draw: Callable[[], Drawn]) -> _Answer:
+        """The next of the script; at its end, a new draw."""
+        if not self._left:
+            self._script.append(self._agreed(draw()))
+            self._left = 1
+        self._left -= 1
+        return self._script[len(self._script) - 1 - self._left]
+
+    def _agreed(self, drawn: Drawn) -> _Answer:
+        """What was drawn, if it is the same for all samples."""
+        alike = _alike(drawn.rows)
+        if len(alike) == 1:
+            return _Answer(drawn.rows[0], drawn.columns)
+        raise _Parted(
+            [
+                _part([*self._script, _Answer(drawn.rows[samples[0]], drawn.columns)], samples)
+                for samples in alike
+            ]
+        )
+
+
+def _alike(rows: NDArray[Any]) -> list[list[int]]:
+    """The numbers of the rows, those of equal rows together."""
+    width = rows.shape[1] * rows.itemsize
+    if not width:
+        return [list(range(len(rows)))]
+    found: dict[bytes, list[int]] = {}
+    texts = np.ascontiguousarray(rows).view(f"V{width}").ravel()
+    for number, text in enumerate(texts.tolist()):
+        found.setdefault(text, []).append(number)
+    return list(found.values())
+
+
+def _part(script: Sequence[_Answer], samples: list[int]) -> _Group:
+    """Some samples of a group, with what they have drawn."""
+    own = tuple(_Answer(row, columns[:, samples]) for row, columns in script)
+    return _Group(len(samples), own)
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """The same numbers again and again."""
+
+    reals: Reals
+    times: int
+
+    def __len__(self) -> int:
+        return len(self.reals) * self.times
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        values, errors = self.reals.approximate()
+        return np.tile(values, self.times), np.tile(errors, self.times)
+
+    def ball(self, i: int) -> arb:
+        return self.reals.ball(i % len(self.reals))

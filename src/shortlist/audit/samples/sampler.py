@@ -1,0 +1,217 @@
+"""The statistical instrument: the code as it runs, on a few neighbours, a million times.
+
+These have twice as many items as are named, with counts too many to enumerate all that is drawn.
+What comes out on two neighbours is counted, and a loss is told that the frequencies certainly show
+(`frequencies`). Nearly all samples are drawn together (`together`); some are drawn one by one, as
+an answer is, and the event that was chosen is judged on these too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.audit.answers.columns import Outlived
+from shortlist.audit.answers.content import guarded
+from shortlist.audit.answers.outside import face_of, listening
+from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
+from shortlist.audit.samples._outcomes import Outcome, flaw_in, flawed_outcome, outcomes_of
+from shortlist.audit.samples._together import Endless, sample
+from shortlist.audit.universes import Data, Universe, universe_of
+from shortlist.bits import Bits
+from shortlist.draws.exact_draws import Draws
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["BlockBits", "audit_by_samples"]
+
+_BLOCK = 2**16  # words that are read at a time
+_SAMPLES, _QUICK = 10**6, 10**4  # of a mechanism
+_LENGTH = 60  # of a data set as it is told
+_ALONE = 50  # of so many samples one more is drawn by itself
+
+
+class BlockBits:
+    """The operating system's bits, read many at a time: a system call costs more than its words."""
+
+    private = True
+
+    def __init__(self) -> None:
+        """Nothing is read yet."""
+        self._words, self._next = np.empty(0, np.uint64), 0
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """`n` independent uniform 64-bit words, shape (n,), each told once."""
+        if self._next + n > len(self._words):
+            self._words = np.frombuffer(os.urandom(8 * max(n, _BLOCK)), np.uint64)
+            self._next = 0
+        self._next += n
+        return self._words[self._next - n : self._next]
+
+
+Answers = Counter[Outcome]  # how often each came
+
+
+@dataclass(frozen=True)
+class _Sampler:
+    """A mechanism on one data set."""
+
+    universe: Universe
+    data: Data
+    kinds: tuple[int, ...]
+    bits: Bits
+
+    def together(self, n: int) -> Answers:
+        """The outcomes of so many samples."""
+        return self._noticed(lambda: sample(self._run(), n, self.bits))
+
+    def alone(self, n: int) -> Answers:
+        """The same, one after another."""
+        run, draws = self._run(), Draws(self.bits)
+        return self._noticed(lambda: Counter(outcome for _ in range(n) for outcome in run(draws)))
+
+    def _noticed(self, draw: Callable[[], Answers]) -> Answers:
+        """What is drawn; or what else the code does, which is then all that is told."""
+        try:
+            with listening() as said:
+                answers = draw()
+        except Outlived:
+            return Counter(flawed_outcome("effect of earlier answers"))
+        except Endless:
+            return Counter(flawed_outcome("draws without end"))
+        return Counter(flawed_outcome(said[0])) if said else answers
+
+    def _run(self) -> Callable[[Draws], list[Outcome]]:
+        evidence, select = self.universe.evidence_of(self.data), self.universe.mechanism.select
+        kinds = [self.kinds[item] for item in self.universe.held(self.data)]
+
+        def run(draws: Draws) -> list[Outcome]:
+            return guarded(lambda: outcomes_of(select(evidence, draws), kinds), flawed_outcome)
+
+        return run
+
+    def written(self) -> str:
+        """The data set, for a report."""
+        text = self.universe.written(self.data)
+        if len(text) < _LENGTH:
+            return text
+        return f"{text[: _LENGTH - 10]}… ({self.universe.n_items(self.data)} items)"
+
+
+def audit_by_samples(
+    mechanism: Mechanism,
+    *,
+    quick: bool = False,
+    bits: Bits | None = None,
+    samples: int | None = None,
+    settings: int = 1,
+) -> list[Finding]:
+    """What samples say of a mechanism's (epsilon, delta).
+
+    Args:
+        mechanism: With its parameters.
+        quick: With ten thousand samples of a mechanism in place of a million.
+        bits: What they are drawn from; None for the operating system's, in blocks.
+        samples: How many of each data set; None for as many as its share is.
+        settings: How many settings of the mechanism share its samples, and the doubt of its row.
+    """
+    universe = universe_of(mechanism)
+    source = BlockBits() if bits is None else bits
+    inputs = list(_inputs(universe))
+    share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
+    found: dict[str, Finding] = {}
+    face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
+    for pair, kinds in inputs:
+        samplers = [_Sampler(universe, data, kinds, source) for data in pair]
+        for finding in _judged_and_watched(face, samplers, samples or share, doubt):
+            known = found.get(finding.claim)
+            found[finding.claim] = finding if known is None else known.merged(finding)
+    return list(found.values())
+
+
+def _judged_and_watched(
+    face: Hashable, samplers: list[_Sampler], n: int, doubt: float
+) -> Iterator[Finding]:
+    """What is found, and whether the mechanism says something else of itself than before."""
+    yield from _judged(samplers, n, doubt)
+    if face_of(samplers[0].universe.mechanism) != face:
+        yield _flawed(samplers[1], "tells a table later")
+
+
+def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]:
+    """Both ways, in each view of the outcomes.
+
+    An event is chosen on half of the samples, judged on the rest, and on those alone. All of these
+    bounds share the doubt.
+    """
+    chosen_on = [sampler.together(n // 2) for sampler in samplers]
+    judged_on = [[sampler.together(n - n // 2) for sampler in samplers]]
+    if not any(_flaws(samplers, [chosen_on, *judged_on])):  # by itself, it might never end
+        judged_on.append([sampler.alone(n // _ALONE) for sampler in samplers])
+    every = [chosen_on, *judged_on]
+    drawn = sum(seen.total() for sides in every for seen in sides)
+    yield _finding(samplers[0], samplers[1], 0.0, drawn)
+    for sampler, flaw in _flaws(samplers, every):
+        yield _flawed(sampler, flaw)
+    n_views = max(len(outcome) for seen in chosen_on for outcome in seen)
+    delta = samplers[0].universe.mechanism.delta
+    for view, (one, other) in itertools.product(range(n_views), ((0, 1), (1, 0))):
+        first, *rest = ([_viewed(seen, view) for seen in sides] for sides in every)
+        event = likelier_event(first[one], first[other], delta)
+        share = doubt / (4 * n_views)
+        losses = [certain_loss(event, seen[one], seen[other], delta, share) for seen in rest]
+        yield _finding(samplers[one], samplers[other], max(losses), 0)
+
+
+def _viewed(seen: Answers, view: int) -> Seen:
+    """What one view tells of the outcomes; those that end before tell that."""
+    told: Seen = Counter()
+    for outcome, times in seen.items():
+        told[outcome[view] if view < len(outcome) else None] += times
+    return told
+
+
+def _flaws(
+    samplers: Sequence[_Sampler], every: Sequence[Sequence[Answers]]
+) -> Iterator[tuple[_Sampler, str]]:
+    """Each flaw of an answer, once."""
+    found = {
+        flaw: sampler
+        for sides in every
+        for sampler, seen in zip(samplers, sides, strict=True)
+        for outcome in seen
+        if (flaw := flaw_in(outcome))
+    }
+    return ((sampler, flaw) for flaw, sampler in found.items())
+
+
+def _flawed(sampler: _Sampler, flaw: str) -> Finding:
+    mechanism, on = sampler.universe.mechanism, sampler.written()
+    name, setting = type(mechanism).__name__, repr(mechanism)
+    return Finding(name, setting, flaw, 0.0, 1.0, (on, on), 1, Verdict.BROKEN)
+
+
+def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:
+    mechanism = one.universe.mechanism
+    return Finding.of_samples(
+        type(mechanism).__name__,
+        repr(mechanism),
+        epsilon=mechanism.epsilon,
+        delta=mechanism.delta,
+        loss=loss,
+        pair=(one.written(), other.written()),
+        samples=n,
+    )
+
+
+def _inputs(universe: Universe) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
+    """Neighbours with twice as many items as are named."""
+    named = min(int(getattr(universe.mechanism, "k", 1)), 4)
+    return universe.sampled_pairs(2 * named)

@@ -1,0 +1,131 @@
+"""Universes of comparisons: numbers of wins, and outcomes of public numbers of comparisons."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.audit.universes.base import Data, Universe, kinds_of
+from shortlist.evidence import Outcomes, Wins
+from shortlist.mechanisms.base import ADD_OR_REMOVE
+
+__all__ = ["OfOutcomes", "OfWins"]
+
+_MANY = 4  # items
+
+
+class OfWins(Universe):
+    """How many comparisons each item won."""
+
+    evidence = Wins
+    bound_name = "max_comparisons_per_user"
+    adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
+    sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
+
+    def changes(self, n_items: int) -> list[Data]:
+        """As many comparisons more as one user has made at most, or one."""
+        most = self._bound or 1
+        ways = self.ways(range(most + 1), n_items)
+        return [way for way in ways if 0 < sum(way) <= most]
+
+    def evidence_of(self, data: Data) -> Wins:
+        """The numbers with their bound."""
+        return Wins(np.array(data, np.int64), self._bound)
+
+
+class OfOutcomes(Universe):
+    """Every two of some items were compared: an entry is (times, wins of the first) of each pair.
+
+    Where every pair was compared, the walk's ergodicity coefficient is at most 1 - 1/d whatever
+    the outcomes, for d others, so that any promise of so much is kept. Where one was not, no
+    promise is: two items that won all they took part in are never left, so it is 1.
+    """
+
+    evidence = Outcomes
+    bound_name = "max_comparisons_per_user"
+    adjacencies = (
+        "change the outcome of one comparison",
+        "change the outcomes of one user's comparisons",
+    )
+    exchangeable: ClassVar[bool] = False  # shares are found to a precision, in the order of items
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {4: (), 5: ()}
+    quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {4: ()}
+    sizes: ClassVar[dict[int, int]] = {2: 8, 3: 4}
+    quick_sizes: ClassVar[dict[int, int]] = {2: 3, 3: 1}
+
+    def families(self) -> Iterator[list[Data]]:
+        """All outcomes of up to so many comparisons of each pair, and of three unlike numbers."""
+        for n_items, most in self._sizes.items():
+            n_pairs = math.comb(n_items, 2)
+            alike = [(times,) * n_pairs for times in range(1, most + 1)]
+            others = [] if n_items < 3 or most < 4 else [(1, 2, 3)]
+            for times in (*alike, *others):
+                each = [[(n, wins) for wins in range(n + 1)] for n in times]
+                yield list(itertools.product(*each))
+        yield from self.large()
+        yield from self.wide()
+
+    def large(self) -> Iterator[list[Data]]:
+        """Two items that were compared often."""
+        yield [((n, wins),) for n in self.large_sizes for wins in (n, n // 2)]
+
+    def wide(self) -> Iterator[list[Data]]:
+        """More items, of which each wins against all that follow, or every second time."""
+        for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:
+            n_pairs = math.comb(n_items, 2)
+            yield [((1, 1),) * n_pairs, ((2, 1),) * n_pairs]
+
+    def changes(self, n_items: int) -> list[Data]:
+        """Wins of the first more or less, of as many comparisons as are protected."""
+        most = self._bound or 1
+        n_pairs = math.comb(n_items, 2)
+        ways = itertools.product(range(-most, most + 1), repeat=n_pairs)
+        return [w for w in ways if w > (0,) * n_pairs and sum(map(abs, w)) <= most]
+
+    def changed(self, data: Data, change: Data) -> Data | None:
+        """The neighbour, if there are so many comparisons to come out otherwise."""
+        result = [(n, wins + c) for (n, wins), c in zip(data, change, strict=True)]
+        return tuple(result) if all(0 <= wins <= n for n, wins in result) else None
+
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With the outcomes of one pair changed."""
+        return self.changed(data, tuple(step * (item == i) for i in range(len(data))))
+
+    def n_items(self, data: Data) -> int:
+        """From the number of pairs."""
+        return (1 + math.isqrt(1 + 8 * len(data))) // 2
+
+    def edges(self, n_items: int) -> tuple[float, ...]:
+        """Shares of the walk's time, and beyond; of three items, in small universes."""
+        if n_items == 2:
+            return (-0.2, 0.3, 0.5, 0.9)
+        return (0.3,) if self._quick else ()
+
+    def edges_for(self, family: Sequence[Data]) -> tuple[float, ...]:
+        """The same for all: scores are shares."""
+        n_items = self.n_items(family[0])
+        return self.edges(n_items) if n_items < _MANY else ()
+
+    def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
+        """All pairs compared twice, with one win each, or the first item winning one more."""
+        even = ((2, 1),) * math.comb(n_items, 2)
+        more = self.changed(even, tuple(int(i == 0) for i in range(len(even))))
+        if more is not None:
+            yield (even, more), kinds_of([min(i, 2) for i in range(n_items)])
+
+    def evidence_of(self, data: Data) -> Outcomes:
+        """All pairs of as many items."""
+        n_items = self.n_items(data)
+        first, second = np.array(list(itertools.combinations(range(n_items), 2)), np.int64).T
+        times, wins = np.array(data, np.int64).T
+        return Outcomes(first, second, times, wins, n_items, self._bound)
+
+    def written(self, data: Data) -> str:
+        """Wins of comparisons."""
+        return "(" + ", ".join(f"{wins} of {n}" for n, wins in data) + ")"

@@ -1,0 +1,187 @@
+"""Universes of histograms: how many users hold each item, or by how much they weigh it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from shortlist.audit.universes._views import Listed
+from shortlist.audit.universes.base import Data, Universe
+from shortlist.draws.reals import UNIT
+from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence.contributions import unit_weight
+from shortlist.evidence.view import View
+from shortlist.mechanisms.base import Adjacency, Mechanism
+
+__all__ = ["OfCounts", "OfPrivateCounts", "OfViews", "OfWeights"]
+
+_FEW_BITS = 2
+
+
+class OfCounts(Universe):
+    """How many users hold each item, which everybody knows."""
+
+    evidence = PublicCounts
+    adjacencies = tuple(kind.value for kind in Adjacency)
+
+    def evidence_of(self, data: Data) -> PublicCounts:
+        """The counts."""
+        return PublicCounts(np.array(data, np.int64), self._bound)
+
+
+class OfPrivateCounts(Universe):
+    """How many users hold each item; of what nobody holds, the table knows nothing."""
+
+    evidence = PrivateCounts
+
+    def many(self, n: int) -> int:
+        """As many, and one where that is none: then the table knows the item."""
+        return max(n, 1)
+
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """Also that of an item which nobody holds."""
+        return [*super().sampled(alone), min(alone)[0]]
+
+    def held(self, data: Data) -> Sequence[int]:
+        """What somebody holds."""
+        return [i for i, count in enumerate(data) if count]
+
+    def evidence_of(self, data: Data) -> PrivateCounts:
+        """The counts with their bound."""
+        return PrivateCounts(np.array([count for count in data if count], np.int64), self._bound)
+
+
+class OfViews(Universe):
+    """Scores by id in a store."""
+
+    evidence = View
+    bounded_by_engine = False
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {}  # many ways to draw
+    quick_wide_sizes = wide_sizes
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 18, 3: 2}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 3, 2: 6}
+
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With one score larger or smaller, unless there are many ways to draw it."""
+        return super().moved(data, item, step) if len(data) < 3 else None
+
+    def enumerable(self) -> Mechanism:
+        """With one leading bit of each number instead of 62: more would be too many branches.
+
+        One that has few bits already keeps them: two of three items take a fifth of a second.
+        """
+        kind = type(self.mechanism)
+        if getattr(kind, "_bits", math.inf) <= _FEW_BITS:
+            return self.mechanism
+        fields = {name: getattr(self.mechanism, name) for name in kind.fields()}
+        coarse: Any = type(kind.__name__, (kind,), {"_bits": 1})
+        built: Mechanism = coarse(**fields)
+        return built
+
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """The largest entry: what is read of a store takes long."""
+        return [max(alone)[0]]
+
+    def evidence_of(self, data: Data) -> Listed:
+        """All in memory."""
+        return Listed(data)
+
+
+class OfWeights(Universe):
+    """Weights and counts: an entry is (weight in units, count).
+
+    Data sets have weights as users of one or two items add them up, from nothing to beyond the
+    thresholds, and counts that may be larger, by users whose other items were kept.
+    """
+
+    evidence = WeightedHistogram
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
+    sizes: ClassVar[dict[int, int]] = {1: 13, 2: 10, 3: 1}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
+
+    def families(self) -> Iterator[list[Data]]:
+        """Weights near 0 and near the threshold, with the least counts or some more."""
+        for n_items, most in self._sizes.items():
+            entries = self._entries(most)
+            yield list(itertools.combinations_with_replacement(entries, n_items))
+        yield from self.large()
+        yield from self.wide()
+
+    def wide(self) -> Iterator[list[Data]]:
+        """Items that nobody holds, as many as one user may bring at once."""
+        if self._bound and self._bound > max(self._sizes):
+            yield [((0, 0),) * self._bound]
+
+    def many(self, n: int) -> tuple[int, int]:
+        """As many who hold that item alone, and one where that is none."""
+        return max(n, 1) * unit_weight(1), max(n, 1)
+
+    def _entries(self, most: int) -> list[tuple[int, int]]:
+        """As many of each kind: weights near 0, and near the threshold, with some counts."""
+        one, two = unit_weight(1), unit_weight(2)
+        needed = max(1, round(self._least))
+        few = [(one, 1), (two, 1), (0, 0), (one, 2), (two, 2), (one, 4), (one + two, 2)]
+        few += [(weight, count) for count in (3, 5) for weight in (one, two, one + two)]
+        many = [(n * one, n + more) for more in (0, 1, 3, 6, 2, 4) for n in (needed, needed + 1)]
+        return list(dict.fromkeys([*many[:most], *few[:most]]))
+
+    @property
+    def _least(self) -> float:
+        return float(cast("float", self._threshold()))  # whoever names by weights has one
+
+    def changes(self, n_items: int) -> list[Data]:
+        """Each item: kept, of t that are kept; held and not kept, if t is the bound; not held."""
+        bound = self._bound or n_items
+        found = []
+        for states in self.ways((0, 1, 2), n_items):
+            kept, dropped = states.count(2), states.count(1)
+            if 0 < kept <= bound and (dropped == 0 or kept == bound):
+                entry = {0: (0, 0), 1: (0, 1), 2: (unit_weight(kept), 1)}
+                found.append(tuple(entry[state] for state in states))
+        return found
+
+    def changed(self, data: Data, change: Data) -> Data:
+        """Weights and counts added."""
+        return tuple((w + v, c + d) for (w, c), (v, d) in zip(data, change, strict=True))
+
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With as many users more who hold that item alone."""
+        weight, count = data[item][0] + step * unit_weight(1), data[item][1] + step
+        if min(weight, count) < 0 or (weight == 0) != (count == 0):
+            return None
+        return (*data[:item], (weight, count), *data[item + 1 :])
+
+    def edges(self, n_items: int) -> tuple[float, ...]:
+        """Beyond the threshold; of more items than one, in small universes."""
+        at = self._least
+        if n_items == 1:
+            return (at + 0.5, at + 2.0)
+        return (at + 0.5,) if self._quick else ()
+
+    def level(self, family: Sequence[Data]) -> float:
+        """In weight."""
+        return float(min(weight for data in family for weight, _ in data) * UNIT)
+
+    def sampled(self, alone: list[Data]) -> list[Any]:
+        """Those of items which about as many users hold as the threshold, one, nobody, and many."""
+        del alone
+        held = (max(1, round(self._least)), 1, 0, *self.large_sizes[-1:])
+        return [(n * unit_weight(1), n) for n in held]
+
+    def held(self, data: Data) -> Sequence[int]:
+        """What somebody holds."""
+        return [i for i, (_, count) in enumerate(data) if count]
+
+    def evidence_of(self, data: Data) -> WeightedHistogram:
+        """The histogram, with the bound that the mechanism accounts for."""
+        held = [data[i] for i in self.held(data)]
+        weights, counts = np.array(held, np.int64).reshape(-1, 2).T.copy()
+        return WeightedHistogram(weights, counts, self._bound or len(data))
+
+    def written(self, data: Data) -> str:
+        """Weights as they are, and counts."""
+        return "(" + ", ".join(f"{w * UNIT:.4g} of {c}" for w, c in data) + ")"

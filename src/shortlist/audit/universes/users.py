@@ -1,0 +1,213 @@
+"""Universes of users' whole sets of items.
+
+A data set says how many users hold each non-empty set: an entry for each set, of which item i is in
+the set of entry e if bit i of e + 1 is 1. A change is one user more.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.audit.universes.base import Data, Universe, kinds_of
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms import DiscoverThenHit, PolicyGaussian, PolicyGreedy
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["OfContributions"]
+
+_MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
+_MOST_ORDERS = 220  # of users, times such choices, where users come in random order
+_MOST_COPIES = 30  # of one set
+_SOME_USERS = 4
+
+
+class OfContributions(Universe):
+    """Users who hold any sets of a few items.
+
+    Attributes:
+        sizes: Up to how many users of any sets there are for each number of items.
+        slow_sizes: The same where users come in random order, of which there are many, and where
+            there is much noise to integrate; all, and quickly.
+    """
+
+    evidence = Contributions
+    bounded_by_engine = False
+    large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: ()}
+    quick_wide_sizes = wide_sizes
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
+    slow_sizes: ClassVar[dict[type[Mechanism], tuple[dict[int, int], dict[int, int]]]] = {
+        PolicyGaussian: ({1: 4, 2: 4, 3: 3, 4: 1}, quick_sizes),
+        PolicyGreedy: ({1: 4, 2: 3, 3: 3, 4: 1}, quick_sizes),
+        DiscoverThenHit: ({1: 12, 2: 6}, {1: 4, 2: 2}),
+    }
+
+    def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
+        """As any universe; with fewer users where laws take long."""
+        super().__init__(mechanism, quick=quick)
+        for kind, sizes in self.slow_sizes.items():
+            if isinstance(mechanism, kind):
+                self._sizes = sizes[quick]
+
+    def families(self) -> Iterator[list[Data]]:
+        """All that few users may hold; and many users of one set, with a few others."""
+        for n_items, bounded in self._sizes.items():
+            most, n_sets = bounded + self._is_plain(), 2**n_items - 1
+            found = dict.fromkeys(self._up_to(most, n_sets))
+            for copies, alike in itertools.product(self._near(), range(n_sets)):
+                many = tuple(copies * (alike == i) for i in range(n_sets))
+                for few in self._up_to(most // 4, n_sets):
+                    found[tuple(a + b for a, b in zip(many, few, strict=True))] = None
+            yield [data for data in found if self._is_small(data)]
+        yield from self.large()
+        yield from self.wide()
+
+    def large(self) -> Iterator[list[Data]]:
+        """Many users who hold one item, of one or two, unless they come in all orders."""
+        if not self._is_shuffled():
+            for n in self.large_sizes[-1 if self._quick else 0 :]:
+                yield [(n,)]
+                yield [(n, n, 0)]
+
+    def wide(self) -> Iterator[list[Data]]:
+        """Nobody, one user of each item, or many of the first; where nothing is drawn but picks."""
+        if isinstance(self.mechanism, tuple(self.slow_sizes)) or (self._quick and self._bound):
+            return
+        for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:
+            alone = [2**item - 1 for item in range(n_items)]
+            each = tuple(int(held in alone) for held in range(2**n_items - 1))
+            yield [(0,) * len(each), each, (self.large_sizes[0], *each[1:])]
+
+    def changed(self, data: Data, change: Data) -> Data | None:
+        """With one user more, unless that takes long."""
+        other = super().changed(data, change)
+        return None if other is None or not self._is_small(other) else other
+
+    def moved(self, data: Data, item: int, step: int) -> Data | None:
+        """With more or fewer users of one set, unless that takes long."""
+        other = super().moved(data, item, step)
+        return None if other is None or not self._is_small(other) else other
+
+    def _up_to(self, n_users: int, n_sets: int) -> Iterator[Data]:
+        for n in range(n_users + 1):
+            for held in itertools.combinations_with_replacement(range(n_sets), n):
+                yield tuple(held.count(i) for i in range(n_sets))
+
+    def _near(self) -> list[int]:
+        """Numbers of users at a threshold, unless they come in all orders."""
+        at = self._threshold()
+        if self._quick or at is None or at > _MOST_COPIES or self._is_shuffled():
+            return []
+        return [math.ceil(at)]
+
+    def _is_shuffled(self) -> bool:
+        """Whether users come in a random order."""
+        return isinstance(self.mechanism, PolicyGaussian | PolicyGreedy)
+
+    def _is_plain(self) -> bool:
+        """Whether nothing is drawn but picks, so that there is time for one user more."""
+        return not (self._quick or self._bound or self._is_shuffled())
+
+    def _is_small(self, data: Data) -> bool:
+        """Whether there are few ways to bound the users' items, and to order the users."""
+        bound = self._bound or self.n_items(data)
+        sizes = (held.bit_count() for held in range(1, len(data) + 1))
+        ways = [math.comb(size, min(size, bound)) ** n for size, n in zip(sizes, data, strict=True)]
+        choices = int(math.prod(ways))
+        if self._is_shuffled():
+            return choices * math.factorial(sum(data)) <= _MOST_ORDERS
+        return choices <= _MOST_CHOICES
+
+    def changes(self, n_items: int) -> list[Data]:
+        """One user, of any set: what is bounded is bounded by the mechanism."""
+        n_sets = 2**n_items - 1
+        some: Iterable[int] = range(1, n_sets + 1)
+        if n_items in self.wide_sizes:  # the first of the items, or the last
+            some = {mask for n in range(n_items) for mask in (n_sets >> n, n_sets - (n_sets >> n))}
+        return [tuple(int(i + 1 == held) for i in range(n_sets)) for held in some if held]
+
+    def n_items(self, data: Data) -> int:
+        """From the number of sets."""
+        return len(data).bit_length()
+
+    def permuted(self, data: Data, order: Sequence[int]) -> Data:
+        """Each set with the items of other names."""
+        return tuple(data[held] for held in _renamed(tuple(order)))
+
+    def falling(self, data: Data) -> Sequence[int]:
+        """The order that gives the largest entries first."""
+        return max(_orders(self.n_items(data)), key=lambda order: self.permuted(data, order))
+
+    def edges(self, n_items: int) -> tuple[float, ...]:
+        """Noisy weights are cut where there is one item, and in small universes of more once."""
+        if n_items == 1:
+            return (0.5, 1.5, 3.5)
+        return (1.5,) if self._quick else ()
+
+    def level(self, family: Sequence[Data]) -> float:
+        """Of one item; weights of more are less than the numbers of users."""
+        return float(min(family)[0]) if self.n_items(family[0]) == 1 else 0.0
+
+    def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
+        """One user more, who holds half of the items; others hold one item each.
+
+        There are none of them, or one for each item, or so many that naming it is a toss-up.
+        """
+        held = 2 ** max(n_items // 2, 1) - 1
+        for n_users in dict.fromkeys((0, 1, self._sampled_users())):
+            alone = [n_users * (mask.bit_count() == 1) for mask in range(1, 2**n_items)]
+            more = [n + (mask == held) for mask, n in enumerate(alone, start=1)]
+            yield (tuple(alone), tuple(more)), kinds_of([held >> i & 1 for i in range(n_items)])
+
+    def _sampled_users(self) -> int:
+        """About the threshold, unless these are many; some, if there is none."""
+        at = self._threshold()
+        return _SOME_USERS if at is None else min(max(round(at), 1), _MOST_COPIES)
+
+    def held(self, data: Data) -> Sequence[int]:
+        """What somebody holds; all, if everybody knows the items."""
+        items = range(self.n_items(data))
+        if not self.mechanism.discovers and self._bound is None:
+            return items
+        return [i for i in items if any(n and held >> i & 1 for held, n in enumerate(data, 1))]
+
+    def evidence_of(self, data: Data) -> Contributions:
+        """The users' sets."""
+        known = self.held(data)
+        sets = [held for held, n in enumerate(data, start=1) for _ in range(n)]
+        rows = [
+            (u, place)
+            for u, held in enumerate(sets)
+            for place, i in enumerate(known)
+            if held >> i & 1
+        ]
+        users, items = np.array(rows, np.uint32).reshape(-1, 2).T.copy()
+        return Contributions.of_rows(users, items, n_users=len(sets), n_items=len(known))
+
+    def written(self, data: Data) -> str:
+        """How many hold which items, by their numbers."""
+        told = [f"{n} of {_items(held)}" for held, n in enumerate(data, start=1) if n]
+        return "(" + ", ".join(told or ["nobody"]) + ")"
+
+
+def _items(held: int) -> str:
+    return "{" + ", ".join(str(i) for i in range(held.bit_length()) if held >> i & 1) + "}"
+
+
+@lru_cache
+def _orders(n_items: int) -> list[tuple[int, ...]]:
+    return list(itertools.permutations(range(n_items)))
+
+
+@lru_cache
+def _renamed(order: tuple[int, ...]) -> list[int]:
+    """For each set of the items i, the entry of the set of the items order[i]."""
+    masks = range(1, 2 ** len(order))
+    return [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]

@@ -1,0 +1,141 @@
+"""How an answer leaves: printed and saved. It is paid for, so that no failure may lose it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from shortlist.cli._options import Form
+from shortlist.cli.failure import discard_output
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.cli.request import Request
+    from shortlist.release import Release
+
+__all__ = ["print_text", "publish", "tell_of_long_answers"]
+
+_SPENT = "the budget is spent: do not ask again."
+
+
+def tell_of_long_answers(request: Request) -> None:
+    """Say, before anything is spent, that a terminal may not keep the whole answer."""
+    if request.output is None and request.may_be_long() and sys.stdout.isatty():
+        _say(
+            "More rows may come than a terminal keeps. To have them in a file, stop now (Ctrl-C) "
+            "and add --output FILE."
+        )
+
+
+def publish(release: Release, request: Request) -> None:
+    """Save and print; the budget is spent, so that where one fails the other has the whole.
+
+    Raises:
+        InputError: One of them failed; the message says where the answer is.
+        BrokenPipeError: Printing failed since nobody reads; the answer is in a file.
+    """
+    output, form = request.saved_as(), request.printed_as()
+    unsaved = None if output is None else _why_unsaved(release, output, request)
+    whole = output is None or unsaved is not None or not sys.stdout.isatty()
+    try:
+        print_text(_rendered(release, form, whole=whole), faithful=form is not Form.TABLE)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
+        discard_output()
+        kept = output if output is not None and unsaved is None else _keep(release)
+        raise _unprinted(error, kept) from None
+    _tell(release, form)
+    if unsaved is not None:
+        raise InputError(
+            f'the answer could not be saved as "{output}" ({unsaved}); keep what was printed, '
+            f"which is all of it, and {_SPENT}"
+        )
+
+
+def _why_unsaved(release: Release, output: Path, request: Request) -> str | None:
+    """Save; why that failed, or None."""
+    try:
+        release.save(output, overwrite=request.overwrite)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
+        return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    _say(f"Saved as {output}.")
+    return None
+
+
+def _rendered(release: Release, form: Form, *, whole: bool) -> str:
+    if form is Form.JSON:
+        return release.to_json()
+    if form is Form.MARKDOWN:
+        return release.to_markdown()
+    if form is Form.CSV:
+        return _without_controls(release.to_csv()) if sys.stdout.isatty() else release.to_csv()
+    from rich.console import Console
+
+    from shortlist.release.display import printed
+    from shortlist.release.sheet import sheet
+
+    return printed(sheet(release, whole=whole), Console(highlight=False))
+
+
+def _without_controls(text: str) -> str:
+    """The lines with what would move the cursor of a terminal, or hide something, escaped."""
+    from shortlist.release.sheet import harmless
+
+    return "\n".join(map(harmless, text.split("\n")))
+
+
+def print_text(text: str, *, faithful: bool = False) -> None:
+    """Print it; if `faithful`, as UTF-8 wherever a program may read it."""
+    if faithful and isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+    else:
+        sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _tell(release: Release, form: Form) -> None:
+    """What a table says of itself, and other forms do not."""
+    from shortlist.release.sheet import NOT_PRIVATE, advice
+
+    if form is Form.CSV:
+        _say("CSV leaves the guarantee out; json and markdown have it.")
+        if not release.guarantee.private:
+            _say(NOT_PRIVATE)
+    if form in (Form.CSV, Form.JSON) and (said := advice(release)):
+        _say(said)
+
+
+def _keep(release: Release) -> Path | None:
+    """A file with the whole answer, where one can be written, or it goes to standard error."""
+    import tempfile
+
+    name = f"shortlist-answer-{os.urandom(4).hex()}.json"
+    for folder in (Path(), Path(tempfile.gettempdir())):
+        path = folder / name
+        with contextlib.suppress(BaseException):  # where it cannot be written, the next is tried
+            release.save(path)
+            return path
+    _say(release.to_json())
+    return None
+
+
+def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
+    """What to raise of an answer that was not printed to its end."""
+    where = "above" if kept is None else f'in "{kept}"'
+    if isinstance(error, KeyboardInterrupt):
+        return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {_SPENT}")
+    why = getattr(error, "strerror", None) or type(error).__name__
+    message = f"the answer could not be printed: {why}. It is {where}, and {_SPENT}"
+    return BrokenPipeError(message) if isinstance(error, BrokenPipeError) else InputError(message)
+
+
+def _say(text: str) -> None:
+    """Tell whoever watches, if anybody can be told."""
+    with contextlib.suppress(OSError):
+        typer.echo(text, err=True)

@@ -1,0 +1,1 @@
+"""Exact draws: from random bits to decisions that no rounding touches."""

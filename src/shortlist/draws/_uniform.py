@@ -1,0 +1,124 @@
+"""Uniform numbers whose bits are fetched as decisions need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.bits import Bits
+from shortlist.draws.precision import precision
+
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = ["Partial", "Uniform", "UniformProduct", "is_positive", "settle"]
+
+_SPARE = 128  # bits of precision that balls have beyond the known bits: they decide if those can
+T = TypeVar("T")
+
+
+class Partial(Protocol):
+    """A random number of which ever more bits are known.
+
+    Attributes:
+        bits: How many are known.
+    """
+
+    bits: int
+
+    def fetch(self) -> None:
+        """Learn 64 more bits."""
+
+    def ball(self) -> arb:
+        """The interval in which the number is known to lie."""
+
+
+class Uniform:
+    """A uniform number of which ever more bits are known.
+
+    Attributes:
+        bits: How many are known.
+    """
+
+    def __init__(self, source: Bits, word: int) -> None:
+        self._source = source
+        self._numerator = word
+        self.bits = 64
+
+    def fetch(self) -> None:
+        """Learn 64 more bits."""
+        self._numerator = self._numerator << 64 | int(self._source.words(1)[0])
+        self.bits += 64
+
+    def ball(self) -> arb:
+        """The interval in which the number is known to lie."""
+        from flint import arb, fmpq
+
+        unit = 2 ** (self.bits + 1)
+        return arb(fmpq(2 * self._numerator + 1, unit), fmpq(1, unit))
+
+
+class UniformProduct:
+    """The product of many uniform numbers of which ever more bits are known, of all alike.
+
+    Attributes:
+        bits: How many are known of each.
+    """
+
+    def __init__(self, source: Bits, words: NDArray[np.uint64]) -> None:
+        self._source = source
+        self._words = [words]
+        self._ball: arb | None = None
+        self.bits = 64
+
+    def fetch(self) -> None:
+        """Learn 64 more bits of each number."""
+        self._words.append(self._source.words(len(self._words[0])))
+        self._ball = None
+        self.bits += 64
+
+    def ball(self) -> arb:
+        """The interval in which the product is known to lie.
+
+        Computed once for as many bits, at the precision these deserve: it takes a second for a
+        million numbers.
+        """
+        from flint import arb
+
+        if self._ball is None:
+            with precision(self.bits + _SPARE):
+                product = arb(1)
+                for words in zip(*(words.tolist() for words in self._words), strict=True):
+                    numerator = 0
+                    for word in words:
+                        numerator = numerator << 64 | word
+                    product *= arb(2 * numerator + 1, 1)
+                self._ball = product * arb(2) ** (-(self.bits + 1) * len(self._words[0]))
+        return self._ball
+
+
+def settle(numbers: Sequence[Partial], decide: Callable[[], T | None]) -> T:
+    """What `decide` says as soon as it knows; None from it means that more bits are needed.
+
+    The precision is that of the number known best, and a spare: rounding at that precision is far
+    below what the unknown bits leave open, and further below the errors that floats are granted,
+    so balls decide whatever floats decide, before any bit is fetched. More bits bring more
+    precision, so an end is reached.
+    """
+    while True:
+        with precision(max(number.bits for number in numbers) + _SPARE):
+            decision = decide()
+        if decision is not None:
+            return decision
+        for number in numbers:
+            number.fetch()
+
+
+def is_positive(ball: arb) -> bool | None:
+    """Whether every number of the ball is positive (True), negative (False), or neither (None)."""
+    if ball > 0:
+        return True
+    return False if ball < 0 else None

@@ -1,0 +1,348 @@
+"""Noises as functions of uniform bits.
+
+One uniform U gives one noise by its quantile function, an increasing one. Knowing the first 64 bits
+of U confines the noise to an interval, whose ends are given as floats with their error already
+added; a ball of U gives a ball of the noise. All are in natural units, not in multiples of `UNIT`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.draws.reals import ROUNDING, Floats, Ints, NormalCDF
+
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = [
+    "Exponential",
+    "Given",
+    "Gumbel",
+    "Laplace",
+    "Noise",
+    "Normal",
+    "Radius",
+    "UniformNoise",
+    "Words",
+]
+
+Words = NDArray[np.uint64]
+
+_PAD = 2.0**-46  # relative: a library's quantile function or logarithm, and its scaling
+_LEAST = 1e-150  # of a standard deviation that underflows
+_WIDE = 3.0  # from this standard deviation on, rounding a normal adds 1/12 to its variance
+_CHUNK = 15  # as many uniforms of 64 bits have a product that is no subnormal float
+
+
+class Noise(Protocol):
+    """Independent noise for n items, each a function of a uniform of its own."""
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform; infinite where it may be."""
+
+    def ball(self, i: int, uniform: arb) -> arb:
+        """Noise i, given a ball of its uniform."""
+
+    def roof(self, words: Words) -> Floats | None:
+        """Upper bounds that take less time than the interval and may be cruder; None if none do."""
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normal noise, each perhaps known to lie on one side of a bound.
+
+    Attributes:
+        sd: Its standard deviation before conditioning.
+        weight: A factor that multiplies the noise after conditioning, taken as an exact number.
+        bounds: Where it is known on which side of a bound each noise lies: integers in units of
+            `UNIT`, shape (n,); or None.
+        above: Given `bounds`: True where noise >= bound, False where noise < bound, shape (n,).
+    """
+
+    sd: float
+    weight: float = 1.0
+    bounds: Ints | None = None
+    above: NDArray[np.bool_] | None = None
+
+    @property
+    def rounded_sd(self) -> float:
+        """The standard deviation of unconditioned noise rounded to whole numbers.
+
+        >>> round(Normal(0.5).rounded_sd ** 2, 3), round(Normal(10.0).rounded_sd ** 2, 3)
+        (0.325, 100.083)
+        """
+        if self.sd > _WIDE:
+            return math.hypot(self.sd, math.sqrt(1 / 12))
+        tails = (math.erfc((n - 0.5) / (self.sd * math.sqrt(2))) for n in range(1, 50))
+        variance = math.fsum((2 * n - 1) * tail for n, tail in enumerate(tails, start=1))
+        return max(math.sqrt(variance), _LEAST)
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform."""
+        from scipy.special import ndtri
+
+        # The noise is sign * Φ⁻¹(V * cap) with V uniform: lower tails, where floats are exact.
+        if self.bounds is None or self.above is None:
+            upper_half = words >> np.uint64(63) == 1
+            sign, cap, cap_error = np.where(upper_half, -1, 1), np.ones(1), np.zeros(1)
+            words = np.where(upper_half, ~words, words)
+        else:
+            sign = np.where(self.above, -1, 1)
+            cap, cap_error = NormalCDF(sign * self.bounds, self.sd).approximate()
+        low = words * 2.0**-64 * (1 - _PAD)
+        high = (words * 2.0**-64 + 2.0**-64) * (1 + _PAD)
+        scale = self.sd * self.weight
+        near = ndtri(np.maximum(low * (cap - cap_error), 0.0)) * scale
+        far = ndtri(np.minimum(high * (cap + cap_error), 1.0)) * scale
+        near, far = near - np.abs(near) * _PAD, far + np.abs(far) * _PAD
+        return np.where(sign > 0, near, -far), np.where(sign > 0, far, -near)
+
+    def ball(self, i: int, uniform: arb) -> arb:
+        """Noise i, given a ball of its uniform."""
+        from flint import arb
+
+        sign, cap = 1, arb(1)
+        if self.bounds is not None and self.above is not None:
+            sign = -1 if self.above[i] else 1
+            cap = NormalCDF(sign * self.bounds[i : i + 1], self.sd).ball(0)
+        quantile = -arb(2).sqrt() * (2 * uniform * cap).erfcinv()
+        return sign * quantile * arb(self.sd) * arb(self.weight)
+
+    def roof(self, words: Words) -> None:
+        """No bound is known that is much quicker."""
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise: the density is exp(-|x| / scale) / (2 scale).
+
+    It is scale · ln(2U) where U <= 1/2, and -scale · ln(2(1 - U)) beyond.
+
+    Attributes:
+        scale: The mean of its absolute value; the standard deviation is sqrt(2) times that.
+    """
+
+    scale: float
+
+    @property
+    def rounded_sd(self) -> float:
+        """The standard deviation of the noise rounded to whole numbers.
+
+        The variance is the sum over n >= 1 of (2n - 1) P(|noise| >= n - 1/2).
+
+        >>> round(Laplace(10.0).rounded_sd ** 2, 3)
+        200.083
+        """
+        ratio = math.exp(-1 / self.scale)
+        root = math.exp(-1 / (4 * self.scale)) * math.sqrt(1 + ratio)
+        return max(-root / math.expm1(-1 / self.scale), _LEAST)
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform.
+
+        U, or 1 - U in the upper half, lies between v and v + 1 in units of 2^-64. As floats these
+        are off by 2^-53, and so is the logarithm; the library's is taken to be within 2^-48.
+        """
+        upper_half = words >> np.uint64(63) == 1
+        v = np.where(upper_half, ~words, words)
+        with np.errstate(divide="ignore"):  # where nothing is known but that v < 1, far is infinite
+            far = np.log(v * 2.0**-63)
+        near = np.log((v + np.uint64(1)) * 2.0**-63)
+        far = (far * (1 + _PAD) - 2.0**-51) * self.scale
+        near = (near * (1 - _PAD) + 2.0**-51) * self.scale
+        return np.where(upper_half, -near, far), np.where(upper_half, -far, near)
+
+    def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
+        """One of the two logarithms is that of 1, whichever half U lies in."""
+        from flint import arb
+
+        half = arb(1) / 2
+        below, above = uniform.min(half), (1 - uniform).min(half)
+        return arb(self.scale) * ((2 * below).log() - (2 * above).log())
+
+    def roof(self, words: Words) -> Floats:
+        """An upper bound of -scale · ln(2(1 - U)), which the noise is nowhere above.
+
+        A float's exponent, with its fraction as the digits behind it, is below its binary
+        logarithm, by at most 0.09; so no logarithm is taken.
+        """
+        rest = (~words >> np.uint64(1)).view(np.int64).astype(np.float64)  # 2^63 (1 - U), floored
+        exponents = rest.view(np.int64)  # in units of 2^-52, and 1023 too large
+        factor = self.scale * math.log(2)
+        roof = np.multiply(exponents, -(2.0**-52) * factor, dtype=np.float64)
+        roof += (1085 + 2.0**-38) * factor  # log2(2 rest / 2^63) is log2(rest) - 62
+        roof[exponents == 0] = np.inf
+        return roof
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """Exponential noise: the density is exp(-x / scale) / scale for x > 0.
+
+    It is -scale · ln(1 - U).
+
+    Attributes:
+        scale: Its mean, and its standard deviation.
+    """
+
+    scale: float
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform."""
+        low, high = _waits(~words)
+        return low * self.scale * (1 - ROUNDING), high * self.scale * (1 + ROUNDING)
+
+    def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
+        """Noise i, given a ball of its uniform."""
+        from flint import arb
+
+        return -(1 - uniform).log() * arb(self.scale)
+
+    def roof(self, words: Words) -> None:
+        """No bound is known that is much quicker."""
+
+
+@dataclass(frozen=True)
+class Gumbel:
+    """Gumbel noise: the density is exp(-z - exp(-z)) / scale at x = z · scale.
+
+    It is -scale · ln(-ln U). The largest of several independent ones is that of item i with odds
+    exp(score of i / scale).
+
+    Attributes:
+        scale: The standard deviation is pi / sqrt(6) times that.
+    """
+
+    scale: float
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform."""
+        short, long = _waits(words)
+        with np.errstate(divide="ignore"):  # a wait that may be 0 leaves the noise unbounded
+            low, high = -np.log(long) * self.scale, -np.log(short) * self.scale
+        return low - np.abs(low) * _PAD, high + np.abs(high) * _PAD
+
+    def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
+        """Noise i, given a ball of its uniform."""
+        from flint import arb
+
+        return -(-uniform.log()).log() * arb(self.scale)
+
+    def roof(self, words: Words) -> None:
+        """No bound is known that is much quicker."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A noise of which the leading bits of each uniform are known already.
+
+    Attributes:
+        noise: One whose law is the same for all items.
+        leading: These bits as whole numbers below 2^bits, shape (n,).
+        bits: How many are known, from 1 to 63.
+    """
+
+    noise: Noise
+    leading: Ints
+    bits: int
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the 64 bits of its uniform behind the known ones."""
+        known = self.leading.astype(np.uint64) << np.uint64(64 - self.bits)
+        return self.noise.interval(known | words >> np.uint64(self.bits))
+
+    def least(self) -> Floats:
+        """The lower end of each noise, given nothing but the known bits."""
+        return self.interval(np.zeros(len(self.leading), np.uint64))[0]
+
+    def most(self) -> Floats:
+        """The upper end of each noise, given nothing but the known bits."""
+        return self.interval(~np.zeros(len(self.leading), np.uint64))[1]
+
+    def ball(self, i: int, uniform: arb) -> arb:
+        """Noise i, given a ball of what the known bits leave open of its uniform."""
+        return self.noise.ball(i, (int(self.leading[i]) + uniform) / 2**self.bits)
+
+    def roof(self, words: Words) -> None:
+        """The interval is for few items."""
+
+
+@dataclass(frozen=True)
+class UniformNoise:
+    """Noise that is uniform on [-1, 1]: 2U - 1."""
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform."""
+        low = (words >> np.uint64(1)).view(np.int64).astype(np.float64)  # a quick conversion
+        low *= 2.0**-62
+        low -= 1 + 2.0**-51
+        return low, low + 2.0**-49
+
+    def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
+        """Noise i, given a ball of its uniform."""
+        return 2 * uniform - 1
+
+    def roof(self, words: Words) -> None:
+        """The interval itself is quick."""
+
+
+@dataclass(frozen=True)
+class Radius:
+    """A random factor that all items' noise shares: Gamma-distributed, of whole shape.
+
+    It is the sum of `shape` exponentials of mean `scale`: -scale · ln of a product of uniforms.
+
+    Attributes:
+        shape: How many.
+        scale: The mean of each.
+    """
+
+    shape: int
+    scale: float
+
+    def interval(self, words: Words) -> tuple[float, float]:
+        """Ends of the factor, given the first 64 bits of each uniform, shape (shape,).
+
+        A uniform lies between w and w + 1 in units of 2^-64, so its logarithm is at most 1/w above
+        that of w; that of 0 is taken as that of 1, which is the upper end. Products of a few
+        uniforms come first, so that few logarithms are taken; each factor costs two roundings.
+        """
+        factors = np.ones(-(-len(words) // _CHUNK) * _CHUNK)
+        np.multiply(np.maximum(words, np.uint64(1)), 2.0**-64, out=factors[: len(words)])
+        logs = -np.log(factors.reshape(_CHUNK, -1).prod(axis=0))
+        total = math.fsum(logs.tolist())
+        error = total * _PAD + len(factors) * 2.0**-52
+        least = int(words.min())
+        low = total - error - len(words) / max(least, 1)
+        high = total + error if least > 0 else math.inf
+        return max(low, 0.0) * self.scale * (1 - ROUNDING), high * self.scale * (1 + ROUNDING)
+
+    def ball(self, product: arb) -> arb:
+        """The factor, given a ball of the product."""
+        from flint import arb
+
+        return -product.log() * arb(self.scale)
+
+
+def _waits(words: Words) -> tuple[Floats, Floats]:
+    """Ends of -ln U for each U between w and w + 1 in units of 2^-64; the upper may be infinite.
+
+    Near U = 1 it is the logarithm of 1 less a small number, which a float knows as well. Each is
+    off by three roundings and the library's logarithm, taken to be within 2^-48.
+    """
+    upper_half = words >> np.uint64(63) == 1
+    rest = np.minimum(~words, np.uint64(2**63))  # in the lower half it is not used
+    low = np.minimum(words, np.uint64(2**63))
+    with np.errstate(divide="ignore"):
+        long = np.where(
+            upper_half, -np.log1p((rest + np.uint64(1)) * -(2.0**-64)), -np.log(low * 2.0**-64)
+        )
+        short = np.where(
+            upper_half, -np.log1p(rest * -(2.0**-64)), -np.log((low + np.uint64(1)) * 2.0**-64)
+        )
+    return short * (1 - _PAD), long * (1 + _PAD)

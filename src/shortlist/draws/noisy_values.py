@@ -1,0 +1,221 @@
+"""Scores to which noise is added: which values are largest, which reach a bound, and their digits.
+
+Each value is known to lie in an interval. What the intervals leave open is settled by balls, which
+know as many bits as it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cmp_to_key, partial
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.bits import Bits
+from shortlist.draws._uniform import Partial, Uniform, UniformProduct, is_positive, settle
+from shortlist.draws.noise import Noise, Radius, Words
+from shortlist.draws.reals import ROUNDING, Floats, Ints
+
+if TYPE_CHECKING:
+    from flint import arb
+
+T = TypeVar("T")
+
+__all__ = ["ANY", "NoisyValues", "contenders"]
+
+ANY = np.iinfo(np.int64).min  # a bound that every noisy value reaches
+
+_WORTH_A_LOOK = 4096  # items: of fewer, all noise is computed at once
+_BLOCK = 2**14
+_EXACT = 2.0**53  # below, every integer is a float
+
+
+class NoisyValues:
+    """score · unit + noise for n items, of which only as many bits are drawn as decisions need.
+
+    The noise is the sum of all noises, times the radius if there is one. Values are compared by the
+    differences of their scores, which are exact integers: scores may be far larger than the noise.
+    """
+
+    def __init__(
+        self,
+        scores: Ints,
+        noises: Sequence[Noise],
+        words: Sequence[Words],
+        bits: Bits,
+        *,
+        unit: float,
+        radius: Radius | None = None,
+        margin: float = 0.0,
+    ) -> None:
+        """Scores below 2^62 in absolute value; the first 64 bits of each noise, shape (n,) each."""
+        self._scores, self._noises, self._words, self._bits = scores, noises, words, bits
+        self._unit, self._radius, self._margin = unit, radius, margin
+        self._uniforms: dict[int, list[Partial]] = {}
+        self._shared: list[Partial] = []
+        self._low, self._high = noises[0].interval(words[0])
+        for noise, its_words in zip(noises[1:], words[1:], strict=True):
+            low, high = noise.interval(its_words)
+            self._low, self._high = _outward(self._low + low, self._high + high)
+        if radius is not None:
+            self._stretch(radius, bits.words(radius.shape))
+
+    def _stretch(self, radius: Radius, words: Words) -> None:
+        self._shared = [UniformProduct(self._bits, words)]
+        least, most = radius.interval(words)
+        if most == np.inf:  # nothing times that
+            self._low[:], self._high[:] = -np.inf, np.inf
+            return
+        low = np.minimum(self._low * least, self._low * most)
+        high = np.maximum(self._high * least, self._high * most)
+        self._low, self._high = _outward(low, high)
+
+    def reach(self, bounds: Ints) -> NDArray[np.bool_]:
+        """Whether each value is at least its bound, shape (n,); every value is at least `ANY`."""
+        low, high = self._interval(self._scores - bounds, slice(None))
+        certain: NDArray[np.bool_] = (bounds == ANY) | (low >= 0)
+        for i in np.flatnonzero(~certain & (high >= 0)).tolist():
+            certain[i] = self._settle(i, int(self._scores[i]) - int(bounds[i]), is_positive)
+        return certain
+
+    def sorted(self, positions: Ints, k: int | None = None) -> Ints:
+        """The best k of these positions (all, if None), best first."""
+        scores = self._scores[positions]
+        low, high = self._interval(scores - scores.max(initial=-(2**62)), positions)
+        if k is not None and k < len(positions):
+            kept = high >= np.partition(low, -k)[-k]
+            positions, low, high = positions[kept], low[kept], high[kept]
+        best_first = np.argsort(-low, kind="stable")
+        positions, low, high = positions[best_first], low[best_first], high[best_first]
+        # Where everything further down lies certainly below, the order so far is settled.
+        ahead = np.maximum.accumulate(high[::-1])[::-1][1:]
+        breaks = np.flatnonzero(ahead < low[:-1]) + 1
+        starts, stops = np.append(0, breaks), np.append(breaks, len(positions))
+        for cluster in np.flatnonzero(stops - starts > 1).tolist():
+            start, stop = int(starts[cluster]), int(stops[cluster])
+            if k is not None and start >= k:
+                break
+            positions[start:stop] = self._untangled(positions[start:stop], len(scores))
+        return positions[:k]
+
+    def _untangled(self, cluster: Ints, out_of: int) -> Ints:
+        """A cluster whose intervals overlap, best first.
+
+        Near each other, its scores have small differences, so its intervals may be told apart where
+        those among all items were not; if it was all items, only balls remain.
+        """
+        if len(cluster) < out_of:
+            return self.sorted(cluster)
+        return np.array(sorted(cluster.tolist(), key=cmp_to_key(self._compare)), np.int64)
+
+    def rounded(self, positions: Ints, digits: int) -> Floats:
+        """The values in natural units, rounded half up to `digits` decimals."""
+        whole, rest = self._parted(self._scores[positions], digits)
+        low, high = self._interval(rest, positions)
+        low, high = _outward(low * 10.0**digits, high * 10.0**digits)
+        cells = np.floor(low + 0.5)
+        for j in np.flatnonzero(cells != np.floor(high + 0.5)).tolist():
+            cells[j] = self._settle(int(positions[j]), int(rest[j]), partial(_cell, digits))
+        exact = np.abs(cells) < _EXACT  # so that the sum of integers is not rounded twice
+        total = (whole + np.where(exact, cells, 0).astype(np.int64)).astype(np.float64)
+        total += np.where(exact, 0, cells)
+        return total / 10.0**digits if digits >= 0 else total * 10.0**-digits
+
+    def _parted(self, scores: Ints, digits: int) -> tuple[Ints, Ints]:
+        """Whole cells of the rounding grid and the rest, where scores are whole multiples of 1.
+
+        The noise is rounded together with the rest, however many digits the score has.
+        """
+        if self._unit != 1 or digits > 0:
+            return np.zeros_like(scores), scores
+        return np.divmod(scores, 10**-digits)
+
+    def _interval(self, scores: Ints, positions: Ints | slice) -> tuple[Floats, Floats]:
+        """Ends of score · unit + noise of these positions, for scores in place of their own."""
+        exact = scores * self._unit
+        low, high = exact + self._low[positions], exact + self._high[positions]
+        np.abs(exact, out=exact)
+        exact *= ROUNDING
+        exact += self._margin
+        low, high = _outward(low, high)
+        low -= exact
+        high += exact
+        return low, high
+
+    def _compare(self, i: int, j: int) -> int:
+        """-1 where value i is the larger, 1 where value j is."""
+        numbers = [*self._known(i), *self._known(j), *self._shared]
+        scores = int(self._scores[i]) - int(self._scores[j])
+
+        def larger() -> bool | None:  # one radius stretches both noises, so their difference
+            return is_positive(self._value(scores, self._noise(i) - self._noise(j)))
+
+        return -1 if settle(numbers, larger) else 1
+
+    def _settle(self, i: int, score: int, decide: Callable[[arb], T | None]) -> T:
+        """What `decide` says of score · unit + noise i, for a score in place of its own."""
+        numbers = [*self._known(i), *self._shared]
+        return settle(numbers, lambda: decide(self._value(score, self._noise(i))))
+
+    def _value(self, score: int, noise: arb) -> arb:
+        from flint import arb
+
+        if self._radius is not None:
+            noise = noise * self._radius.ball(self._shared[0].ball())
+        return arb(score) * arb(self._unit) + noise
+
+    def _noise(self, i: int) -> arb:
+        """The sum of the noises of item i, before the radius stretches it."""
+        from flint import arb
+
+        terms = zip(self._noises, self._known(i), strict=True)
+        return sum((noise.ball(i, uniform.ball()) for noise, uniform in terms), arb(0))
+
+    def _known(self, i: int) -> list[Partial]:
+        if i not in self._uniforms:
+            self._uniforms[i] = [Uniform(self._bits, int(words[i])) for words in self._words]
+        return self._uniforms[i]
+
+
+def contenders(
+    scores: Ints, noises: Sequence[Noise], words: Sequence[Words], k: int, unit: float
+) -> Ints | slice:
+    """Positions that include those of the k largest values: by a quick look, or all.
+
+    The k-th largest value is at least that of a sample. What stays below even by a quick upper
+    bound of its noise is out, so that the noise itself is computed for few items. Blocks are looked
+    at one by one, for their temporaries to stay in the processor's cache.
+    """
+    n = len(scores)
+    step = n // max(4 * k, math.isqrt(k * n))  # as many in the sample as about are left over
+    step = (step - 1) | 1  # odd: no even pattern of the scores escapes it
+    if n < _WORTH_A_LOOK or step < 3 or len(noises) != 1 or noises[0].roof(words[0][:1]) is None:
+        return slice(None)
+    top = scores.max()
+    low, _ = noises[0].interval(words[0][::step])
+    floors = (scores[::step] - top) * (unit * (1 + ROUNDING)) + low
+    least = np.partition(floors, -k)[-k]
+    least -= np.abs(least) * ROUNDING
+    found = []
+    for start in range(0, n, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        values = (scores[block] - top) * (unit * (1 - ROUNDING))  # at most 0
+        values += noises[0].roof(words[0][block])
+        found.append(np.flatnonzero(values >= least) + start)
+    return np.concatenate(found)
+
+
+def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Both ends, moved by more than the rounding error of the operation that gave them."""
+    return low - np.abs(low) * ROUNDING, high + np.abs(high) * ROUNDING
+
+
+def _cell(digits: int, value: arb) -> float | None:
+    """The multiple of 10^-digits that every number of the ball rounds to, or None."""
+    from flint import arb
+
+    cell = (value * arb(10) ** digits + arb(1) / 2).floor().unique_fmpz()
+    return None if cell is None else float(cell)

@@ -1,0 +1,308 @@
+"""Vectors of real numbers, known by floats with a proven error, and by balls of any precision.
+
+`exact.py` decides by the floats where their error allows it, and by the balls where not, so the
+floats' errors cost time and never change a decision. Each error bound is checked against the balls
+by a test. The library's normal distribution is taken to be within 2^-42 of its value, relatively,
+and its quantile within 2^-48, which the same tests check over their whole range.
+
+`UNIT` is the fixed-point unit of weights, thresholds and scores: they are integers in multiples of
+it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from shortlist.draws.exact_draws import Draws
+
+__all__ = [
+    "ROUNDING",
+    "TINY",
+    "ULP",
+    "UNIT",
+    "Candidates",
+    "Decay",
+    "ExponentialWeights",
+    "Floats",
+    "Ints",
+    "LaplaceCDF",
+    "NormalCDF",
+    "Reals",
+    "UrnChance",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+UNIT = 2.0**-32
+ULP = 2.0**-52
+ROUNDING = 2.0**-50  # relative: a few float operations
+_MOST = 2.0**32  # items that a table can hold
+TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
+
+
+class Reals(Protocol):
+    """A vector of real numbers."""
+
+    def __len__(self) -> int: ...
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """Floats and bounds of their absolute errors, both of shape (n,)."""
+
+    def ball(self, i: int) -> arb:
+        """An enclosure of number i, at flint's present precision."""
+
+
+class Candidates(Reals, Protocol):
+    """Classes of equally good items: the weight of each is its size times its items' `chance`.
+
+    Class 0 is the best: its chance is 1.
+
+    Attributes:
+        shift: The numbers are the weights divided by exp(shift).
+    """
+
+    @property
+    def shift(self) -> float:
+        """As above."""
+
+    def pick(self, draws: Draws) -> int:
+        """A class, drawn by its weight."""
+
+    def chance(self, i: int) -> Reals:
+        """The one number with which an item of class i is accepted."""
+
+
+@dataclass(frozen=True)
+class NormalCDF:
+    """Φ(gap / sd) for each gap: the chance that noise of that sd does not exceed it.
+
+    Attributes:
+        gaps: Integers in multiples of `unit`, shape (n,), below 2^62 in absolute value.
+        sd: The standard deviation, in natural units.
+        unit: A power of 2.
+    """
+
+    gaps: Ints
+    sd: float
+    unit: float = UNIT
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """The argument z is off by at most 2 ulp, and Φ by |z| (|z| + 1) times that, relatively.
+
+        For z > -32 that and the library's error are below 2^-39; beyond, Φ itself is below 2^-700.
+        """
+        from scipy.special import ndtr
+
+        values = ndtr(self.gaps / (self.sd / self.unit))
+        errors = values * 2.0**-39
+        errors += 2.0**-700
+        return values, errors
+
+    def ball(self, i: int) -> arb:
+        """Φ(z) = erfc(-z / sqrt 2) / 2."""
+        from flint import arb
+
+        z = arb(int(self.gaps[i])) * arb(self.unit) / arb(self.sd)
+        return (-z / arb(2).sqrt()).erfc() / 2
+
+
+@dataclass(frozen=True)
+class LaplaceCDF:
+    """The chance that Laplace noise of scale 1/epsilon is at most (gap + quantile of chance).
+
+    So it is `chance` at gap 0, and grows with the gap.
+
+    Attributes:
+        gaps: Integers, 0 or more, shape (n,).
+        epsilon: Above 0.
+        chance: Between 0 and 1.
+    """
+
+    gaps: Ints
+    epsilon: float
+    chance: float
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """exp(-|w|) / 2 below the middle, 1 less that above, at w = epsilon · gap + ln(2 chance).
+
+        w is off by an ulp of each of its terms, which only matters where w itself is near.
+        """
+        quantile = self._quantile
+        steps = np.multiply(self.epsilon, self.gaps, dtype=np.float64)
+        w = steps + quantile
+        tails = np.exp(-np.abs(w)) / 2
+        errors = (steps + 2 * abs(quantile) + 4.0) * tails * (4 * ULP) + TINY
+        return np.where(w > 0, 1 - tails, tails), errors + np.where(w > 0, ULP, 0.0)
+
+    @property
+    def _quantile(self) -> float:
+        if self.chance <= 0.5:
+            return math.log(2 * self.chance)
+        return -math.log(2 * (1 - self.chance))  # the difference is exact
+
+    def ball(self, i: int) -> arb:
+        """As above; both, where w may be on either side."""
+        from flint import arb
+
+        less = self.chance <= 0.5
+        half = arb(self.chance) if less else 1 - arb(self.chance)
+        quantile = (2 * half).log() if less else -(2 * half).log()
+        w = arb(self.epsilon) * int(self.gaps[i]) + quantile
+        tail = (-abs(w)).exp() / 2
+        if w < 0:
+            return tail
+        return 1 - tail if w > 0 else tail.union(1 - tail)
+
+
+@dataclass(frozen=True)
+class Decay:
+    """exp(-epsilon · gap) for each gap.
+
+    Attributes:
+        gaps: Integers, 0 or more, shape (n,).
+        epsilon: Above 0.
+    """
+
+    gaps: Ints
+    epsilon: float
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """The exponent x is off by at most |x| ulp: gaps are exact integers."""
+        exponents = np.multiply(self.epsilon, self.gaps, dtype=np.float64)
+        values = np.exp(-exponents)
+        errors = (exponents + 4.0) * values * (2 * ULP) + TINY
+        return values, errors
+
+    def ball(self, i: int) -> arb:
+        """The number, from the exact integer and the exact float epsilon."""
+        from flint import arb
+
+        return (-arb(self.epsilon) * int(self.gaps[i])).exp()
+
+
+@dataclass(frozen=True)
+class ExponentialWeights:
+    """m · exp(epsilon · (c - max c)) for each count c with multiplicity m: unnormalised odds.
+
+    Where most of the counts are too small to matter, all of these together are the last number:
+    the first `len(self) - 1` numbers then stand for one count each.
+
+    Attributes:
+        counts: Counts, falling, shape (n,).
+        multiplicities: How many items have each, 0 or more, shape (n,); the first at least 1.
+        epsilon: The exponential mechanism's parameter.
+        at_most: What the multiplicities add up to, at most. If infinite, every count has a number
+            of its own.
+    """
+
+    counts: Ints
+    multiplicities: Ints | Floats
+    epsilon: float
+    at_most: float = _MOST
+    shift: ClassVar[float] = 0.0
+
+    def __len__(self) -> int:
+        return self.single + (self.single < len(self.counts))
+
+    @cached_property
+    def single(self) -> int:
+        """How many counts have a number of their own; the total of the rest is below e^-45."""
+        if self.at_most == math.inf:
+            return len(self.counts)
+        far = math.ceil((45 + math.log(self.at_most)) / self.epsilon)
+        least = max(int(self.counts[0]) - far, -1)
+        return len(self.counts) - int(np.searchsorted(self.counts[::-1], least))
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """Those of `Decay` times the multiplicity; the rest is 0, give or take its largest."""
+        multiplicities = self.multiplicities[: self.single]
+        values, errors = self._decay.approximate()
+        values, errors = values * multiplicities, errors * multiplicities * (1 + 4 * ULP)
+        if self.single == len(self.counts):
+            return values, errors
+        gap = self.counts[:1] - self.counts[self.single]
+        largest, error = Decay(gap, self.epsilon).approximate()
+        rest = (largest + error) * (self.at_most * (1 + 4 * ULP))
+        return np.append(values, 0.0), np.append(errors, rest)
+
+    @property
+    def _decay(self) -> Decay:
+        return Decay(self.counts[0] - self.counts[: self.single], self.epsilon)
+
+    def ball(self, i: int) -> arb:
+        """The weight, from exact integers and the exact float epsilon."""
+        from flint import arb
+
+        members = range(i, i + 1 if i < self.single else len(self.counts))
+        decay = Decay(self.counts[0] - self.counts, self.epsilon)
+        return sum((decay.ball(j) * float(self.multiplicities[j]) for j in members), arb(0))
+
+    def pick(self, draws: Draws) -> int:
+        """A count, drawn by its weight; where it is among the rest, which of these."""
+        i = draws.choice(self)
+        if i < self.single:
+            return i
+        i += int(np.flatnonzero(self.multiplicities[i:])[0])
+        rest = replace(self, counts=self.counts[i:], multiplicities=self.multiplicities[i:])
+        return i + rest.pick(draws)
+
+    def chance(self, i: int) -> Decay:
+        """The factor of count i: the weight of one item."""
+        return Decay(self.counts[:1] - self.counts[i], self.epsilon)
+
+
+@dataclass(frozen=True)
+class UrnChance:
+    """(1 + late) / (1 + late + early + total): the chance that an urn answers "late".
+
+    The urn's share of "late" answers is y in the time z = -ln(1 - y) until the first of independent
+    arrivals at a rate of `total`; it was asked before, and gave these answers.
+
+    Attributes:
+        weights: Their sum is the total.
+        late: Earlier answers "late".
+        early: Earlier answers "early".
+    """
+
+    weights: Candidates
+    late: int
+    early: int
+
+    def __len__(self) -> int:
+        return 1
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """The sum of n floats is off by n ulp beside their own errors; the chance is flatter."""
+        values, errors = self.weights.approximate()
+        scale, total = math.exp(-self.weights.shift), values.sum()
+        late, rest = (1 + self.late) * scale, self.early * scale + total
+        error = errors.sum() / total + (len(values) + self.weights.shift + 16) * ULP
+        chance = np.array([late / (late + rest)])
+        return chance, 2 * error * chance + TINY
+
+    def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
+        """The chance, from the weights' balls."""
+        from flint import arb
+
+        total = sum((self.weights.ball(j) for j in range(len(self.weights))), arb(0))
+        total *= arb(self.weights.shift).exp()
+        return (1 + self.late) / (1 + self.late + self.early + total)

@@ -1,0 +1,68 @@
+"""A histogram in this process's memory: how many users hold each item, and no word of who."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import Ints
+from shortlist.engines._once import Once
+from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.errors import InputError
+from shortlist.evidence import PrivateCounts, PublicCounts, Wants
+from shortlist.table import Table
+from shortlist.table.counts import align
+from shortlist.table.public_items import IN_TABLE, InTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["HistogramInMemory"]
+
+
+class HistogramInMemory(Engine):
+    """Counts, read once from a table of items and their counts."""
+
+    def __init__(
+        self, table: Table, public: pl.DataFrame | InTable | None, promised: int | None
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With an item and its count a row.
+            public: What everybody knows: a list, or the table's items; None where it is nothing.
+            promised: In how many counts a user is at most, as the caller says; None if in any.
+        """
+        self._table, self._public, self._promised = table, public, promised
+        self.items_are_public = public is not None
+        self.n_items = None if public is None or public is IN_TABLE else len(public)
+        self.can_show = (PublicCounts,) if self.items_are_public else (PrivateCounts,)
+        self._held = Once(self._read)
+
+    def require(self, wants: Wants) -> None:
+        """Nobody can be bounded here: what is wanted must have been promised."""
+        promised = self._promised
+        if wants.bound is not None and (promised is None or promised > wants.bound):
+            looser = "no bound" if promised is None else str(promised)
+            raise InputError(
+                f"mechanism: it needs max_items_per_user={wants.bound}, and of this histogram "
+                f"{looser} is promised; give the bound to sl.counts, if it holds, or take another "
+                "mechanism."
+            )
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - nothing is drawn
+        """As `Engine.show`: the counts with the bound that was promised."""
+        items, held = self._held()
+        public = self.items_are_public
+        evidence = wants.kind(held, self._promised)
+        yield ShownEvidence(evidence, items.__getitem__, len(items) if public else None)
+
+    def _read(self) -> tuple[pl.DataFrame, Ints]:
+        """The items, and the count of each: of those that a list says, if there is one."""
+        items, held = self._table.counts()
+        if self._public is None or self._public is IN_TABLE:
+            return items, held
+        return self._public, align(items, held, self._public)

@@ -1,0 +1,37 @@
+"""A histogram with an index, in a database or in memory, of which few counts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from shortlist import stores
+from shortlist.draws.exact_draws import Draws
+from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.errors import InputError
+from shortlist.evidence import Wants
+from shortlist.evidence.view import View
+
+__all__ = ["IndexedStore"]
+
+
+class IndexedStore(Engine):
+    """A store, read at one moment for each question."""
+
+    can_show = (View,)
+    items_are_public = True
+
+    def __init__(self, held: stores.ScoreStore) -> None:
+        """Open nothing yet."""
+        self._held = held
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - read as needed
+        """As `Engine.show`: a snapshot, which counts what is read of it."""
+        with ExitStack() as stack:
+            try:
+                view = stack.enter_context(self._held.snapshot())
+            except InputError as error:  # there is no such index, or no connection
+                error.before_rows = True
+                raise
+            yield ShownEvidence(view, view.items)

@@ -1,0 +1,74 @@
+"""Rows of users and items in this process's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.draws.exact_draws import Draws
+from shortlist.engines._once import Once
+from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.evidence import PrivateCounts, PublicCounts, Wants, WeightedHistogram
+from shortlist.evidence.contributions import Buckets, Contributions
+from shortlist.table import Table
+from shortlist.table.keys import Coding
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["RowsInMemory"]
+
+
+class RowsInMemory(Engine):
+    """Who holds what, read once from a table of users and items."""
+
+    def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user and an item a row.
+            public: What everybody knows, one row an item; None where items are private.
+        """
+        self._table, self._public = table, public
+        self.items_are_public = public is not None
+        self.n_items = None if public is None else public.height
+        private = (WeightedHistogram, PrivateCounts, Contributions)
+        self.can_show = (PublicCounts, Contributions) if self.items_are_public else private
+        self._held = Once(self._read)
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """As `Engine.show`: of each user at most `wants.bound` items, if there is one."""
+        held, items = self._held()
+        if wants.bound is not None:
+            held = held.bounded(wants.bound, draws)
+        if self._public is None:
+            yield ShownEvidence(_evidence(held, wants.kind), items.take)
+            return
+        known = items.find(self._public)
+        evidence: PublicCounts | Contributions
+        if wants.kind is Contributions:
+            evidence = held.among(known)
+        else:
+            counts = held.counts if wants.bound is None else held.recount().counts
+            # Code -1, of public items that nobody holds, is the count appended at the end.
+            evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
+        yield ShownEvidence(evidence, self._public.__getitem__, self.n_items)
+
+    def _read(self) -> tuple[Contributions, Coding]:
+        """Who holds what."""
+        users, items = self._table.pairs()
+        buckets = Buckets.of_rows(users.codes, items.codes, users.size)
+        n_items, coding = items.size, items.coding
+        del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
+        return Contributions.of_buckets(buckets, n_items), coding
+
+
+def _evidence(held: Contributions, kind: type) -> WeightedHistogram | PrivateCounts | Contributions:
+    """What private items are shown as."""
+    if kind is Contributions:
+        return held
+    return held.recount() if kind is PrivateCounts else held.weigh()

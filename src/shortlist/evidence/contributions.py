@@ -1,0 +1,219 @@
+"""Each user's distinct items: grouped, bounded, counted, weighted."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist import kernels
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.reals import UNIT, Ints
+from shortlist.errors import SPENT, InputError
+from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+
+__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions", "unit_weight"]
+
+Codes = NDArray[np.uint32]
+
+_BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
+_SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
+_WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
+MOST_USERS = 2**30
+"""As many weights of at most 2^32 units fit an int64."""
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Rows, those of neighbouring user codes together, so that what is done to them stays in cache.
+
+    Attributes:
+        pairs: User code and item code of each row, packed, shape (n_rows,).
+        ends: Where each bucket of 2^_SHIFT users ends, shape (n_buckets,).
+        n_users: How many user codes there are.
+    """
+
+    pairs: NDArray[np.uint64]
+    ends: Ints
+    n_users: int
+
+    @classmethod
+    def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
+        """Move each row to its bucket. The codes are not needed any more."""
+        if n_users > MOST_USERS:
+            raise InputError(f"too many users: a table may hold about a billion of them. {SPENT}")
+        n_buckets = (n_users >> _SHIFT) + 1
+        parts = _parts(len(users))
+        counted = _share(
+            parts, partial(kernels.rows_per_bucket, users, _SHIFT), lambda: [_zeros(n_buckets)]
+        )
+        # Within a bucket the rows of each part come one after another: where each begins.
+        sizes = np.array([scratch[0] for scratch in counted])
+        ends = sizes.sum(axis=0).cumsum()
+        cursors = iter(ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0) - sizes)
+        pairs = np.empty(len(users), np.uint64)
+        _share(
+            parts,
+            partial(kernels.partition, users, items, _SHIFT),
+            lambda: [next(cursors), pairs],
+        )
+        return cls(pairs, ends, n_users)
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Sets of items, one per user.
+
+    Attributes:
+        starts: Where each user's items begin in `items`, shape (n_users,).
+        sizes: How many distinct items each user holds, shape (n_users,).
+        items: Item codes 0 .. n_items - 1; what lies between the users' ranges means nothing.
+        n_items: How many codes there are; some may be held by nobody.
+        counts: How many users hold each item, shape (n_items,).
+        max_items_per_user: The bound that `bounded` enforced, or None.
+    """
+
+    starts: Ints
+    sizes: Ints
+    items: Codes
+    n_items: int
+    counts: Ints = field(repr=False)
+    max_items_per_user: int | None = None
+
+    @classmethod
+    def of_rows(cls, users: Codes, items: Codes, *, n_users: int, n_items: int) -> Contributions:
+        """Group rows (user code, item code) by user; repeated rows count once."""
+        return cls.of_buckets(Buckets.of_rows(users, items, n_users), n_items)
+
+    @classmethod
+    def of_buckets(cls, buckets: Buckets, n_items: int) -> Contributions:
+        """Group rows by user, bucket by bucket; repeated rows count once."""
+        starts, sizes = _zeros(buckets.n_users), _zeros(buckets.n_users)
+        grouped = np.empty(len(buckets.pairs), np.uint32)
+        tallies = _share(
+            _parts(len(grouped), buckets.ends),
+            partial(kernels.group, buckets.pairs, np.append(0, buckets.ends), _SHIFT),
+            lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), _zeros(n_items)],
+        )
+        return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
+
+    def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
+        """A uniformly random subset of at most `max_items_per_user` items of each user.
+
+        The subsets are independent between users: each is drawn from fresh bits. `counts` stay
+        those of all items.
+        """
+        sizes = np.minimum(self.sizes, max_items_per_user)
+        starts, items = self.starts, self.items
+        large = np.flatnonzero(self.sizes > max_items_per_user)
+        if len(large):
+            starts, items = starts.copy(), items.copy()
+            excess = self.sizes[large] - max_items_per_user
+            # Choosing the items to drop takes fewer draws where these are fewer.
+            steps = np.minimum(excess, max_items_per_user)
+            batches = np.cumsum(steps) // _BATCH
+            for batch in np.split(np.arange(len(large)), np.flatnonzero(np.diff(batches)) + 1):
+                bounds = np.empty(steps[batch].sum(), np.int64)
+                kernels.draw_bounds(self.sizes[large[batch]], steps[batch], bounds)
+                choices = draws.integer(bounds)
+                kernels.pick_subsets(starts[large[batch]], steps[batch], choices, items)
+            starts[large] += np.where(excess < max_items_per_user, steps, 0)
+        return Contributions(starts, sizes, items, self.n_items, self.counts, max_items_per_user)
+
+    def among(self, codes: Ints) -> Contributions:
+        """The same users' sets, of nothing but these items.
+
+        Args:
+            codes: The item code of each, which is its place from now on, or -1 where nobody holds
+                it; shape (n,), no code twice.
+        """
+        places = np.full(self.n_items, -1, np.int64)
+        held = np.flatnonzero(codes >= 0)
+        places[codes[held]] = held
+        sizes, items = self.sizes.copy(), self.items.copy()
+        kernels.keep_items(self.starts, sizes, items, places)
+        counts = np.append(self.counts, 0)[codes]
+        return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
+
+    def listed(self) -> Codes:
+        """The items of all users, one after another."""
+        before = np.cumsum(self.sizes) - self.sizes
+        places = np.repeat(self.starts - before, self.sizes) + np.arange(self.sizes.sum())
+        listed: Codes = self.items[places]
+        return listed
+
+    def count(self) -> PublicCounts:
+        """How many users hold each item."""
+        return PublicCounts(self.counts)
+
+    def recount(self) -> PrivateCounts:
+        """How many users hold each item, after `bounded`."""
+        counts = self._add_up(np.ones(int(self.sizes.max(initial=0)) + 1, np.int64))
+        return PrivateCounts(counts, self.max_items_per_user)
+
+    def weigh(self) -> WeightedHistogram:
+        """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
+        if self.max_items_per_user is None:
+            raise ValueError("weigh() needs bounded contributions: call bounded() first.")
+        weight_of_size = np.zeros(int(self.sizes.max(initial=0)) + 1, np.int64)
+        for size in np.flatnonzero(np.bincount(self.sizes)).tolist():
+            weight_of_size[size] = unit_weight(size) if size else 0
+        weights = self._add_up(weight_of_size)
+        return WeightedHistogram(weights, self.counts, self.max_items_per_user)
+
+    def _add_up(self, weight_of_size: Ints) -> Ints:
+        """The sum over the users of each item, shape (n_items,)."""
+        partial_sums = _share(
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+            partial(kernels.weigh, self.starts, self.sizes, self.items),
+            lambda: [weight_of_size, _zeros(self.n_items)],
+        )
+        return _total(partial_sums, self.n_items)
+
+
+def unit_weight(size: int) -> int:
+    """The largest w with size · w² <= 1, in units of `UNIT`: a user's ℓ2 norm never exceeds 1.
+
+    >>> [unit_weight(size) * UNIT for size in (1, 4, 100)]
+    [1.0, 0.5, 0.09999999986030161]
+    """
+    return math.isqrt(round(UNIT**-2) // size)
+
+
+def _parts(n_rows: int, ends: Ints | None = None) -> list[tuple[int, int]]:
+    """Ranges of rows, one for each core; or of groups that end there, of about as many rows."""
+    cores = (os.cpu_count() or 1) if n_rows > _WORTH_A_THREAD else 1
+    limits = np.arange(cores + 1) * n_rows // cores
+    if ends is not None:
+        limits = np.searchsorted(ends, limits)
+        limits[-1] = len(ends)
+    return list(pairwise(limits.tolist()))
+
+
+def _share(
+    parts: list[tuple[int, int]], kernel: Callable[..., None], scratch: Callable[[], list[Any]]
+) -> list[list[Any]]:
+    """Run `kernel(first, last, *scratch())` for each part, a thread each; the scratches."""
+    scratches = [scratch() for _ in parts]
+    if len(parts) == 1:
+        kernel(*parts[0], *scratches[0])
+        return scratches
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(lambda part, own: kernel(*part, *own), parts, scratches))
+    return scratches
+
+
+def _zeros(n: int) -> Ints:
+    return np.zeros(n, np.int64)
+
+
+def _total(scratches: list[list[Any]], n_items: int) -> Ints:
+    return sum((scratch[-1] for scratch in scratches), _zeros(n_items))

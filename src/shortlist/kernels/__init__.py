@@ -1,0 +1,43 @@
+"""Compiled loops over plain arrays.
+
+Those with `first` and `last` do one part of the work, so that threads share it: they release the
+interpreter's lock. One signature each, compiled at the first call and cached on disk; where no
+cache can be written they are compiled again in each process. Numba is loaded with the first.
+"""
+
+from shortlist.kernels.counts import add_up, find_members, slack_jumps, tally
+from shortlist.kernels.hitting import distinct, find_hit, invert, lower, reach, sort_falling
+from shortlist.kernels.matrices import farthest
+from shortlist.kernels.policies import count_units, descend
+from shortlist.kernels.users import (
+    draw_bounds,
+    group,
+    keep_items,
+    partition,
+    pick_subsets,
+    rows_per_bucket,
+    weigh,
+)
+
+__all__ = [
+    "add_up",
+    "count_units",
+    "descend",
+    "distinct",
+    "draw_bounds",
+    "farthest",
+    "find_hit",
+    "find_members",
+    "group",
+    "invert",
+    "keep_items",
+    "lower",
+    "partition",
+    "pick_subsets",
+    "reach",
+    "rows_per_bucket",
+    "slack_jumps",
+    "sort_falling",
+    "tally",
+    "weigh",
+]

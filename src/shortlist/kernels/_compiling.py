@@ -1,0 +1,47 @@
+"""Loops that are compiled when they are first called. Numba is loaded with the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from threading import RLock
+from typing import Any
+
+__all__ = ["Kernel", "kernel"]
+
+_COMPILING = RLock()  # threads that share the work call a kernel at once; one may need another
+
+
+class Kernel:
+    """A loop that is compiled when it is called for the first time, or loaded from the cache."""
+
+    def __init__(self, loop: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
+        self._loop, self._signature, self._options = loop, signature, options
+
+    def __call__(self, *arrays: Any) -> Any:  # noqa: ANN401 - as the loop has them
+        return self.compiled(*arrays)
+
+    @property
+    def _numba_type_(self) -> Any:  # noqa: ANN401 - Numba's
+        """By which a kernel may call another."""
+        import numba
+
+        return numba.typeof(self.compiled)
+
+    @cached_property
+    def compiled(self) -> Any:  # noqa: ANN401 - Numba's
+        """The compiled loop."""
+        import numba
+
+        with _COMPILING:
+            try:
+                return numba.njit(self._signature, cache=True, nogil=True, **self._options)(
+                    self._loop
+                )
+            except RuntimeError:  # no folder can be written to
+                return numba.njit(self._signature, nogil=True, **self._options)(self._loop)
+
+
+def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a loop a kernel, of one signature in Numba's words."""
+    return lambda loop: Kernel(loop, signature, options)

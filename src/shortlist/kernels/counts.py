@@ -1,0 +1,91 @@
+"""Counts alone: tallied, looked up, summed, and how slack jumps between them."""
+
+from __future__ import annotations
+
+import math
+
+from shortlist.kernels._compiling import kernel
+
+__all__ = ["add_up", "find_members", "slack_jumps", "tally"]
+
+_LARGE = 1e200  # what grows is turned into its logarithm before it overflows
+
+
+@kernel("void(int64[::1], int64, int64[::1], int64[::1])")
+def tally(counts, low, sizes, beyond):
+    """Add up how many counts are low, low + 1, …, and how many lie beyond the end of `sizes`."""
+    for position in range(len(counts)):
+        place = counts[position] - low
+        if place < len(sizes):
+            sizes[place] += 1
+        else:
+            beyond[0] += 1
+
+
+@kernel("void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def find_members(counts, values, firsts, places, seen, positions):
+    """Where in `counts` the wanted members of the wanted values are.
+
+    The wanted `values` are rising; the `places`, among the items of that value, that are wanted of
+    value number v are firsts[v] .. firsts[v + 1] - 1 of `places`, rising. `seen` is scratch space,
+    initially 0. Most counts lie below all wanted values, and are passed over at once.
+    """
+    least, left = values[0], len(places)
+    cursors = firsts.copy()
+    for position in range(len(counts)):
+        if counts[position] < least:
+            continue
+        low, high = 0, len(values)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if values[middle] <= counts[position]:
+                low = middle
+            else:
+                high = middle
+        if values[low] != counts[position]:
+            continue
+        cursor = cursors[low]
+        if cursor < firsts[low + 1] and places[cursor] == seen[low]:
+            positions[cursor] = position
+            cursors[low] += 1
+            left -= 1
+            if left == 0:
+                return
+        seen[low] += 1
+
+
+@kernel("void(int64[::1], int64[::1], int64, int64[::1], int64[::1], float64[::1])")
+def slack_jumps(values, ends, k, near, slacks, jumps):
+    """By how much the logarithm of the number of k-sequences jumps, and at which slack.
+
+    The values of groups are falling, and `ends` their running sizes. As the slack reaches the
+    distance between a value among the k largest and a smaller value, each place of the first may
+    also be taken by the items of the second. For value number t only those before near[t] are
+    looked at.
+    """
+    place, jump = 0, 0
+    for top in range(len(near)):
+        last = min(ends[top], k)
+        for other in range(top + 1, near[top]):
+            log, growth = 0.0, 0.0  # sums of positive terms: the error is relative to the sum
+            for taken in range(place, last):
+                more = (ends[other] - ends[other - 1]) / (ends[other - 1] - taken)
+                growth += more + more * growth
+                if growth > _LARGE:
+                    log += math.log1p(growth)
+                    growth = 0.0
+            slacks[jump] = values[top] - values[other]
+            jumps[jump] = log + math.log1p(growth)
+            jump += 1
+        place = last
+
+
+@kernel("void(float64[::1], float64[::1])")
+def add_up(terms, sums):
+    """Running sums of positive terms, each as if added up in twice the precision."""
+    total, lost = 0.0, 0.0
+    for i in range(len(terms)):
+        larger, smaller = max(total, terms[i]), min(total, terms[i])
+        total = larger + smaller
+        lost += smaller - (total - larger)
+        sums[i] = total + lost

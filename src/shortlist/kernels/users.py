@@ -1,0 +1,119 @@
+"""Each user's items: grouped, bounded, weighed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shortlist.kernels._compiling import kernel
+
+__all__ = [
+    "draw_bounds",
+    "group",
+    "keep_items",
+    "partition",
+    "pick_subsets",
+    "rows_per_bucket",
+    "weigh",
+]
+
+
+@kernel("void(uint32[::1], int64, int64, int64, int64[::1])")
+def rows_per_bucket(users, shift, first, last, sizes):
+    """Count the rows first .. last - 1 of each bucket of 2^shift users."""
+    for row in range(first, last):
+        sizes[users[row] >> shift] += 1
+
+
+@kernel("void(uint32[::1], uint32[::1], int64, int64, int64, int64[::1], uint64[::1])")
+def partition(users, items, shift, first, last, cursors, pairs):
+    """Write the rows first .. last - 1 to where their bucket's cursor points, user and item packed.
+
+    Few buckets are few places to write to, which the processor's caches follow.
+    """
+    for row in range(first, last):
+        bucket = users[row] >> shift
+        pairs[cursors[bucket]] = np.uint64(users[row]) << 32 | np.uint64(items[row])
+        cursors[bucket] += 1
+
+
+@kernel(
+    "void(uint64[::1], int64[::1], int64, int64, int64, "
+    "int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
+)
+def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, counts):
+    """Group the pairs of the buckets first .. last - 1 by user, each item once.
+
+    Writes each user's items side by side to `out`, from `starts[user]` on, sets `sizes` to the
+    number of distinct ones, and adds to the items' `counts`. `seen` is scratch space, one entry an
+    item, initially 0: one more than the last user met with the item.
+    """
+    for bucket in range(first, last):
+        begin, end = bucket_starts[bucket], bucket_starts[bucket + 1]
+        for place in range(begin, end):
+            sizes[pairs[place] >> 32] += 1
+        first_user = bucket << shift
+        last_user = min(first_user + (1 << shift), len(starts))
+        cursor = begin
+        for user in range(first_user, last_user):
+            starts[user] = cursor
+            cursor += sizes[user]
+            sizes[user] = 0
+        for place in range(begin, end):
+            user = pairs[place] >> 32
+            item = np.uint32(pairs[place] & 0xFFFFFFFF)
+            out[starts[user] + sizes[user]] = item
+            sizes[user] += 1
+        for user in range(first_user, last_user):
+            distinct = starts[user]
+            for place in range(starts[user], starts[user] + sizes[user]):
+                item = out[place]
+                if seen[item] != user + 1:
+                    seen[item] = user + 1
+                    counts[item] += 1
+                    out[distinct] = item
+                    distinct += 1
+            sizes[user] = distinct - starts[user]
+
+
+@kernel("void(int64[::1], int64[::1], int64[::1])")
+def draw_bounds(sizes, steps, bounds):
+    """For each user with m items, the sizes m, m-1, … of what a shuffle's steps choose from."""
+    place = 0
+    for user in range(len(sizes)):
+        for step in range(steps[user]):
+            bounds[place] = sizes[user] - step
+            place += 1
+
+
+@kernel("void(int64[::1], int64[::1], int64[::1], uint32[::1])")
+def pick_subsets(starts, steps, choices, items):
+    """The first steps of a Fisher-Yates shuffle: a uniform subset comes to each user's front."""
+    place = 0
+    for user in range(len(starts)):
+        for step in range(steps[user]):
+            here = starts[user] + step
+            there = here + choices[place]
+            items[here], items[there] = items[there], items[here]
+            place += 1
+
+
+@kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1])")
+def keep_items(starts, sizes, items, places):
+    """Of each user's items keep those whose entry in `places` is 0 or more, and put that entry."""
+    for user in range(len(starts)):
+        kept = 0
+        for place in range(starts[user], starts[user] + sizes[user]):
+            new = places[items[place]]
+            if new >= 0:
+                items[starts[user] + kept] = new
+                kept += 1
+        sizes[user] = kept
+
+
+@kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")
+def weigh(starts, sizes, items, first, last, weight_of_size, weights):
+    """Add each user's weight, which depends on the number of items held, to all these items."""
+    for user in range(first, last):
+        weight = weight_of_size[sizes[user]]
+        for place in range(starts[user], starts[user] + sizes[user]):
+            weights[items[place]] += weight

@@ -1,0 +1,6 @@
+"""Mechanisms around another, for questions that ask for more than a selection."""
+
+from shortlist.mechanisms.wrappers.answering import Build, answering
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+
+__all__ = ["Build", "NoisyCounts", "answering"]

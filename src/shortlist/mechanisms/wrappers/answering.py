@@ -1,0 +1,65 @@
+"""Which mechanism a question gets: the one asked for, or that one with another around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+
+from shortlist.errors import InputError
+from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.questions import Question, TopK
+
+__all__ = ["Build", "answering"]
+
+Build = Callable[[float, float], Mechanism]
+"""From epsilon and delta to the mechanism that was asked for, all its other parameters given."""
+
+
+@singledispatch
+def answering(
+    question: Question,  # noqa: ARG001 - its type decides which function this is
+    build: Build,
+    *,
+    epsilon: float,
+    delta: float,
+    max_items_per_user: int | None,  # noqa: ARG001 - for what adds to a selection
+) -> Mechanism:
+    """The mechanism that answers a question. A kind of question that wraps it registers its own.
+
+    Args:
+        question: What is asked.
+        build: The mechanism that was asked for, from epsilon and delta.
+        epsilon: Of the whole.
+        delta: Of the whole.
+        max_items_per_user: In how many counts one user is at most; None if there is no bound.
+    """
+    return build(epsilon, delta)
+
+
+@answering.register
+def _with_counts(
+    question: TopK,
+    build: Build,
+    *,
+    epsilon: float,
+    delta: float,
+    max_items_per_user: int | None,
+) -> Mechanism:
+    """The selection; with noisy counts around it, if a share of the budget is for them."""
+    selection = build(epsilon, delta)
+    if question.count_share is None:
+        return selection
+    if selection.scores_are_counts:
+        raise InputError(
+            f"count_share={question.count_share!r}: {type(selection).__name__} gives noisy counts "
+            "at no cost where max_items_per_user is at most k; leave it out."
+        )
+    return NoisyCounts.of(
+        build,
+        k=question.k,
+        epsilon=epsilon,
+        delta=delta,
+        count_share=question.count_share,
+        max_items_per_user=max_items_per_user,
+    )

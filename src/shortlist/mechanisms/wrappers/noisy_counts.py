@@ -1,0 +1,201 @@
+"""A selection, and a noisy count of each selected item from a share of the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Laplace, Normal
+from shortlist.draws.reals import Floats, Ints
+from shortlist.errors import InputError
+from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism, Selection, require_bounded
+from shortlist.parameters import Delta, Epsilon, Share, Whole
+from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
+
+__all__ = ["NoisyCounts"]
+
+_MOST = 2.0**44  # of a standard deviation: noise reaches 2^53, where floats are coarse, with e^-700
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyCounts(Mechanism):
+    """Another mechanism's selection, each item with its count in fresh noise, a whole number.
+
+    The noise is continuous, Laplace or normal, whichever is smaller, and what is released is the
+    count plus noise, rounded exactly to a whole number.
+
+    Guarantee: (epsilon, delta)-DP by composition. The selection is calibrated to what count_share
+    leaves of both, and the counts to all that the selection leaves. One user is in at most
+    min(k, max_items_per_user) of the selected counts, once in each.
+
+    Source: composition, `docs/proofs/costs.md`. Proof note: `docs/proofs/noisy-counts.md`.
+
+    Attributes:
+        selection: The mechanism that selects.
+        k: How many items it selects at most.
+        epsilon: Of the whole.
+        delta: Of the whole.
+        count_share: The share of epsilon and delta that the selection does without.
+        max_items_per_user: In how many counts one user is at most; None if there is no bound.
+    """
+
+    selection: Mechanism
+    k: Whole
+    epsilon: Epsilon
+    delta: Delta
+    count_share: Share
+    max_items_per_user: Whole | None = None
+
+    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd")
+    score_unit: ClassVar[str | None] = "noisy count"
+
+    @classmethod
+    def of(
+        cls,
+        build: Callable[[float, float], Mechanism],
+        *,
+        k: int,
+        epsilon: float,
+        delta: float,
+        count_share: float,
+        max_items_per_user: int | None = None,
+    ) -> Self:
+        """Around the mechanism that `build(epsilon, delta)` gives for what the share leaves."""
+        rest = (subtract_down(whole, whole * count_share) for whole in (epsilon, delta))
+        return cls(
+            selection=build(*rest),
+            k=k,
+            epsilon=epsilon,
+            delta=delta,
+            count_share=count_share,
+            max_items_per_user=max_items_per_user,
+        )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.count_sd > _MOST:
+            raise InputError(
+                f"count_share={self.count_share!r}: so small that the counts would be all noise; "
+                "give more, or leave it out."
+            )
+
+    @property
+    def evidence(self) -> type:  # type: ignore[override]
+        """As the selection's."""
+        return self.selection.evidence
+
+    @property
+    def wants(self) -> Wants:
+        """As the selection's, of which one user is in at most `max_items_per_user`."""
+        wants = self.selection.wants
+        bounds = [b for b in (wants.bound, self.max_items_per_user) if b is not None]
+        return Wants(wants.kind, min(bounds, default=None))
+
+    @property
+    def adjacency(self) -> str:
+        """As the selection's."""
+        return self.selection.adjacency
+
+    @property
+    def _changed(self) -> int:
+        """How many of the selected counts one user can change: those beside weights are of all."""
+        bounded = self.adjacency == ADD_OR_REMOVE and self.evidence is not WeightedHistogram
+        bound = self.max_items_per_user if bounded else None
+        return self.k if bound is None else min(self.k, bound)
+
+    @cached_property
+    def _best(self) -> _Way:
+        """The way with the least noise; a choice by public parameters."""
+        return min(self._ways(), key=lambda way: way.noise.rounded_sd)
+
+    def _ways(self) -> Iterator[_Way]:
+        """All ways to buy the counts from what the selection leaves."""
+        before, changed = self.selection.cost, self._changed
+        rate = self._largest(lambda rate: before + Pure(rate) * changed)
+        scale = round_up(1 / Fraction(rate))
+        rate = round_up(1 / Fraction(scale))
+        yield _Way(Laplace(scale), before + Pure(rate) * changed)
+        if self.delta == 0:
+            return
+        # By basic composition: both guarantees add up.
+        left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
+        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
+        scale = round_up(changed / Fraction(left[0]))
+        yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
+        rho = gaussian_rho(epsilon=left[0], delta=left[1])
+        yield self._normal(rho, spent + Approximate(*left))
+        if isinstance(before, Approximate):
+            return
+        if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:
+            rho = self._largest(lambda rho: before + ZCDP(rho))
+            yield self._normal(rho, before + ZCDP(rho))
+
+    def _normal(self, rho: float, cost: Cost) -> _Way:
+        sigma = math.sqrt(self._changed) * gaussian_sigma(rho) * (1 + 2.0**-50)
+        return _Way(Normal(sigma), cost)
+
+    @property
+    def _delta_left(self) -> float:
+        return subtract_down(self.delta, self.selection.spent_delta)
+
+    def _largest(self, cost_of: Callable[[float], Cost]) -> float:
+        return largest(cost_of, epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def count_noise(self) -> str:
+        """The noise's law before rounding."""
+        return type(self._best.noise).__name__
+
+    @property
+    def count_sd(self) -> float:
+        """The standard deviation of the rounded noise."""
+        return self._best.noise.rounded_sd
+
+    @property
+    def cost(self) -> Cost:
+        """The selection's, and the counts'."""
+        return self._best.cost
+
+    def parameters(self) -> dict[str, object]:
+        """All public parameters, those of the selection under its own name."""
+        own = {name: getattr(self, name) for name in ("count_share", *self.derived)}
+        name = type(self.selection).__name__
+        return own | {"selection": {"name": name, **self.selection.parameters()}}
+
+    def explain(self) -> list[str]:
+        """The selection and the noise in plain words."""
+        counts = (
+            f"Each selected item's count is published with noise of standard deviation "
+            f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
+        )
+        own = [step for step in self.selection.explain() if step not in self.selection.unused]
+        return [*own, counts, *self.unused]
+
+    def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - the selection's
+        """The selection, with noisy counts as its scores.
+
+        Raises:
+            InputError: The evidence is bounded more loosely than `max_items_per_user`.
+        """
+        require_bounded(evidence, self.max_items_per_user)
+        selection = self.selection.select(evidence, draws)
+        scores = self._noisy(evidence.counts[selection.positions], draws)
+        return selection._replace(scores=scores, noise_sd=self.count_sd)
+
+    def _noisy(self, counts: Ints, draws: Draws) -> Floats:
+        """Count + noise, rounded half up."""
+        return draws.order(counts, [self._best.noise], unit=1.0, digits=0).by_position()
+
+
+class _Way(NamedTuple):
+    """A noise for each count, and what it costs with the selection."""
+
+    noise: Laplace | Normal
+    cost: Cost

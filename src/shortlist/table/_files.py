@@ -1,0 +1,148 @@
+"""Which files the caller means: by a path, a glob, a directory, or a list of these."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeGuard
+
+from shortlist.errors import InputError, is_short, named, shown
+from shortlist.table._formats import READABLE, has_known_suffix
+
+__all__ = ["NamedFile", "exists", "files_of", "is_list_of_paths"]
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file, and how messages name it.
+
+    Attributes:
+        path: Where it is.
+        argument: What the caller wrote, as in data="plays-*.csv".
+        origin: The same, and the file where these are two.
+    """
+
+    path: str
+    argument: str
+    origin: str
+
+
+def _found_for(path: str, argument: str) -> NamedFile:
+    return NamedFile(path, argument, f'{argument}: the file "{shown(path)}"')
+
+
+def is_list_of_paths(data: object, kinds: type | tuple[type, ...]) -> TypeGuard[Sequence[object]]:
+    """Whether this is a list or tuple of at least one path, each of one of these types."""
+    is_list = isinstance(data, list | tuple) and len(data) > 0
+    return is_list and all(isinstance(entry, kinds) for entry in data)  # type: ignore[attr-defined]
+
+
+def files_of(data: object, argument: str) -> list[NamedFile]:
+    """The files of a path, a glob, a directory or a list of these, none of them twice.
+
+    Args:
+        data: What the caller gave.
+        argument: The name of the argument, for messages.
+
+    Raises:
+        InputError: There is no such file, it may not be read, or it stands there twice.
+    """
+    if isinstance(data, str | os.PathLike):
+        path = _path(data, argument)
+        files = _found(path, named(argument, path))
+    else:  # an entry is named by its place: a list may be of values, by mistake
+        entries = [(entry, f"{argument}[{i}]") for i, entry in enumerate(data)]  # type: ignore[arg-type,var-annotated]
+        paths = [(_path(entry, place), place) for entry, place in entries]
+        files = [file for path, place in paths for file in _found(path, place)]
+        files = [_found_for(file.path, argument) for file in files]
+    _refuse_twice(files)
+    return files
+
+
+def _path(data: object, argument: str) -> str:
+    path = os.fspath(data)  # type: ignore[call-overload]
+    if isinstance(path, bytes):
+        raise InputError(f"{argument}: the path is bytes; give it as a string.")
+    if "://" in path:  # it may hold a password
+        raise InputError(
+            f"{argument}: this is a URL, and a path is needed; a table of counts in a database "
+            "is asked by sl.store."
+        )
+    if not is_short(path) and not exists(path):
+        kind = "text with line ends" if len(path.splitlines()) > 1 else "a text too long to show"
+        raise InputError(
+            f"{named(argument, path)} does not exist: this is {kind}, and a path is needed. Give "
+            "the path of a file, or read the text with Polars or pandas and give the table."
+        )
+    return str(path)
+
+
+def _found(path: str, argument: str) -> list[NamedFile]:
+    """The files of one path, each of which can be read."""
+    if not exists(path) and glob.has_magic(path):
+        names = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute one
+        if not names:
+            raise InputError(f"{argument} matches no file; check the pattern.")
+        files = [_found_for(name, argument) for name in names]
+    elif exists(path) and Path(path).is_dir():
+        files = _in_directory(path, argument)
+    else:
+        files = [NamedFile(path, argument, argument)]
+    for file in files:
+        _check(file)
+    return files
+
+
+def _in_directory(path: str, argument: str) -> list[NamedFile]:
+    """The files of a directory that have a suffix of a table; what lies deeper is not looked at."""
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise InputError(f"{argument} may not be read; check its permissions.")
+    inside = sorted(Path(path).iterdir())
+    if any("=" in entry.name and entry.is_dir() for entry in inside):  # whose names are values
+        raise InputError(
+            f"{argument} is a directory that is divided by the values of a column, which the files "
+            "in it may lack; read it with Polars and give the lazy frame."
+        )
+    names = [str(entry) for entry in inside if has_known_suffix(entry.name) and entry.is_file()]
+    names = [name for name in names if not Path(name).name.startswith((".", "_"))]
+    if not names:
+        raise InputError(
+            f"{argument} is a directory without a file that could be read: the suffixes are "
+            f"{READABLE}. For files in directories below it, give a glob."
+        )
+    return [_found_for(name, argument) for name in names]
+
+
+def exists(file: str) -> bool:
+    """Whether there is a file of that name; False for a text that can be none."""
+    return os.path.exists(file)  # noqa: PTH110 - Path.exists fails on long texts
+
+
+def _check(file: NamedFile) -> None:
+    if not exists(file.path):
+        raise InputError(f"{file.origin} does not exist; check the path.")
+    path = Path(file.path)
+    if path.is_dir():
+        raise InputError(f"{file.origin} is a directory; name its files, for example by a glob.")
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{file.origin} may not be read; check its permissions.")
+    if not path.is_file():
+        raise InputError(f"{file.origin} is not a regular file; write the table to one.")
+    if path.stat().st_size == 0:
+        raise InputError(f"{file.origin} is empty, without even a header; write the file anew.")
+
+
+def _refuse_twice(files: list[NamedFile]) -> None:
+    """Refuse a file that is named twice: one user's rows would count double."""
+    places: set[tuple[int, int]] = set()
+    for file in files:
+        status = Path(file.path).stat()
+        place = (status.st_dev, status.st_ino)
+        if place in places:
+            raise InputError(
+                f"{file.origin} is there a second time, perhaps by a link; name every file once."
+            )
+        places.add(place)

@@ -1,0 +1,57 @@
+"""What the README shows is what happens."""
+
+import importlib.util
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from shortlist import cli
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def sample(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("demo", ROOT / "demo" / "demo.py")
+    demo = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(demo)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "PLAYS", Path("plays.parquet"))
+    demo.write_plays()
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def run(command, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    assert cli.exit_status() == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("sample")
+def test_the_commands_print_what_is_shown(monkeypatch, capsys):
+    top_k, domain = BLOCKS[0][1].splitlines()
+    printed, shown = run(top_k, monkeypatch, capsys), BLOCKS[1][1]
+    # All but the rows, whose scores are drawn anew each time.
+    assert printed.splitlines()[:3] == shown.splitlines()[:3]
+    assert printed[printed.index("protects") :] == shown[shown.index("protects") :]
+    run(domain, monkeypatch, capsys)
+    assert Path("titles.csv").read_text().startswith("rank,title,score\n1,")
+
+
+@pytest.mark.usefixtures("sample")
+def test_the_python_runs():
+    (python,) = (block for language, block in BLOCKS if language == "python")
+    names = {}
+    exec(python, names)  # noqa: S102 - our own README
+    assert len(names["release"]) == 20
+
+
+def test_the_commands_stand_near_the_top():
+    lines = README.splitlines()
+    assert next(i for i, line in enumerate(lines, 1) if line.startswith("shortlist domain")) <= 20
+    assert next(i for i, line in enumerate(lines, 1) if line.startswith("protects")) <= 30

@@ -1,0 +1,129 @@
+"""Output laws of the mechanisms of counts, by brute force from their definitions."""
+
+import itertools
+import math
+from functools import partial
+
+from flint import arb, ctx
+
+
+def one_by_one(pick, counts, k):
+    """The law of k picks, each by the law `pick(counts of the items left)`, without replacement."""
+    found = {}
+
+    def step(left, picked, p):
+        if len(picked) == k or not left:
+            found[picked] = found.get(picked, 0) + p
+            return
+        for item, q in zip(left, pick([counts[i] for i in left]), strict=True):
+            step([i for i in left if i != item], (*picked, item), p * q)
+
+    step(list(range(len(counts))), (), 1.0)
+    return found
+
+
+def exponential(epsilon, counts):
+    weights = [math.exp(epsilon * (c - max(counts))) for c in counts]
+    return [w / sum(weights) for w in weights]
+
+
+def permute_and_flip(epsilon, counts):
+    """Over all orders in which the items may be visited."""
+    accepted = [math.exp(-epsilon * (max(counts) - c)) for c in counts]
+    chances = [0.0] * len(counts)
+    orders = list(itertools.permutations(range(len(counts))))
+    for order in orders:
+        p = 1 / len(orders)
+        for item in order:
+            chances[item] += p * accepted[item]
+            p *= 1 - accepted[item]
+    return chances
+
+
+def shortfalls(counts, k):
+    """The slack of each sequence."""
+    best = sorted(counts, reverse=True)
+    sequences = itertools.permutations(range(len(counts)), k)
+    return {s: max(best[r] - counts[i] for r, i in enumerate(s)) for s in sequences}
+
+
+def joint(epsilon, counts, k):
+    slacks = shortfalls(counts, k)
+    chances = exponential(epsilon / 2, [-slack for slack in slacks.values()])
+    return dict(zip(slacks, chances, strict=True))
+
+
+def joint_permute_and_flip(epsilon, counts, k):
+    """By the inclusion and exclusion of who is accepted besides, with the digits that it needs.
+
+    P(s) = p_s · sum over sets T of others of the product of -p_t over T, divided by 1 + |T|.
+    """
+    slacks = shortfalls(counts, k)
+    found = {}
+    with ctx.workprec(600):
+        accepted = {s: (-arb(epsilon) / 2 * slack).exp() for s, slack in slacks.items()}
+        for slack in set(slacks.values()):
+            same = [s for s in slacks if slacks[s] == slack]
+            sums = [arb(1)]  # of the products over all sets of so many others
+            for other in slacks:
+                if other != same[0]:
+                    shifted = [arb(0), *(-accepted[other] * x for x in sums)]
+                    sums = [a + b for a, b in zip([*sums, arb(0)], shifted, strict=True)]
+            integral = sum((x / (1 + size) for size, x in enumerate(sums)), arb(0))
+            found |= dict.fromkeys(same, float(accepted[same[0]] * integral))
+    return found
+
+
+def joint_or_peel(mechanism, counts, k):
+    z = sum(math.exp(-mechanism.joint_epsilon / 2 * x) for x in shortfalls(counts, k).values())
+    x = (math.log(z) - mechanism.threshold) * 2 * mechanism.choice_epsilon / mechanism.joint_epsilon
+    crowded = 1 - math.exp(-x) / 2 if x > 0 else math.exp(x) / 2
+    pick = permute_and_flip if mechanism.flips else exponential
+    peeled = one_by_one(partial(pick, mechanism.local_epsilon), counts, k)
+    whole = joint(mechanism.joint_epsilon, counts, k)
+    return {s: (1 - crowded) * whole[s] + crowded * peeled[s] for s in whole}
+
+
+def limited_domain(mechanism, counts, k):
+    """Over all orders that may break ties."""
+    local, k_bar = mechanism.local_epsilon, mechanism.looked_at or math.inf
+    changed = min(k_bar, mechanism.max_items_per_user or math.inf)
+    k_bar = min(k_bar, len(counts))
+    held = [i for i in range(len(counts)) if counts[i] > 0]
+    found = {}
+    orders = list(itertools.permutations(held))
+    for order in orders:
+        ranked = sorted(order, key=lambda i: -counts[i])
+        bar = counts[ranked[k_bar]] if len(ranked) > k_bar else 0
+        nobody = bar + 1 + math.log(changed / mechanism.threshold_delta) / local
+
+        def step(left, picked, p, nobody=nobody):
+            stop = len(picked) == k
+            chances = exponential(local, [*(counts[i] for i in left), nobody])
+            ended = p if stop else p * chances[-1]
+            found[picked] = found.get(picked, 0) + ended
+            for item, q in [] if stop else zip(left, chances, strict=False):
+                step([i for i in left if i != item], (*picked, item), p * q)
+
+        step(ranked[:k_bar], (), 1 / len(orders))
+    return found
+
+
+def oracle(kind, mechanism, counts, k):
+    match kind.split(",")[0]:
+        case "joint":
+            return joint(mechanism.epsilon, counts, k)
+        case "joint-permute-and-flip":
+            return joint_permute_and_flip(mechanism.epsilon, counts, k)
+        case "permute-and-flip":
+            return one_by_one(partial(permute_and_flip, mechanism.epsilon / k), counts, k)
+        case "peeling":
+            return one_by_one(partial(exponential, mechanism.local_epsilon), counts, k)
+        case "joint or peel":
+            return joint_or_peel(mechanism, counts, k)
+        case "limited domain":
+            return limited_domain(mechanism, counts, k)
+
+
+def distance(one, other):
+    return max(abs(one.get(o, 0) - other.get(o, 0)) for o in one.keys() | other.keys())

@@ -1,0 +1,266 @@
+"""Output laws of the policy mechanisms: against brute force, and their privacy, all exactly."""
+
+import itertools
+import math
+from functools import cached_property
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from helpers.losses import hockey_stick, neighbours
+from shortlist.audit.exact.enumerator import law
+from shortlist.bits import SeededBits
+from shortlist.draws.exact_draws import Draws
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms import PolicyGaussian, PolicyGreedy
+
+EPSILON, DELTA = 2.0, 0.2  # so large that even one user is sometimes named
+EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
+
+
+class NearCutoff(PolicyGaussian):
+    """Any cutoff is private: with this one, few users fill an item."""
+
+    cutoff = cached_property(lambda _: 1.4)
+
+
+def gaussian(kind=NearCutoff, *, epsilon=EPSILON, delta=DELTA, bound=2):
+    return kind(epsilon=epsilon, delta=delta, max_items_per_user=bound)
+
+
+def greedy(kind=PolicyGreedy, *, epsilon=EPSILON, delta=DELTA):
+    return kind(epsilon=epsilon, delta=delta, alpha=1)
+
+
+BOTH = pytest.mark.parametrize("mechanism", [gaussian(), greedy()], ids=["gaussian", "greedy"])
+
+
+def held_by(rows, n_users, n_items):
+    users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
+    return Contributions.of_rows(users, items, n_users=n_users, n_items=n_items)
+
+
+def rows_of(data):
+    return [(user, item) for user, items in enumerate(data) for item in sorted(items)]
+
+
+def output_law(mechanism, data, n_items=3):
+    held = held_by(rows_of(data), len(data), n_items)
+    return law(lambda draws: frozenset(mechanism.select(held, draws).positions.tolist()))
+
+
+def agree(law, oracle, tolerance):
+    assert abs(sum(law.values()) - 1) < tolerance
+    for outcome in law.keys() | oracle.keys():
+        assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
+
+
+# --- the definitions
+
+
+def mean_law(histograms, chance):
+    """Each item is named by a coin of its own, in the mean over equally likely histograms."""
+    oracle, histograms = {}, list(histograms)
+    for histogram in histograms:
+        held = [item for item in histogram if histogram[item] is not None]
+        for named in itertools.product([False, True], repeat=len(held)):
+            p = 1.0
+            for item, yes in zip(held, named, strict=True):
+                p *= chance(histogram[item]) if yes else 1 - chance(histogram[item])
+            outcome = frozenset(item for item, yes in zip(held, named, strict=True) if yes)
+            oracle[outcome] = oracle.get(outcome, 0) + p / len(histograms)
+    return oracle
+
+
+def descents(data, bound, cutoff):
+    """For all subsets of the users' sets and all orders of users."""
+    choices = [list(itertools.combinations(sorted(s), min(len(s), bound))) for s in data]
+    for kept in itertools.product(*choices):
+        for order in itertools.permutations(kept):
+            weights = {item: 0.0 for items in kept for item in items}
+            for items in order:
+                norm = math.sqrt(sum((cutoff - weights[i]) ** 2 for i in items))
+                for i in items:
+                    weights[i] += (cutoff - weights[i]) * min(1.0, 1 / max(norm, 1e-300))
+            yield weights
+
+
+def gaussian_oracle(mechanism, data):
+    return mean_law(
+        descents(data, mechanism.max_items_per_user, mechanism.cutoff),
+        lambda weight: ndtr((weight - mechanism.threshold) / mechanism.sigma),
+    )
+
+
+def units(data, cutoff, n_items):
+    """For all orders of users and of items."""
+    for order in itertools.permutations(data):
+        for ranking in itertools.permutations(range(n_items)):
+            counts = dict.fromkeys(range(n_items))
+            for items in order:
+                for i in ranking:
+                    if i in items and (counts[i] or 0) < cutoff:
+                        counts[i] = (counts[i] or 0) + 1
+                        break
+            yield counts
+
+
+def laplace_tail(x):
+    return math.exp(-x) / 2 if x > 0 else 1 - math.exp(x) / 2
+
+
+def greedy_oracle(mechanism, data):
+    return mean_law(
+        units(data, mechanism.cutoff, 3),
+        lambda count: laplace_tail(mechanism.epsilon * (mechanism.threshold - count)),
+    )
+
+
+DATA = [
+    (),
+    ({0},),
+    ({0, 1, 2},),
+    ({0, 1}, {0, 1}),
+    ({0, 1}, {0}, {0}),
+    ({0}, {0}, {0}, {0}),
+    ({0, 1, 2}, {0, 1}, {0}),
+    ({0, 1, 2}, {0, 1, 2}, {1, 2}),
+    ({0}, {0, 1}, {0, 2}, {0}),
+]
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_policy_gaussian_is_the_descent_in_random_order_with_noise(data):
+    mechanism = gaussian()
+    agree(output_law(mechanism, data), gaussian_oracle(mechanism, data), 1e-7)
+
+
+def test_policy_gaussian_s_oracle_tells_the_cutoff_and_the_order():
+    data = ({0}, {0, 1}, {0, 2}, {0})
+    seen = output_law(gaussian(), data)
+    for other in (gaussian(PolicyGaussian), gaussian(bound=1)):
+        oracle = gaussian_oracle(other, data)
+        assert max(abs(seen[o] - oracle.get(o, 0)) for o in seen) > 0.01
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_policy_greedy_is_one_unit_each_in_random_order_with_noise(data):
+    mechanism = greedy()
+    assert mechanism.cutoff == 2
+    agree(output_law(mechanism, data), greedy_oracle(mechanism, data), 1e-12)
+
+
+# --- privacy
+
+
+def worst_excess(mechanism, pairs, claimed=None, n_items=3, epsilons=EPSILONS):
+    """The largest amount by which some delta exceeds what the cost says, over both directions."""
+    laws, claimed = {}, claimed or mechanism
+
+    def output(data):
+        if data not in laws:
+            laws[data] = output_law(mechanism, data, n_items)
+        return laws[data]
+
+    return max(
+        hockey_stick(p, q, epsilon) - claimed.cost.delta(epsilon)
+        for data, more in pairs
+        for p, q in itertools.permutations([output(data), output(more)])
+        for epsilon in epsilons
+    )
+
+
+SMALL = list(neighbours(range(3), users=3))
+FEW_ITEMS = list(neighbours(range(2), users=4))
+
+
+@BOTH
+def test_privacy_of_all_small_neighbours(mechanism):
+    assert worst_excess(mechanism, SMALL) < 1e-9
+    assert worst_excess(mechanism, FEW_ITEMS, n_items=2) < 1e-9
+
+
+def test_policy_greedy_uses_its_delta_up():
+    alone = [((), (frozenset({0}),))]
+    assert abs(worst_excess(greedy(), alone, epsilons=[EPSILON])) < 1e-12
+
+
+class LowThreshold(NearCutoff):
+    threshold = cached_property(lambda _: gaussian().threshold / 1.3)
+
+
+class Quiet(PolicyGaussian):
+    """Noise that is too small, with the right threshold."""
+
+    threshold = cached_property(lambda self: self.right.threshold)
+    sigma = cached_property(lambda self: self.right.sigma / 1.3)
+    right = property(lambda self: PolicyGaussian(**{n: getattr(self, n) for n in self.fields()}))
+
+
+def test_a_threshold_that_is_too_low_is_caught():
+    alone = [((), (frozenset({0}),)), ((), (frozenset({0, 1}),))]
+    assert worst_excess(gaussian(LowThreshold), alone) > 0.01
+    loose = greedy(delta=1.3 * DELTA)
+    assert worst_excess(loose, alone, claimed=greedy(), epsilons=[EPSILON]) > 0.01
+
+
+@pytest.mark.parametrize(("kind", "caught"), [(PolicyGaussian, False), (Quiet, True)])
+def test_gaussian_noise_that_is_too_small_is_caught(kind, caught):
+    mechanism = gaussian(kind, epsilon=1.0, delta=0.05, bound=1)
+    same = frozenset({0})
+    pairs = [((same,) * n, (same,) * (n + 1)) for n in (2, 3, 4, 5)]
+    assert mechanism.cutoff > 6 > mechanism.threshold
+    excess = worst_excess(mechanism, pairs, n_items=1, epsilons=np.linspace(0, 1, 11))
+    assert bool(excess > 0.01) is caught
+    assert caught or excess <= 0
+
+
+@pytest.mark.parametrize(("factor", "caught"), [(1.0, False), (1.3, True)])
+def test_laplace_noise_that_is_too_small_is_caught(factor, caught):
+    # The chances as stated, but of two and more units as if by noise of a smaller scale.
+    claimed = greedy(epsilon=1.0, delta=0.01)
+    mechanism = greedy(epsilon=factor, delta=0.01)
+    same = frozenset({0})
+    pairs = [((same,) * 3, (same,) * 4)]
+    assert mechanism.cutoff >= 4
+    excess = worst_excess(mechanism, pairs, claimed, n_items=1, epsilons=[1.0])
+    assert bool(excess > 0.01) is caught
+    assert caught or excess <= 0
+
+
+# --- what the law may not depend on
+
+
+@BOTH
+def test_row_order_and_item_names_change_nothing_but_the_draw(mechanism):
+    rows = [(0, 0), (0, 1), (0, 2), (1, 1), (2, 1), (2, 2), (0, 1)]
+
+    def law_of(rows, back):
+        held = held_by(rows, 3, 3)
+        named = law(lambda draws: tuple(sorted(mechanism.select(held, draws).positions.tolist())))
+        return {frozenset(back[i] for i in outcome): p for outcome, p in named.items()}
+
+    original = law_of(rows, [0, 1, 2])
+    agree(law_of(rows[::-1], [0, 1, 2]), original, 1e-12)
+    agree(law_of([(2 - u, (i + 1) % 3) for u, i in rows], [2, 0, 1]), original, 1e-12)
+
+
+@BOTH
+def test_the_code_draws_from_its_law(mechanism):
+    # Frequencies within 4.5 standard errors, and not within that of a law 30 % off.
+    data = ({0, 1}, {0}, {0, 1, 2}, {0, 2})
+    held, draws, n, seen = held_by(rows_of(data), 4, 3), Draws(SeededBits(21)), 4000, {}
+    for _ in range(n):
+        outcome = frozenset(mechanism.select(held, draws).positions.tolist())
+        seen[outcome] = seen.get(outcome, 0) + 1
+
+    def deviation(law):
+        return max(
+            abs(seen.get(o, 0) / n - p) / math.sqrt(max(p * (1 - p), 1 / n) / n)
+            for o, p in law.items()
+        )
+
+    sharper = (gaussian if isinstance(mechanism, PolicyGaussian) else greedy)(epsilon=2.6)
+    assert deviation(output_law(mechanism, data)) < 4.5
+    assert deviation(output_law(sharper, data)) > 4.5

@@ -1,0 +1,407 @@
+"""Top-k by the threshold algorithm: its law is that of reading everything, and what it reads."""
+
+import itertools
+import math
+from functools import cache, partial
+
+import numpy as np
+import pytest
+
+from helpers.losses import hockey_stick, largest_log_ratio
+from helpers.oracles_of_counts import distance, exponential, permute_and_flip
+from helpers.oracles_of_counts import one_by_one as in_turn
+from helpers.oracles_one_shot import laplace_law
+from helpers.refusals import refusal
+from helpers.views import Listed, hard_family
+from helpers.wrong_races import Everywhere, Forgetful, Stale
+from shortlist.algorithms.race import Race
+from shortlist.algorithms.threshold_algorithm import one_by_one
+from shortlist.audit.exact._orders import order_law
+from shortlist.audit.exact.enumerator import in_floats, law
+from shortlist.bits import SeededBits
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Exponential
+from shortlist.evidence import PublicCounts
+from shortlist.mechanisms import OneShotLaplace, Peeling, threshold_top_k
+from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
+from shortlist.privacy import Pure
+
+EPSILON = 2.0
+KINDS = list(AddedNoise)
+every = pytest.mark.parametrize("noise", KINDS)
+
+
+class Coarse(ThresholdTopK):
+    """Few leading bits, so that they tie and often leave the order open."""
+
+    _bits = 2
+
+
+class Coarsest(ThresholdTopK):
+    _bits = 1
+
+
+class Unbatched(ThresholdTopK):
+    def _lengths(self, _):
+        return one_by_one(2)
+
+
+class CoarseUnbatched(Unbatched):
+    _bits = 1
+
+
+def build(kind, noise, k, epsilon=EPSILON):
+    return kind(k=k, epsilon=epsilon, noise=noise)
+
+
+@cache
+def law_of(mechanism, scores):
+    return law(lambda d: tuple(mechanism.select(Listed(scores), d).positions.tolist()))
+
+
+@cache
+def reading_everything(noise, scores, k, epsilon=EPSILON):
+    """By the definitions, over the ids that exist."""
+    ids = [i for i, score in enumerate(scores) if score >= 0]
+    held = [scores[i] for i in ids]
+    few = min(k, len(ids))
+    match noise:
+        case AddedNoise.GUMBEL:
+            found = in_turn(lambda left: exponential(epsilon / k, left), held, few)
+        case AddedNoise.LAPLACE:
+            found = (
+                {o: p for (o, _), p in laplace_law(held, k / epsilon, few).items()}
+                if ids
+                else {(): 1.0}
+            )
+        case AddedNoise.EXPONENTIAL:
+            found = in_floats(order_law(held, [Exponential(k / epsilon)], None, few, unit=1.0))
+    return {tuple(ids[i] for i in outcome): p for outcome, p in found.items()}
+
+
+def universes(m, most=3):
+    return list(itertools.combinations_with_replacement(range(most, -1, -1), m))
+
+
+GAPS = [(-1,), (2, -1), (-1, -1, 1), (3, -1, 2), (-1, 1, 1), (0, -1, 0)]
+
+
+@every
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_law_is_that_of_reading_everything(noise, m):
+    for scores in [*universes(m), *(gaps for gaps in GAPS if len(gaps) == m)]:
+        for k in range(1, min(m + 1, 3) + 1):
+            kind = Coarse if m < 3 else Coarsest
+            found = law_of(build(kind, noise, k), scores)
+            assert abs(sum(found.values()) - 1) < 1e-12
+            assert distance(found, reading_everything(noise, scores, k)) < 1e-12, (scores, k)
+
+
+@every
+@pytest.mark.parametrize("scores", [(3, 1, 0), (2, 2, 1), (1, 1, 1), (3, -1, 2)])
+def test_so_is_it_with_more_bits_and_item_by_item(noise, scores):
+    for kind, k in itertools.product([Coarse, CoarseUnbatched], [1, 2]):
+        found = law_of(build(kind, noise, k), scores)
+        assert distance(found, reading_everything(noise, scores, k)) < 1e-12
+
+
+@every
+@pytest.mark.parametrize("scores", [(3, 2, 1, 0), (1, 1, 0, 0), (3, 3, -1, 0)])
+@pytest.mark.parametrize("k", [1, 2])
+def test_so_is_it_of_four_items(noise, scores, k):
+    found = law_of(build(CoarseUnbatched, noise, k), scores)
+    assert distance(found, reading_everything(noise, scores, k)) < 1e-12
+
+
+@every
+@pytest.mark.parametrize("epsilon", [0.05, 30.0])
+def test_so_is_it_at_any_epsilon(noise, epsilon):
+    for scores, k in itertools.product([(3, 1, 0), (2, 2, 0)], [1, 2]):
+        found = law_of(build(Coarsest, noise, k, epsilon), scores)
+        assert distance(found, reading_everything(noise, scores, k, epsilon)) < 1e-12
+
+
+@every
+@pytest.mark.parametrize("k", [1, 2])
+def test_so_is_it_of_the_largest_scores(noise, k):
+    small = (3, 1, 0)
+    scores = tuple(2**62 - 3 + score for score in small)
+    found = law_of(build(Coarse, noise, k), scores)
+    assert distance(found, reading_everything(noise, small, k)) < 1e-12
+
+
+class Floating(ThresholdTopK):
+    """Takes differences of scores that are floats already."""
+
+    def _ahead(self, values, last):
+        columns = [(column.astype(np.float64), told) for column, told in (values, last)]
+        return super()._ahead(*columns)
+
+
+@every
+def test_what_is_added_to_all_scores_changes_nothing(noise):
+    k, caught = 3, 0
+    for seed in range(20):
+        small = np.random.default_rng(seed).integers(0, 30, 80)
+        told = []
+        for kind, scores in [
+            (ThresholdTopK, small),
+            (ThresholdTopK, small + (2**62 - 30)),
+            (Floating, small + (2**62 - 30)),
+        ]:
+            view = Listed(scores)
+            named = build(kind, noise, k, 0.7).select(view, Draws(SeededBits(seed))).positions
+            told.append((named.tolist(), view.n_sorted, view.n_random))
+        assert told[0] == told[1]
+        caught += told[0][0] != told[2][0]
+    assert caught > 5
+
+
+def test_one_item_by_gumbel_noise_is_the_exponential_mechanism():
+    for scores in universes(3):
+        chances = exponential(EPSILON, scores)
+        found = law_of(build(Coarsest, AddedNoise.GUMBEL, 1), scores)
+        assert distance(found, {(i,): p for i, p in enumerate(chances)}) < 1e-12
+
+
+def test_one_item_by_exponential_noise_is_permute_and_flip():
+    for scores in universes(3):
+        chances = permute_and_flip(EPSILON, scores)
+        found = law_of(build(Coarsest, AddedNoise.EXPONENTIAL, 1), scores)
+        assert distance(found, {(i,): p for i, p in enumerate(chances)}) < 1e-12
+
+
+def test_the_laws_are_those_of_the_mechanisms_that_read_everything():
+    for scores, k in itertools.product([(3, 1, 0), (2, 2, 1)], [1, 2]):
+        for noise, twin in [
+            (AddedNoise.GUMBEL, Peeling(k=k, epsilon=EPSILON)),
+            (AddedNoise.LAPLACE, OneShotLaplace(k=k, epsilon=EPSILON)),
+        ]:
+            theirs = law(
+                lambda d, t=twin, s=scores: tuple(
+                    t.select(PublicCounts(np.array(s)), d).positions.tolist()
+                )
+            )
+            assert distance(law_of(build(Coarsest, noise, k), scores), theirs) < 1e-12
+            assert build(ThresholdTopK, noise, k).cost == twin.cost
+
+
+@every
+@pytest.mark.parametrize("factor", [0.7, 1.3])
+def test_a_scale_that_is_30_percent_off_is_caught(noise, factor):
+    found = law_of(build(Coarsest, noise, 2, EPSILON / factor), (3, 1, 0))
+    assert distance(found, reading_everything(noise, (3, 1, 0), 2)) > 0.02
+
+
+@every
+@pytest.mark.parametrize("wrong", [Stale, Forgetful, Everywhere])
+def test_a_wrong_race_is_caught(monkeypatch, noise, wrong):
+    class Small(Unbatched):
+        _bits = 2
+
+    monkeypatch.setattr(threshold_top_k, "Race", wrong)
+    distances = []
+    for scores in [(1, 1, 0), (2, 0, 0)]:
+        select = build(Small, noise, 1).select
+        found = law(
+            lambda d, s=scores, select=select: tuple(select(Listed(s), d).positions.tolist())
+        )
+        distances.append(distance(found, reading_everything(noise, scores, 1)))
+    assert max(distances) > 0.001, distances
+
+
+class Hasty(CoarseUnbatched):
+    """Stops at items that may yet be passed."""
+
+    def _ahead(self, values, last):
+        return values[0] >= last[0]
+
+
+def test_stopping_too_early_is_caught():
+    scores = (1, 1, 0, 0)
+    found = law_of(build(Hasty, AddedNoise.GUMBEL, 1), scores)
+    assert distance(found, reading_everything(AddedNoise.GUMBEL, scores, 1)) > 0.01
+
+
+# --- privacy
+
+
+def loss(law_of_scores, most):
+    """The largest over all neighbours of up to so many ids, both ways."""
+    largest = 0.0
+    for m in range(1, most + 1):
+        for scores in itertools.product(range(3), repeat=m):
+            for added in itertools.product((0, 1), repeat=m):
+                p, q = law_of_scores(scores), law_of_scores(tuple(np.add(scores, added).tolist()))
+                largest = max(largest, largest_log_ratio(p, q), largest_log_ratio(q, p))
+    return largest
+
+
+def of_any_order(law_of_sorted, scores):
+    """From the law of the same scores, sorted: ids are all alike."""
+    order = np.argsort(scores)[::-1].tolist()
+    found = law_of_sorted(tuple(scores[i] for i in order))
+    return {tuple(order[i] for i in outcome): p for outcome, p in found.items()}
+
+
+def loss_of(mechanism, most):
+    return loss(cache(partial(of_any_order, partial(law_of, mechanism))), most)
+
+
+@every
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_loss_of_all_neighbours_is_within_epsilon(noise, k):
+    right, wrong = (build(Coarsest, noise, k, factor * EPSILON) for factor in (1, 1.3))
+    assert loss_of(right, 3) <= EPSILON + 1e-9
+    most = 3 if k == 1 else 2  # for k > 1 it takes more ids than either to attain the bound
+    laws = cache(partial(of_any_order, lambda scores: reading_everything(noise, scores, k)))
+    defined = loss(laws, most)
+    assert loss_of(right, most) == pytest.approx(defined, rel=1e-9)
+    assert loss_of(wrong, most) > 1.25 * defined
+    assert k > 1 or loss_of(wrong, most) > 1.25 * EPSILON
+
+
+def test_the_delta_of_all_neighbours_is_within_the_cost():
+    mechanism = Coarsest(k=2, epsilon=1.0, delta=0.05)
+    assert mechanism.scale < Coarsest(k=2, epsilon=1.0).scale
+    for scores, added in itertools.product(universes(2, 2), itertools.product((0, 1), repeat=2)):
+        p, q = (
+            of_any_order(partial(law_of, mechanism), counts)
+            for counts in (scores, tuple(np.add(scores, added).tolist()))
+        )
+        assert max(hockey_stick(p, q, 1.0), hockey_stick(q, p, 1.0)) <= 0.05
+
+
+def test_a_delta_is_for_gumbel_noise():
+    for noise in (AddedNoise.LAPLACE, AddedNoise.EXPONENTIAL):
+        ask = lambda noise=noise: ThresholdTopK(k=3, epsilon=1.0, delta=1e-6, noise=noise)
+        refusal(ask, "delta=1e-06", "delta=0", "GUMBEL")
+        assert build(ThresholdTopK, noise, 3).cost == Pure(EPSILON)
+        assert build(ThresholdTopK, noise, 3).scale == 1.5
+
+
+def test_the_gumbel_scale_is_rounded_towards_privacy():
+    from fractions import Fraction
+
+    for k, epsilon in itertools.product((1, 3, 7, 100), (0.1, 1 / 3, 1.0, 7.7)):
+        built = ThresholdTopK(k=k, epsilon=epsilon)
+        scale = Fraction(built.scale)
+        assert k / scale <= Fraction(epsilon)
+        assert k / scale >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+
+
+# --- what is drawn, and what is read
+
+
+@every
+@pytest.mark.parametrize("seed", range(8))
+def test_selecting_the_slow_way_is_the_same(noise, seed):
+    rng = np.random.default_rng(seed)
+    scores = np.where(rng.random(60) < 0.1, -1, rng.integers(0, 5, 60))
+    outcomes = []
+    for margin in (0.0, math.inf):
+        bits, view = SeededBits(seed), Listed(scores)
+        built = build(ThresholdTopK, noise, 1 + seed % 4, 0.7)
+        told = built.select(view, Draws(bits, margin)).positions.tolist()
+        outcomes.append((told, view.n_sorted, view.n_random, int(bits.words(1)[0])))
+    assert outcomes[0] == outcomes[1]
+
+
+@every
+@pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 50.0), (50.0, 1.0)])
+def test_gaps_are_never_named_and_all_others_are_where_k_is_large(noise, costs):
+    rng = np.random.default_rng(5)
+    for scores in ([], [-1], [-1] * 9, [4], np.where(rng.random(90) < 0.7, -1, 2**62)):
+        exists = np.flatnonzero(np.array(scores) >= 0).tolist()
+        for k in (1, 5, 200):
+            view = Listed(np.array(scores, int), costs)
+            named = build(ThresholdTopK, noise, k).select(view, Draws()).positions.tolist()
+            assert set(named) <= set(exists)
+            assert len(set(named)) == len(named) == min(k, len(exists))
+
+
+def test_the_code_draws_from_its_law():
+    scores, n, k = (3, 2, 0, 1), 2000, 2
+    for noise in KINDS:
+        built, draws, seen = build(ThresholdTopK, noise, k), Draws(SeededBits(11)), {}
+        for _ in range(n):
+            outcome = tuple(built.select(Listed(scores), draws).positions.tolist())
+            seen[outcome] = seen.get(outcome, 0) + 1
+
+        def deviation(epsilon, noise=noise, seen=seen):
+            expected = reading_everything(noise, scores, k, epsilon)
+            return max(
+                abs(seen.get(o, 0) - n * p) / math.sqrt(n * p * (1 - p))
+                for o, p in expected.items()
+            )
+
+        assert deviation(EPSILON) < 4
+        assert deviation(EPSILON / 1.3) > 4.5
+        assert deviation(EPSILON / 0.7) > 4.5
+
+
+SHAPES = {
+    "zipf": lambda m, _: np.ceil(1e6 / np.arange(1, m + 1)).astype(np.int64),
+    "equal": lambda m, _: np.full(m, 7),
+    "huge": lambda m, _: 2**62 - np.arange(m) // 50,
+    "hard": hard_family,
+}
+
+
+def accesses(kind, scores, k, seed, **given):
+    view = Listed(scores, **given)
+    kind(k=k, epsilon=1.0).select(view, Draws(SeededBits(seed)))
+    return view
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("k", [1, 10])
+def test_accesses_are_within_the_bound(shape, k):
+    m, runs = 4000, 30
+    scores = np.random.default_rng(1).permutation(SHAPES[shape](m, k))
+    bound = 2 * (math.sqrt(m * k) + math.sqrt(m / 2))
+    single = [accesses(Unbatched, scores, k, seed).accesses for seed in range(runs)]
+    paged = [accesses(ThresholdTopK, scores, k, seed).accesses for seed in range(runs)]
+    error = 4 * np.std(single) / math.sqrt(runs)
+    assert np.mean(single) <= bound + error
+    assert np.mean(paged) <= 2 * np.mean(single) + 2 * error
+    assert shape == "hard" or np.mean(single) < bound / 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_reading_in_pages_costs_at_most_twice_as_much_on_the_same_noise(monkeypatch, seed):
+    # The same numbers for both: those of a race that was run to its end.
+    m, k = 2000, 1 + 9 * (seed % 2)
+    race = Race(m, Draws(SeededBits(seed)))
+    ids, told = race.sorted_access(0, m)
+    by_id = told[np.argsort(ids)]
+
+    class Fixed:
+        def __init__(self, *_):
+            pass
+
+        def sorted_access(self, start, n):
+            return ids[start : start + n], told[start : start + n]
+
+        def random_access(self, asked):
+            return by_id[asked]
+
+    monkeypatch.setattr(threshold_top_k, "Race", Fixed)
+    for shape in SHAPES.values():
+        scores = np.random.default_rng(seed).permutation(shape(m, k))
+        single, paged = (accesses(kind, scores, k, seed) for kind in (Unbatched, ThresholdTopK))
+        assert paged.n_sorted <= 2 * single.n_sorted + 1
+        assert paged.accesses <= 2 * single.accesses + 2
+
+
+def test_dear_accesses_are_fewer():
+    scores = hard_family(40_000, 10)
+    spent = {}
+    for costs in [(1.0, 1.0), (1.0, 25.0), (25.0, 1.0)]:
+        views = [accesses(ThresholdTopK, scores, 10, seed, costs=costs) for seed in range(8)]
+        spent[costs] = [np.mean([getattr(v, n) for v in views]) for n in ("n_sorted", "n_random")]
+        total = float(np.dot(spent[costs], costs))
+        bound = 2 * (math.sqrt(40_000 * 10) + math.sqrt(20_000)) * math.sqrt(math.prod(costs))
+        assert total <= 2 * bound
+    assert spent[1.0, 25.0][1] < spent[1.0, 1.0][1] / 2
+    assert spent[25.0, 1.0][0] < spent[1.0, 1.0][0] / 2

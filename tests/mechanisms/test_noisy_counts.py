@@ -1,0 +1,462 @@
+"""Noisy counts beside a selection: their law, their cost, and how little noise pays for them."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from helpers.exactness import between
+from helpers.refusals import refusal
+from shortlist.bits import SeededBits
+from shortlist.draws.exact_draws import Draws
+from shortlist.draws.noise import Laplace, Normal
+from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.mechanisms import (
+    Adjacency,
+    DiscoverThenRank,
+    Gamma,
+    Joint,
+    JointOrPeel,
+    JointPermuteAndFlip,
+    LimitedDomain,
+    OneShotLaplace,
+    Peeling,
+    PermuteAndFlip,
+    WeightedGaussianPeeling,
+)
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.privacy import ZCDP, Approximate, Pure, round_up
+
+fixed = settings(derandomize=True, deadline=None, max_examples=20)
+HUGE = 2**62
+KINDS = {
+    "peeling": Peeling,
+    "permute-and-flip": PermuteAndFlip,
+    "joint": Joint,
+    "joint-permute-and-flip": JointPermuteAndFlip,
+    "joint or peel": JointOrPeel,
+    "limited domain": LimitedDomain,
+    "limited domain, bounded": partial(LimitedDomain, max_items_per_user=4),
+    "one-shot laplace": OneShotLaplace,
+    "one-shot laplace, general": partial(OneShotLaplace, neighbours=Adjacency.GENERAL),
+    "gamma": Gamma,
+    "discover, then rank": partial(DiscoverThenRank, max_items_per_user=4),
+    "weighted gaussian peeling": partial(WeightedGaussianPeeling, max_items_per_user=4),
+}
+WEIGHTED = ["discover, then rank", "weighted gaussian peeling"]
+PRIVATE = [*WEIGHTED, "limited domain", "limited domain, bounded"]
+every = pytest.mark.parametrize("kind", KINDS)
+
+
+def build(kind, *, k=3, epsilon=1.0, delta=1e-6, count_share=0.3, bound=None):
+    make = KINDS[kind]
+    fields = getattr(make, "func", make).fields()
+    if "one-shot" in kind:  # as far as it has a theorem
+        delta = 0.0 if epsilon > 0.2 else min(delta, 0.05)
+
+    def selection(epsilon, delta):
+        given = {"k": k, "epsilon": epsilon, "delta": delta}
+        return make(**{name: given[name] for name in given if name in fields})
+
+    return NoisyCounts.of(
+        selection,
+        k=k,
+        epsilon=epsilon,
+        delta=delta,
+        count_share=count_share,
+        max_items_per_user=bound,
+    )
+
+
+def evidence(mechanism, counts, bound=None):
+    counts = np.array(counts, np.int64)
+    bound = bound or getattr(mechanism.selection, "max_items_per_user", None)
+    if mechanism.evidence is WeightedHistogram:
+        return WeightedHistogram(np.minimum(counts, 2**29) << 32, counts, bound)
+    return mechanism.evidence(counts, bound)
+
+
+# --- the law of what is released
+
+
+def tail(noise, x):
+    """P(noise >= x) for x > 0."""
+    if isinstance(noise, Laplace):
+        return math.exp(-x / noise.scale) / 2
+    return math.erfc(x / (noise.sd * math.sqrt(2))) / 2
+
+
+def cells(noise):
+    """The probability of each whole number that the noise is rounded to."""
+    chances, n = {0: 1 - 2 * tail(noise, 0.5)}, 1
+    while tail(noise, n - 0.5) > 1e-40:
+        chances[n] = chances[-n] = tail(noise, n - 0.5) - tail(noise, n + 0.5)
+        n += 1
+    return chances
+
+
+def scaled(noise, factor):
+    if isinstance(noise, Laplace):
+        return Laplace(noise.scale * factor)
+    return Normal(noise.sd * factor)
+
+
+def deviation(seen, expected):
+    """The largest distance of a frequency from its probability, in standard errors."""
+    n = sum(seen.values())
+    return max(
+        abs(seen.get(i, 0) - n * p) / math.sqrt(max(n * p * (1 - p), 1))
+        for i, p in expected.items()
+    )
+
+
+NOISY = {
+    "Laplace": [
+        build("peeling", k=1, epsilon=2.0, count_share=0.5),
+        build("permute-and-flip", k=4, epsilon=2.0, delta=0.0, bound=1),
+        build("joint", k=2, epsilon=9.0, delta=0.0),
+    ],
+    "Normal": [
+        build("peeling", k=200, epsilon=30.0, delta=1e-3),
+        build("joint or peel", k=50, epsilon=9.0, delta=0.1, count_share=0.8),
+    ],
+}
+noisy = pytest.mark.parametrize(
+    ("law", "mechanism"), [(law, mechanism) for law in NOISY for mechanism in NOISY[law]]
+)
+
+
+@noisy
+def test_frequency_of_noisy_counts(law, mechanism):
+    assert mechanism.count_noise == law
+    assert mechanism.count_sd < 6
+    n, noise = 20_000, mechanism._best.noise
+    counts = np.arange(n) % 50
+    drawn = mechanism._noisy(counts, Draws(SeededBits(1))) - counts
+    assert (drawn == np.round(drawn)).all()
+    seen = Counter(drawn.tolist())
+    assert deviation(seen, cells(noise)) < 4.5
+    for factor in (0.7, 1.3):
+        assert deviation(seen, cells(scaled(noise, factor))) > 4.5
+    # Each item's noise is its own: it goes neither with its place nor with its neighbour's.
+    standard = drawn / mechanism.count_sd
+    for other in (np.linspace(-1.7, 1.7, n), np.roll(standard, 1), counts / 15):
+        assert abs(np.mean(standard * (other - other.mean()))) < 4.5 / math.sqrt(n)
+
+
+@noisy
+def test_frequency_of_the_scores_of_a_selection(law, mechanism):  # noqa: ARG001 - names the test
+    counts, draws = np.array([50, 40, 30, 20]) * 1000, Draws(SeededBits(2))
+    seen = Counter()
+    for _ in range(3600 // min(mechanism.k, len(counts))):
+        selection = mechanism.select(PublicCounts(counts, 1), draws)
+        seen.update((selection.scores - counts[selection.positions]).tolist())
+        assert selection.noise_sd == mechanism.count_sd
+    noise = mechanism._best.noise
+    assert deviation(seen, cells(noise)) < 4.5
+    for factor in (0.7, 1.3):
+        assert deviation(seen, cells(scaled(noise, factor))) > 4.5
+
+
+@every
+@pytest.mark.parametrize("seed", range(3))
+def test_forced_to_be_slow_it_releases_the_same(kind, seed):
+    mechanism = build(kind, epsilon=3.0)
+    seen = evidence(mechanism, [900, 40, 0, 800, 3, 700])
+    bits = SeededBits(seed), SeededBits(seed)
+    fast, slow = (
+        mechanism.select(seen, Draws(b, margin))
+        for b, margin in zip(bits, (0.0, math.inf), strict=True)
+    )
+    assert fast.positions.tolist() == slow.positions.tolist()
+    assert fast.scores.tolist() == slow.scores.tolist()
+    assert bits[0].words(1) == bits[1].words(1)
+    assert fast.scores.shape == fast.positions.shape
+
+
+@every
+def test_it_selects_what_its_selection_does_and_knows_what_its_noise_is(kind):
+    mechanism = build(kind, epsilon=3.0)
+    seen = evidence(mechanism, [90_000, 40, 0, 80_000, 3, 70_000])
+    alone = mechanism.selection.select(seen, Draws(SeededBits(5)))
+    together = mechanism.select(seen, Draws(SeededBits(5)))
+    assert together.positions.tolist() == alone.positions.tolist()
+    assert together.ordered == alone.ordered
+    assert together.noise_sd == mechanism.count_sd
+    off = together.scores - seen.counts[together.positions]
+    assert np.abs(off).max(initial=0) < 12 * mechanism.count_sd
+    assert mechanism.evidence is mechanism.selection.evidence
+    assert mechanism.adjacency == mechanism.selection.adjacency
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+def test_huge_counts(margin):
+    counts = np.array([HUGE, HUGE - 1, 2**53 + 1, 2**52, 5, 0])
+    mechanism = build("peeling", k=6, epsilon=20.0, delta=0.0)
+    for seed in range(4):
+        draws = Draws(SeededBits(seed), margin)
+        selection = mechanism.select(PublicCounts(counts), draws)
+        words = SeededBits(seed)
+        mechanism.selection.select(PublicCounts(counts), Draws(words))
+        noise = mechanism._noisy(np.zeros(6, np.int64), Draws(words)).tolist()
+        for position, score, own in zip(selection.positions, selection.scores, noise, strict=True):
+            assert score == float(int(counts[position]) + int(own))  # rounded once, at the end
+
+
+def test_noise_that_hides_everything_is_refused():
+    refusal(lambda: build("permute-and-flip", k=2**32, epsilon=1e-9, delta=0.0), "count_share=")
+    loud = build("permute-and-flip", k=1000, epsilon=1e-6, delta=0.0, count_share=1e-3)
+    assert 1e12 < loud.count_sd < 2e12
+    loud.select(PublicCounts(np.array([HUGE, 0])), Draws(SeededBits(1)))
+
+
+# --- the standard deviation that is stated
+
+
+@pytest.mark.parametrize("scale", [1e-3, 0.01, 0.1, 0.3, 1.0, 2.5, 10.0, 40.0])
+def test_sd_of_rounded_laplace_noise(scale):
+    direct = math.sqrt(math.fsum(n * n * p for n, p in cells(Laplace(scale)).items()))
+    assert math.isclose(Laplace(scale).rounded_sd, direct, rel_tol=1e-9, abs_tol=1e-20)
+    assert Laplace(scale).rounded_sd > 0
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.03, 0.1, 0.3, 1.0, 2.9, 3.0, 3.1, 10.0, 40.0])
+def test_sd_of_rounded_normal_noise(sigma):
+    direct = math.sqrt(math.fsum(n * n * p for n, p in cells(Normal(sigma)).items()))
+    assert math.isclose(Normal(sigma).rounded_sd, direct, rel_tol=1e-9, abs_tol=1e-20)
+    assert Normal(sigma).rounded_sd > 0
+
+
+@noisy
+def test_the_sd_that_is_stated_is_that_of_what_is_drawn(law, mechanism):
+    drawn = mechanism._noisy(np.zeros(20_000, np.int64), Draws(SeededBits(3)))
+    # The variance of a square is that of the square itself, estimated.
+    error = np.std(drawn**2) / math.sqrt(len(drawn))
+    assert abs(np.mean(drawn**2) - mechanism.count_sd**2) < 4.5 * error
+    assert abs(np.mean(drawn**2) - (0.7 * mechanism.count_sd) ** 2) > 4.5 * error
+    assert law in mechanism.explain()[-1]
+
+
+# --- the cost
+
+
+def changed(mechanism):
+    """How many counts one user is in, at most, as everybody knows."""
+    bound = mechanism.max_items_per_user
+    general = mechanism.adjacency == Adjacency.GENERAL.value
+    if bound is None or general or mechanism.evidence is WeightedHistogram:
+        return mechanism.k
+    return min(bound, mechanism.k)
+
+
+def gaussian_curve(rho, epsilon):
+    """The least delta of normal noise of that rho, exactly: Balle & Wang (2018), Theorem 8."""
+    mu, root = (2 * arb(rho)).sqrt(), arb(2).sqrt()
+    upper, lower = ((epsilon / mu + sign * mu / 2) / root for sign in (-1, 1))
+    return (upper.erfc() - epsilon.exp() * lower.erfc()) / 2
+
+
+def fits(mechanism, factor=1.0):
+    """Whether any known way of accounting allows the noise times a factor."""
+    noise, selection = scaled(mechanism._best.noise, factor), mechanism.selection
+    before, n = selection.cost, changed(mechanism)
+    if isinstance(noise, Laplace):
+        total = before + Pure(round_up(1 / Fraction(noise.scale))) * n
+        alone = Fraction(selection.epsilon) + n / Fraction(noise.scale)
+        added_up = mechanism.delta > 0 and alone <= Fraction(mechanism.epsilon)
+        return added_up or total.delta(mechanism.epsilon) <= mechanism.delta
+    rho = round_up(Fraction(n) / (2 * Fraction(noise.sd) ** 2))
+    together = not isinstance(before, Approximate)
+    if together and (before + ZCDP(rho)).delta(mechanism.epsilon) <= mechanism.delta:
+        return True
+    with ctx.workprec(1500):
+        left = arb(mechanism.epsilon) - arb(selection.epsilon)
+        return gaussian_curve(rho, left) <= arb(mechanism.delta) - arb(selection.spent_delta)
+
+
+SHARES = st.floats(0.01, 0.99) | st.sampled_from([1e-6, 0.1, 0.5, 1 - 1e-6])
+
+
+@every
+@fixed
+@given(
+    k=st.integers(1, 500),
+    epsilon=between(1e-3, 20),
+    delta=st.just(0.0) | between(1e-290, 0.3),
+    count_share=SHARES,
+    bound=st.none() | st.integers(1, 500),
+)
+@example(k=1, epsilon=1.0, delta=1e-6, count_share=0.5, bound=None)
+@example(k=100, epsilon=1.0, delta=1e-6, count_share=0.5, bound=1)
+@example(k=100, epsilon=0.1, delta=0.01, count_share=0.1, bound=None)
+def test_the_cost_is_within_what_was_asked_for_and_the_noise_no_larger(
+    kind, k, epsilon, delta, count_share, bound
+):
+    if kind in PRIVATE:
+        delta = max(delta, 1e-280)
+    if kind in WEIGHTED:  # noise beyond what weights can reach is refused
+        count_share = min(max(count_share, 0.01), 0.99)
+    mechanism = build(kind, k=k, epsilon=epsilon, delta=delta, count_share=count_share, bound=bound)
+    assert mechanism.cost.delta(mechanism.epsilon) <= mechanism.delta
+    assert fits(mechanism)
+    assert not fits(mechanism, 0.7)
+    before = mechanism.selection
+    assert Fraction(before.epsilon) + Fraction(epsilon * count_share) <= Fraction(epsilon)
+    assert Fraction(before.delta) <= Fraction(mechanism.delta)
+
+
+@every
+@pytest.mark.parametrize("epsilon", [1e-4, 100.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-280, 0.3])
+def test_every_usual_budget_is_within_reach(kind, epsilon, delta):
+    if kind in PRIVATE and delta == 0:
+        refusal(lambda: build(kind, epsilon=epsilon, delta=delta), "delta is needed")
+        return
+    for count_share in (0.1, 0.5) if kind in WEIGHTED else (1e-6, 1 - 1e-6):
+        for k in (1, 1000):
+            mechanism = build(kind, k=k, epsilon=epsilon, delta=delta, count_share=count_share)
+            assert mechanism.cost.delta(epsilon) <= mechanism.delta <= delta
+            assert mechanism.count_sd > 0
+            assert all(sentence.endswith(".") for sentence in mechanism.explain())
+
+
+@every
+def test_the_noise_chosen_is_the_least_of_all_ways(kind):
+    for k, epsilon, count_share in ((1, 1.0, 0.1), (10, 0.2, 0.5), (300, 4.0, 0.2)):
+        mechanism = build(kind, k=k, epsilon=epsilon, count_share=count_share)
+        ways = list(mechanism._ways())
+        assert isinstance(ways[0].noise, Laplace)
+        assert mechanism.count_sd == min(way.noise.rounded_sd for way in ways)
+        assert mechanism.cost == min(ways, key=lambda way: way.noise.rounded_sd).cost
+        for way in ways:
+            assert way.cost.delta(mechanism.epsilon) <= mechanism.delta
+
+
+@every
+def test_the_noise_is_chosen_by_public_parameters(kind):
+    told = []
+    for counts in ([], [5], [HUGE, 0, 7], list(range(100))):
+        mechanism = build(kind, k=4, epsilon=0.2, count_share=0.5)
+        selection = mechanism.select(evidence(mechanism, counts), Draws(SeededBits(1)))
+        told.append((selection.noise_sd, mechanism.count_noise, str(mechanism.parameters())))
+    assert len(set(told)) == 1
+
+
+def test_without_delta_the_noise_is_laplace_s():
+    for k in (1, 10, 1000):
+        mechanism = build("peeling", k=k, delta=0.0)
+        assert mechanism.count_noise == "Laplace"
+        left = mechanism.epsilon - mechanism.selection.epsilon
+        assert math.isclose(mechanism._best.noise.scale, k / left, rel_tol=1e-9)
+
+
+def test_with_a_delta_many_counts_get_normal_noise_and_one_laplace_s():
+    assert build("peeling", k=1).count_noise == "Laplace"
+    assert build("peeling", k=100).count_noise == "Normal"
+    assert build("joint", k=100, bound=1).count_noise == "Laplace"
+
+
+# --- what one user can change
+
+
+@pytest.mark.parametrize("kind", ["peeling", "joint or peel", "limited domain", "one-shot laplace"])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+def test_a_bound_on_users_lowers_the_noise(kind, epsilon):
+    sd = {
+        bound: build(kind, k=20, epsilon=epsilon, bound=bound).count_sd
+        for bound in (None, 1, 5, 20, 1000)
+    }
+    assert sd[1] < sd[5] < sd[20]
+    assert sd[20] == sd[1000] == sd[None]
+
+
+@pytest.mark.parametrize(
+    "kind", ["one-shot laplace, general", "discover, then rank", "weighted gaussian peeling"]
+)
+def test_a_bound_that_does_not_hold_of_the_counts_changes_nothing(kind):
+    # Users that exchange items are in twice as many counts; counts beside weights are of all items.
+    assert build(kind, k=20, bound=1).count_sd == build(kind, k=20).count_sd
+
+
+@pytest.mark.parametrize("kind", ["peeling", "limited domain", "one-shot laplace"])
+def test_evidence_that_is_bounded_more_loosely_is_refused(kind):
+    mechanism, draws = build(kind, bound=2), Draws(SeededBits(1))
+    for bound, said in ((3, "bounded at 3"), (None, "not bounded")):
+        seen = evidence(mechanism, [9, 8, 7], bound)
+        refusal(lambda seen=seen: mechanism.select(seen, draws), "max_items_per_user=2", said)
+    for bound in (1, 2):
+        assert mechanism.select(evidence(mechanism, [9, 8, 7], bound), draws) is not None
+
+
+def laws_of_one_count(noise, n):
+    """Of one released count of n users, and of n + 1."""
+    chances = cells(noise)
+    return [{shift + i: p for i, p in chances.items()} for shift in (n, n + 1)]
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.7])
+def test_the_released_integer_is_as_private_as_its_noise_and_less_is_caught(factor):
+    laplace = build("peeling", k=1, epsilon=2.0, delta=0.0, count_share=0.5)
+    left = laplace.epsilon - laplace.selection.epsilon
+    p, q = laws_of_one_count(scaled(laplace._best.noise, factor), 5)
+    ratio = max(abs(math.log(p[i] / q[i])) for i in p.keys() & q.keys())
+    assert bool(ratio <= left * (1 + 1e-9)) is (factor == 1.0)
+    # Of normal noise, within what is left of epsilon and delta by basic composition.
+    normal = build("gamma", k=1, epsilon=2.0, delta=0.2, count_share=0.5)
+    assert normal.count_noise == "Normal"
+    left = normal.epsilon - normal.selection.epsilon
+    p, q = laws_of_one_count(scaled(normal._best.noise, factor), 5)
+    excess = sum(max(0.0, q[i] - math.exp(left) * p.get(i, 0.0)) for i in q)
+    assert bool(excess <= normal.delta) is (factor == 1.0)
+
+
+# --- as a value
+
+
+@every
+def test_it_is_a_frozen_value_and_says_what_selects(kind):
+    one, same, other = build(kind), build(kind), build(kind, count_share=0.4)
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    parameters = one.parameters()
+    assert parameters["selection"]["name"] == type(one.selection).__name__
+    assert parameters["count_sd"] == one.count_sd
+    assert parameters["count_share"] == 0.3
+    assert one.score_unit == "noisy count"
+    with pytest.raises(AttributeError):
+        one.k = 4
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, math.nan, "0.5", True])
+def test_shares_are_proper(value):
+    selection = Peeling(k=3, epsilon=0.5)
+    refusal(
+        lambda: NoisyCounts(selection=selection, k=3, epsilon=1.0, delta=0.0, count_share=value),
+        f"count_share={value!r}",
+    )
+
+
+def test_a_selection_that_leaves_nothing_is_refused():
+    for spent in (1.0, 2.0):
+        refusal(
+            lambda e=spent: NoisyCounts(
+                selection=Peeling(k=3, epsilon=e), k=3, epsilon=1.0, delta=0.0, count_share=0.5
+            ),
+            "epsilon=1.0",
+        )
+
+
+def test_private_counts_get_noise_too():
+    mechanism = build("limited domain", epsilon=5.0)
+    assert mechanism.evidence is PrivateCounts
+    seen = evidence(mechanism, [10**6, 0, 3, 2 * 10**6])
+    selection = mechanism.select(seen, Draws(SeededBits(1)))
+    assert selection.positions.tolist() == [3, 0]
+    assert np.abs(selection.scores - [2 * 10**6, 10**6]).max() < 12 * mechanism.count_sd

@@ -1,0 +1,117 @@
+"""A delta that was asked for stands in the guarantee where it is spent, and only there."""
+
+from functools import partial
+
+import polars as pl
+import pytest
+
+import shortlist as sl
+from shortlist.audit.settings import settings_of
+from shortlist.mechanisms import (
+    JointOrPeel,
+    LimitedDomain,
+    OneShotLaplace,
+    Peeling,
+    ThresholdTopK,
+    UserPeeling,
+)
+from shortlist.mechanisms.peeling import Conversion
+from shortlist.mechanisms.registry import every_mechanism
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.stores import MemoryStore
+
+DELTA = 1e-6
+WITH_DELTA = [kind for kind in every_mechanism() if "delta" in kind.fields()]
+SMALL = [Peeling, JointOrPeel, ThresholdTopK, UserPeeling, OneShotLaplace]
+SMALL += [partial(Peeling, conversion=Conversion.LEMMA_4_2)]
+
+
+def is_pure(mechanism):
+    """Whether the cost alone, which speaks of every delta, needs none."""
+    return mechanism.cost.delta(mechanism.epsilon) == 0
+
+
+def agrees(mechanism, delta):
+    assert mechanism.delta == delta
+    assert mechanism.spent_delta == (0 if is_pure(mechanism) else delta)
+    assert mechanism.cost.delta(mechanism.epsilon) <= mechanism.spent_delta
+    said = any("No use is made of delta" in text for text in mechanism.explain())
+    assert said == (delta > 0 and is_pure(mechanism))
+
+
+@pytest.mark.parametrize("kind", WITH_DELTA, ids=lambda kind: kind.__name__)
+def test_what_is_said_is_what_is_spent(kind):
+    for mechanism in settings_of(kind, quick=False):
+        agrees(mechanism, mechanism.delta)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.2, 1.0, 8.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-12, DELTA, 1e-2])
+@pytest.mark.parametrize("kind", SMALL)
+def test_for_every_small_k(kind, delta, epsilon):
+    if kind is OneShotLaplace and epsilon > 0.2 and delta > 0:
+        pytest.skip("refused")
+    spent = []
+    for k in [*range(1, 40), 100, 1000, 5000]:
+        mechanism = kind(k=k, epsilon=epsilon, delta=delta)
+        agrees(mechanism, delta)
+        spent.append(mechanism.spent_delta > 0)
+        if not spent[-1]:  # all is as if it had not been asked for
+            pure = kind(k=k, epsilon=epsilon)
+            assert mechanism.cost == pure.cost
+            assert mechanism.parameters() == pure.parameters() | {"delta": delta}
+            assert mechanism.explain() == [*pure.explain(), *mechanism.unused]
+    assert spent == sorted(spent)  # from some k on
+    assert not (spent[0] and delta < 1e-3)
+    assert spent[-1] == (delta > 0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 6, 50])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("kind", [Peeling, JointOrPeel, partial(LimitedDomain, k_bar=60)])
+def test_noisy_counts_spend_what_the_selection_leaves(kind, share, k):
+    def build(epsilon, delta):
+        return kind(k=k, epsilon=epsilon, delta=delta)
+
+    mechanism = NoisyCounts.of(build, k=k, epsilon=1.0, delta=DELTA, count_share=share)
+    agrees(mechanism, DELTA)
+
+
+def test_an_unused_delta_of_the_selection_is_all_for_the_counts():
+    build = partial(JointOrPeel, k=5)
+    mechanism = NoisyCounts.of(
+        lambda epsilon, delta: build(epsilon=epsilon, delta=delta),
+        k=5,
+        epsilon=1.0,
+        delta=DELTA,
+        count_share=0.5,
+    )
+    assert mechanism.selection.delta == DELTA / 2
+    assert mechanism.selection.spent_delta == 0
+    assert mechanism._delta_left == DELTA
+
+
+ROWS = pl.DataFrame({"user": [1, 2, 3, 4] * 20, "item": [f"i{n}" for n in range(20)] * 4})
+
+
+def sources():
+    items = sorted(set(ROWS["item"]))
+    held = ROWS.group_by("item").len("held")
+    store = MemoryStore(items, range(20, 0, -1))
+    store.prepare()
+    pairs = sl.pairs(ROWS, user="user", item="item", public_items=items)
+    counts = sl.counts(held, item="item", count="held", public_items=sl.IN_TABLE)
+    return [pairs.top_k, pairs.hitting_set, counts.top_k, sl.store(store).top_k]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize(("k", "spent"), [(1, 0.0), (2, 0.0), (5, 0.0), (6, DELTA), (20, DELTA)])
+def test_a_release_says_what_was_spent(number, k, spent):
+    release = sources()[number](k, epsilon=1.0, delta=DELTA)
+    guarantee = release.guarantee
+    assert release.mechanism.delta == DELTA
+    assert guarantee.delta == spent
+    assert (guarantee.cost.delta(1.0) == 0) == (spent == 0)
+    assert release.to_dict()["guarantee"]["delta"] == spent
+    assert f"epsilon=1.0, delta={spent!r}" in " ".join(str(release).split())
+    assert f"delta={spent!r}>" in repr(release)
