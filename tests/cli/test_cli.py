@@ -221,7 +221,7 @@ def test_noisy_counts(run, file, readers):
         release = json.loads(out)
         assert status == 0
         assert release["scores"]["unit"] == "noisy count"
-        assert all(float(item["score"]).is_integer() for item in release["items"])
+        assert all(float(item["count"]).is_integer() for item in release["items"])
         status, out, _ = run(*words, "--count-share", "0.3", "--dry-run")
         assert (status, "standard deviation" in out) == (0, True)
 
@@ -289,7 +289,12 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
     status, out, err = run(*top_k(file, "--dry-run"))
     assert (status, err) == (0, "")
     said = " ".join(out.split())
-    for part in ("This run costs (5, 1e-06).", "as rho = 0.", "standard deviation", "at least"):
+    for part in (
+        "This run costs (5, 1e-06).",
+        "as rho = 0.",
+        "standard deviation",
+        "at least",
+    ):
         assert part in said
     assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\. ", said)
     assert all(len(line) <= 80 for line in out.split("\n"))

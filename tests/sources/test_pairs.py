@@ -77,7 +77,7 @@ def test_both_questions_on_every_kind_of_input(form):
     assert top.items == ITEMS[:3]
     domain = source.domain(**ASK)
     assert domain.items == ITEMS
-    assert top.to_polars().schema == {"rank": pl.UInt32, TITLE: pl.String, "score": pl.Float64}
+    assert top.to_polars().schema == {"rank": pl.UInt32, TITLE: pl.String, "weight": pl.Float64}
 
 
 def test_public_items_on_every_kind_of_input(form):
@@ -103,7 +103,7 @@ def test_items_of_several_columns(name, tmp_path):
     assert source.domain(**ASK).items == SEVERAL
     release = source.top_k(2, **ASK)
     assert release.items == SEVERAL[:2]
-    assert release.to_polars().columns == ["shortlist_rank", *NAMES, "score"]
+    assert release.to_polars().columns == ["shortlist_rank", *NAMES, "weight"]
     public = sl.pairs(frame, user=USER, item=tuple(NAMES), public_items=SEVERAL)
     assert public.top_k(3, epsilon=5.0).items == SEVERAL
 
@@ -276,7 +276,7 @@ def test_an_empty_table_gives_an_empty_release(form):
     for release in (source.top_k(3, **ASK), source.domain(**ASK)):
         assert release.items == []
         assert len(release.scores) == 0
-        assert release.to_polars().columns == ["rank", TITLE, "score"]
+        assert release.to_polars().columns == ["rank", TITLE, "weight"]
         assert all("0 items" in text for text in everything_shown(release)[:1])
 
 
