@@ -40,7 +40,7 @@ def test_every_kind_of_public_items_on_every_kind_of_input(form):
     assert release.mechanism == WinCount(k=3, epsilon=5.0)
     assert np.abs(np.subtract(list(release.scores), [7 * STEP, 6 * STEP, 5 * STEP])).max() < 12
     assert release.scores.unit == "noisy number of wins"
-    assert release.to_polars().columns == ["rank", "item", "score"]
+    assert release.to_polars().columns == ["rank", "item", "wins"]
     some = [*ITEMS[1:], "nobody compares this"]
     ranked = comparisons(data, public_items=some).rank(7, epsilon=5.0).items
     assert ranked[:5] == ITEMS[1:6]  # the last one's wins were against an item that is not public
