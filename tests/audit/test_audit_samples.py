@@ -24,7 +24,7 @@ from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.mechanisms import (
     JointOrPeel,
@@ -118,7 +118,7 @@ def test_a_group_of_one_is_as_alone():
 
     for seed in range(20):
         (together,) = sample(run, 1, SeededBits(seed))
-        assert [together] == run(Draws(SeededBits(seed)))
+        assert [together] == run(ExactDraws(SeededBits(seed)))
 
 
 def test_what_was_drawn_later_belongs_to_what_was_told_before():
@@ -219,7 +219,7 @@ def homogeneous(first, second):
 @pytest.mark.parametrize("way", ALIKE + APART)
 def test_whatever_is_made_of_told_values_has_the_law_of_the_code(way):
     together = sample(told_twice(way, []), 500, SeededBits(5))
-    run, draws = told_twice(way, []), Draws(SeededBits(6))
+    run, draws = told_twice(way, []), ExactDraws(SeededBits(6))
     alone = Counter(outcome for _ in range(1500) for outcome in run(draws))
     assert together.total() == 500
     assert homogeneous(together, alone) > 1e-4
@@ -266,11 +266,11 @@ def test_rows_are_as_one_by_one(margin, at_least, k, digits):
     how = {"digits": digits, "unit": 1.0, "k": k}
     how["at_least"] = None if at_least is None else np.array(at_least)
     bits = Script(*words.ravel().tolist())
-    rows, columns = order_of_rows(Draws(bits, margin), n_rows, scores, noises, **how)
+    rows, columns = order_of_rows(ExactDraws(bits, margin), n_rows, scores, noises, **how)
     assert bits.read == 8 * n_rows
     assert rows.shape == (n_rows, k or 4)
     for i in range(n_rows):
-        own = Draws(Script(*words[:, i].ravel().tolist()), margin)
+        own = ExactDraws(Script(*words[:, i].ravel().tolist()), margin)
         positions, values = own.order(scores, noises, **how)
         assert [*positions, *[NOBODY] * (rows.shape[1] - len(positions))] == rows[i].tolist()
         if digits is not None:
@@ -279,7 +279,7 @@ def test_rows_are_as_one_by_one(margin, at_least, k, digits):
 
 def test_rows_that_intervals_leave_open_are_put_in_order_one_by_one():
     bits = Script(5, 5, 9, 5, 8, 1)  # of the first row, equal words: the last two decide
-    rows, _ = order_of_rows(Draws(bits), 2, np.array([0, 0]), [Laplace(1.0)], digits=None)
+    rows, _ = order_of_rows(ExactDraws(bits), 2, np.array([0, 0]), [Laplace(1.0)], digits=None)
     assert bits.read == 6
     assert rows.tolist() == [[1, 0], [0, 1]]
 
@@ -342,7 +342,7 @@ class WrongAlone(Peeling):
     """Right as long as samples are drawn together."""
 
     def select(self, evidence, draws):
-        loud = 20.0 if type(draws) is Draws else 1.0
+        loud = 20.0 if type(draws) is ExactDraws else 1.0
         return Selection(peel(evidence.counts, self.k, self.local_epsilon * loud, draws))
 
 

@@ -15,10 +15,10 @@ from helpers.exactness import Script, agreeing, ints
 from shortlist.audit.exact._orders import order_law
 from shortlist.audit.exact.enumerator import in_floats
 from shortlist.bits import SeededBits, SystemBits
+from shortlist.draws import UNIT, ExactDraws
 from shortlist.draws._uniform import Uniform, is_positive, settle
-from shortlist.draws.exact_draws import Draws
 from shortlist.draws.noise import Normal
-from shortlist.draws.reals import UNIT, ExponentialWeights, NormalCDF
+from shortlist.draws.reals import ExponentialWeights, NormalCDF
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 ONE = 2**32  # 1.0 in units
@@ -252,7 +252,7 @@ def test_slow_orders_are_the_fast_ones(seed, scores, k, floor, kind, data):
 @pytest.mark.parametrize(("later", "heads"), [((0, 1), False), ((0, 0, TOP), False)])
 def test_a_coin_at_exactly_its_chance_goes_by_later_bits(margin, later, heads):
     bits = Script(2**63, *later)
-    coin = Draws(bits, margin).coin(NormalCDF(ints(0), 1.0))
+    coin = ExactDraws(bits, margin).coin(NormalCDF(ints(0), 1.0))
     assert coin.tolist() == [heads]
     assert bits.read == 1 + len(later)
 
@@ -266,7 +266,7 @@ def test_a_coin_falls_by_the_bits_beyond_its_first_word(margin, z):
     words = [digits >> 128, digits >> 64 & TOP, digits & TOP]
     for last, heads in (words[2] - 1, True), (words[2] + 1, False):
         bits = Script(*words[:2], last)
-        coin = Draws(bits, margin).coin(NormalCDF(ints(round(z * ONE)), 1.0))
+        coin = ExactDraws(bits, margin).coin(NormalCDF(ints(round(z * ONE)), 1.0))
         assert coin.tolist() == [heads]
         assert bits.read == 3
 
@@ -276,7 +276,7 @@ def test_a_coin_with_a_chance_below_the_first_word_can_fall_heads(margin):
     gaps = NormalCDF(ints(-10 * ONE), 1.0)  # a chance of 7.6e-24, below 2^-64
     for second, heads in ((0, True), (2**64 // 10**4, True), (2**60, False)):
         bits = Script(0, second)
-        assert Draws(bits, margin).coin(gaps).tolist() == [heads]
+        assert ExactDraws(bits, margin).coin(gaps).tolist() == [heads]
         assert bits.read == 2
 
 
@@ -293,7 +293,7 @@ def test_a_choice_on_a_boundary_goes_by_later_bits(margin, index):
         ((boundary, 0, 1), index + 1),
     ):
         bits = Script(*words)
-        assert Draws(bits, margin).choice(weights) == chosen
+        assert ExactDraws(bits, margin).choice(weights) == chosen
 
 
 class _Equal:
@@ -319,7 +319,7 @@ def test_a_choice_inside_a_boundary_s_word_goes_by_later_bits(margin):
         digits = int((arb(2) ** 128 / (1 + arb(-1).exp())).floor().unique_fmpz())
     for last, chosen in ((digits & TOP) - 1, 0), ((digits & TOP) + 1, 1):
         bits = Script(digits >> 64, last)
-        assert Draws(bits, margin).choice(weights) == chosen
+        assert ExactDraws(bits, margin).choice(weights) == chosen
         assert bits.read == 2
 
 
@@ -354,9 +354,9 @@ def test_a_coin_whose_chance_is_off_by_its_error_falls_by_the_truth(margin, sign
         return draws.coin(_Off([fmpq(1, 2)], [sign * OFF], stated=stated)).tolist()
 
     bits = Script(word)
-    assert coin(Draws(bits, margin), stated=True) == truth
+    assert coin(ExactDraws(bits, margin), stated=True) == truth
     assert bits.read == 1
-    assert coin(Draws(Script(word)), stated=False) != truth
+    assert coin(ExactDraws(Script(word)), stated=False) != truth
 
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])
@@ -373,9 +373,9 @@ def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin
         return draws.choice(_Off([fmpq(1)] * 8, offsets, stated=stated))
 
     bits = Script(word)
-    assert choice(Draws(bits, margin), stated=True) == truth
+    assert choice(ExactDraws(bits, margin), stated=True) == truth
     assert bits.read == 1
-    assert choice(Draws(Script(word)), stated=False) == 7 - truth
+    assert choice(ExactDraws(Script(word)), stated=False) == 7 - truth
 
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])
@@ -383,7 +383,7 @@ def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin
 def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word):
     def order(*later):
         bits = Script(word, word, *later)
-        ordered = Draws(bits, margin).order(ints(ONE, ONE), [Normal(1.0)], digits=2)
+        ordered = ExactDraws(bits, margin).order(ints(ONE, ONE), [Normal(1.0)], digits=2)
         assert ordered.values[0] == ordered.values[1]
         assert bits.read == 2 + len(later)
         return ordered.positions.tolist()
@@ -405,7 +405,7 @@ def test_a_floor_that_the_first_word_does_not_decide(margin, score):
         ((2**63, 0, 1), True),
     ):
         bits = Script(*words)
-        ordered = Draws(bits, margin).order(
+        ordered = ExactDraws(bits, margin).order(
             ints(score), [Normal(1.0)], digits=2, at_least=ints(score)
         )
         assert ordered.positions.tolist() == ([0] if reached else [])
@@ -416,7 +416,9 @@ def test_a_floor_that_the_first_word_does_not_decide(margin, score):
 def test_a_value_on_a_rounding_boundary_goes_by_later_bits(margin, digits, score, cells):
     for words, cell in (((2**63 - 1, 5), cells[0]), ((2**63, 5), cells[1])):
         bits = Script(*words)
-        ordered = Draws(bits, margin).order(ints(int(score * ONE)), [Normal(1.0)], digits=digits)
+        ordered = ExactDraws(bits, margin).order(
+            ints(int(score * ONE)), [Normal(1.0)], digits=digits
+        )
         assert ordered.values.tolist() == [cell]
 
 
@@ -426,7 +428,7 @@ def test_a_first_word_at_the_end_gives_a_finite_value(margin, word):
     noises = [Normal(1.0)], [Normal(1.0, 1.0, ints(ONE), np.array([word == TOP]))]
     for noise in noises:
         bits = Script(word, word & 2**40)
-        ordered = Draws(bits, margin).order(ints(0), noise, digits=3)
+        ordered = ExactDraws(bits, margin).order(ints(0), noise, digits=3)
         assert np.isfinite(ordered.values).all()
 
 
@@ -471,7 +473,7 @@ def normal_cdf(z):
 @pytest.mark.parametrize("z", [-1.5, -0.4, 0.8])
 def test_frequency_of_coins(z):
     n = 40_000
-    tosses = Draws(SeededBits(1)).coin(NormalCDF(np.full(n, round(2 * z * ONE)), 2.0))
+    tosses = ExactDraws(SeededBits(1)).coin(NormalCDF(np.full(n, round(2 * z * ONE)), 2.0))
     seen = Counter(tosses.tolist())
     laws = [{True: normal_cdf(z / s), False: normal_cdf(-z / s)} for s in (1, 1.3)]
     assert deviation(seen, n, laws[0]) < 4.5
@@ -480,7 +482,7 @@ def test_frequency_of_coins(z):
 
 def test_frequency_of_choices():
     counts, many, n = ints(4, 3, 1, 0), ints(2, 1, 3, 5), 8000
-    draws = Draws(SeededBits(2))
+    draws = ExactDraws(SeededBits(2))
     weights = ExponentialWeights(counts, many, 0.7)
     seen = Counter(draws.choice(weights) for _ in range(n))
 
@@ -495,7 +497,7 @@ def test_frequency_of_choices():
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10])
 def test_frequency_of_integers(bound):
     n = 40_000
-    seen = Counter(Draws(SeededBits(3)).integer(np.full(n, bound)).tolist())
+    seen = Counter(ExactDraws(SeededBits(3)).integer(np.full(n, bound)).tolist())
     assert deviation(seen, n, dict.fromkeys(range(bound), 1 / bound)) < 4.5
     wider = max(bound + 1, round(bound * 1.3))
     assert deviation(seen, n, dict.fromkeys(range(wider), 1 / wider)) > 4.5
@@ -509,7 +511,7 @@ def test_integers_that_reject_often_are_uniform(bound):
         return Counter(int(value) * fractions // bound for value in values.tolist())
 
     law = dict.fromkeys(range(fractions), 1 / fractions)
-    drawn = Draws(SeededBits(4)).integer(np.full(n, bound))
+    drawn = ExactDraws(SeededBits(4)).integer(np.full(n, bound))
     assert deviation(histogram(drawn), n, law) < 4.5
     without_rejection = SeededBits(4).words(n) % np.uint64(bound)
     assert deviation(histogram(without_rejection), n, law) > 4.5
@@ -519,12 +521,12 @@ def test_integers_that_reject_often_are_uniform(bound):
 def test_integers_reject_exactly_the_words_that_favour_small_results(bound):
     last = 2**64 // bound * bound - 1  # the last word that counts
     bits = Script(last, last + 1, 1)
-    assert Draws(bits).integer(ints(bound, bound)).tolist() == [bound - 1, 1]
+    assert ExactDraws(bits).integer(ints(bound, bound)).tolist() == [bound - 1, 1]
     assert bits.read == 3
 
 
 def order_counts(n, scores, noises, **options):
-    draws = Draws(SeededBits(5))
+    draws = ExactDraws(SeededBits(5))
     orders = (draws.order(scores, noises, digits=2, **options) for _ in range(n))
     return Counter(tuple(ordered.positions.tolist()) for ordered in orders)
 
@@ -563,7 +565,7 @@ def test_frequency_of_orders_tells_noise_that_is_30_percent_off():
 def test_values_have_their_noise_s_law():
     n, scores = 20_000, 3 * ONE
     for noises, sd in (([Normal(2.0)], 2.0), ([Normal(2.0, 0.25), Normal(1.0, 0.75)], 0.901)):
-        ordered = Draws(SeededBits(6)).order(np.full(n, scores), noises, digits=4)
+        ordered = ExactDraws(SeededBits(6)).order(np.full(n, scores), noises, digits=4)
         values = (ordered.values - 3) / sd
         for z in (-1.5, -0.5, 0.0, 1.0):
             p = normal_cdf(z)
@@ -583,7 +585,7 @@ def test_values_are_the_exact_ones_rounded(digits, sd):
     scores = (np.arange(n) * 1237 - 20_000) * (ONE // 64)
     bits = SeededBits(8)
     words = SeededBits(8).words(n)
-    ordered = Draws(bits).order(scores, [Normal(sd)], digits=digits)
+    ordered = ExactDraws(bits).order(scores, [Normal(sd)], digits=digits)
     with ctx.workprec(300):
         exact = [
             arb(int(scores[i])) / 2**32 + noise_at(fmpq(2 * int(w) + 1, 2**65), sd, 1, None, True)
@@ -601,8 +603,8 @@ def test_values_are_the_exact_ones_rounded(digits, sd):
 @given(seed=st.integers(0, 2**32), k=st.integers(1, 12), n=st.integers(1, 10))
 def test_the_best_k_are_the_first_of_all(seed, k, n):
     scores = np.arange(n) % 3 * ONE
-    every = Draws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=1)
-    best = Draws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=1, k=k)
+    every = ExactDraws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=1)
+    best = ExactDraws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=1, k=k)
     assert best.positions.tolist() == every.positions[:k].tolist()
     assert best.values.tolist() == every.values[:k].tolist()
 
@@ -611,8 +613,10 @@ def test_the_best_k_are_the_first_of_all(seed, k, n):
 @given(seed=st.integers(0, 2**32), floors=st.lists(st.integers(-2, 4), min_size=1, max_size=8))
 def test_floors_keep_exactly_the_values_that_reach_them(seed, floors):
     scores, floors = np.full(len(floors), ONE), ints(*floors)
-    every = Draws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=6)
-    kept = Draws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=6, at_least=floors * ONE)
+    every = ExactDraws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=6)
+    kept = ExactDraws(SeededBits(seed)).order(
+        scores, [Normal(1.0)], digits=6, at_least=floors * ONE
+    )
     reaching = [
         int(i) for i, value in zip(every.positions, every.values, strict=True) if value >= floors[i]
     ]
@@ -622,7 +626,7 @@ def test_floors_keep_exactly_the_values_that_reach_them(seed, floors):
 @pytest.mark.parametrize("margin", [0.0, math.inf])
 @pytest.mark.parametrize("k", [None, 1, 5])
 def test_order_of_nothing_and_of_one(margin, k):
-    draws = Draws(SeededBits(9), margin)
+    draws = ExactDraws(SeededBits(9), margin)
     nothing = draws.order(ints(), [Normal(1.0)], digits=2, at_least=ints(), k=k)
     assert nothing.positions.tolist() == nothing.values.tolist() == []
     one = draws.order(ints(ONE), [Normal(1.0)], digits=2, k=k)
@@ -633,7 +637,7 @@ def test_order_of_nothing_and_of_one(margin, k):
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])
 def test_draws_of_nothing(margin):
-    draws = Draws(SeededBits(9), margin)
+    draws = ExactDraws(SeededBits(9), margin)
     assert draws.coin(NormalCDF(ints(), 1.0)).tolist() == []
     assert draws.integer(ints()).tolist() == []
 
@@ -641,7 +645,7 @@ def test_draws_of_nothing(margin):
 def test_order_decides_scores_beyond_the_precision_of_floats():
     # Scores near 2^61 units a unit apart, with noise far below a unit.
     scores = 2**61 + ints(0, 3, 1, 2)
-    ordered = Draws(SeededBits(10)).order(scores, [Normal(1e-12)], digits=0)
+    ordered = ExactDraws(SeededBits(10)).order(scores, [Normal(1e-12)], digits=0)
     assert ordered.positions.tolist() == [1, 3, 2, 0]
 
 
@@ -656,7 +660,7 @@ def test_seeded_bits_repeat_and_say_that_they_are_not_private():
     assert parts == SeededBits(3).words(5).tolist()
     assert SeededBits(3).private is False
     assert SystemBits().private is True
-    assert Draws().bits.private is True
+    assert ExactDraws().bits.private is True
 
 
 @pytest.mark.parametrize("bits", [SystemBits(), SeededBits(1)])

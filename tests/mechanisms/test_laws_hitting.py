@@ -17,7 +17,7 @@ from helpers.refusals import refusal
 from shortlist.algorithms.unreached import Unreached
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
     Composition,
@@ -260,7 +260,7 @@ def test_where_enough_is_discovered_picks_are_by_whom_they_reach():
     mechanism = DiscoverThenHit(k=2, epsilon=60.0, delta=0.1, max_items_per_user=3)
     data = [frozenset({0, 1})] * 60 + [frozenset({2})] * 40
     for seed in range(5):
-        picked = mechanism.select(contributions(data, 3), Draws(SeededBits(seed)))
+        picked = mechanism.select(contributions(data, 3), ExactDraws(SeededBits(seed)))
         assert set(picked.positions.tolist()) in ({0, 2}, {1, 2})
         assert picked.noise_sd == mechanism.first_sigma
 
@@ -392,7 +392,7 @@ def test_private_items_with_a_low_threshold_are_caught():
 
 def test_all_rounds_are_made_though_nobody_is_left():
     held = contributions([frozenset({0})], 5)
-    picked = peel_users(held, np.arange(5), 4, 30.0, Draws(SeededBits(1)))
+    picked = peel_users(held, np.arange(5), 4, 30.0, ExactDraws(SeededBits(1)))
     assert len(set(picked.tolist())) == 4
     assert picked[0] == 0
 

@@ -16,7 +16,7 @@ from helpers.oracles_one_shot import cube_law, laplace_law
 from helpers.refusals import refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Adjacency, Extreme, Gamma, OneShotLaplace, Selection
@@ -289,7 +289,7 @@ def test_privacy_of_free_counts(d, k, bound, neighbours):
 def test_counts_are_told_just_where_the_noise_hides_all_of_a_user(neighbours):
     for k, bound in itertools.product([1, 2, 3, 6], [None, 1, 2, 3, 4, 12]):
         built = build(OneShotLaplace, k, neighbours, max_items_per_user=bound)
-        selection = built.select(PublicCounts(np.arange(8), bound), Draws(SeededBits(5)))
+        selection = built.select(PublicCounts(np.arange(8), bound), ExactDraws(SeededBits(5)))
         assert (selection.scores is not None) == (bound is not None and bound <= k)
         assert (selection.noise_sd is not None) == (selection.scores is not None)
 
@@ -303,7 +303,7 @@ class Telling(OneShotLaplace):
 
 
 def test_counts_from_the_noise_that_ranks_are_caught_where_a_user_is_in_more_of_them():
-    assert build(Telling, 1).select(PublicCounts(np.array([5, 3])), Draws()).scores is not None
+    assert build(Telling, 1).select(PublicCounts(np.array([5, 3])), ExactDraws()).scores is not None
     assert loss_with_counts(build(Telling, 1), 3, None) > 1.2 * EPSILON
     assert loss_with_counts(build(QuietLaplace, 2, max_items_per_user=1), 2, 1) > 1.2 * EPSILON
 
@@ -392,14 +392,14 @@ def test_privacy_with_a_delta_between_equal_counts(neighbours):
 def test_with_a_delta_the_answer_is_a_set_where_the_noise_is_less():
     counts = np.arange(150)
     few, many = built_with_delta(k=10), built_with_delta()
-    one = few.select(PublicCounts(counts), Draws(SeededBits(1)))
+    one = few.select(PublicCounts(counts), ExactDraws(SeededBits(1)))
     assert one.ordered
-    other = many.select(PublicCounts(counts), Draws(SeededBits(1)))
+    other = many.select(PublicCounts(counts), ExactDraws(SeededBits(1)))
     assert not other.ordered
     assert other.scores is None
     assert other.positions.tolist() == sorted(other.positions.tolist())
     bound = built_with_delta(max_items_per_user=1)  # pure noise is less, and tells the counts
-    told = bound.select(PublicCounts(counts, 1), Draws(SeededBits(1)))
+    told = bound.select(PublicCounts(counts, 1), ExactDraws(SeededBits(1)))
     assert told.ordered
     assert told.scores is not None
 
@@ -408,7 +408,7 @@ def test_which_answer_it_is_depends_on_no_count():
     built = built_with_delta(k=150)
     for m in (1, 2, 150, 500, 700):
         kinds = {
-            built.select(PublicCounts(counts), Draws(SeededBits(2))).ordered
+            built.select(PublicCounts(counts), ExactDraws(SeededBits(2))).ordered
             for counts in (np.zeros(m, int), np.arange(m) * 1000, np.full(m, 2**62 - 1))
         }
         assert len(kinds) == 1
@@ -484,7 +484,7 @@ def test_the_chance_of_the_true_order_is_at_least_the_bound(counts):
     exact = laplace_law(counts, scale, len(counts))
     order = tuple(np.argsort(counts)[::-1].tolist())
     assert exact[order, (0,) * len(counts)] >= bound
-    draws = Draws(SeededBits(3))
+    draws = ExactDraws(SeededBits(3))
     right = 0
     for _ in range(n // 10):
         ranked = draws.order(np.array(counts), [Laplace(scale)], unit=1.0, digits=None)
@@ -528,7 +528,7 @@ def deviation(seen, n, law):
 def test_the_code_draws_from_its_law(mechanism, neighbours):
     counts, n, k = (0, 2, 3, 5), 4000, 2
     times = 1 if neighbours is Adjacency.ADD_REMOVE else 2
-    built, draws, seen = build(mechanism, k, neighbours), Draws(SeededBits(20)), {}
+    built, draws, seen = build(mechanism, k, neighbours), ExactDraws(SeededBits(20)), {}
     for _ in range(n):
         outcome = tuple(built.select(PublicCounts(np.array(counts)), draws).positions.tolist())
         seen[outcome] = seen.get(outcome, 0) + 1
@@ -547,7 +547,7 @@ def test_the_code_draws_from_its_law(mechanism, neighbours):
 def test_free_counts_have_the_noise_that_is_stated(k):
     n, truth = 4000, np.array([50, 90, 10, 70, 30])
     built = OneShotLaplace(k=k, epsilon=0.5, max_items_per_user=1)
-    draws, errors = Draws(SeededBits(21)), []
+    draws, errors = ExactDraws(SeededBits(21)), []
     for _ in range(n // k):
         selection = built.select(PublicCounts(truth, 1), draws)
         errors += (selection.scores - truth[selection.positions]).tolist()
@@ -580,7 +580,7 @@ def test_no_item_is_named_twice(mechanism, epsilon, counts):
     d = len(counts)
     for k in {1, 2, 100, max(d, 1)}:
         selection = mechanism(k=k, epsilon=epsilon).select(
-            PublicCounts(counts), Draws(SeededBits(4))
+            PublicCounts(counts), ExactDraws(SeededBits(4))
         )
         assert isinstance(selection, Selection)
         assert len(set(selection.positions.tolist())) == min(k, d)
@@ -589,7 +589,7 @@ def test_no_item_is_named_twice(mechanism, epsilon, counts):
             built = OneShotLaplace(
                 k=max(d, 1), epsilon=epsilon, max_items_per_user=1, extreme=extreme
             )
-            selection = built.select(PublicCounts(counts, 1), Draws(SeededBits(4)))
+            selection = built.select(PublicCounts(counts, 1), ExactDraws(SeededBits(4)))
             assert len(set(selection.positions.tolist())) == d
             near = np.abs(selection.scores - counts[selection.positions])
             assert (near <= 60 / epsilon + 1024).all()
@@ -605,7 +605,7 @@ def test_selecting_the_slow_way_is_the_same(mechanism, seed):
     for margin in (0.0, math.inf):
         bits = SeededBits(seed)
         selection = built.select(
-            PublicCounts(counts, given.get("max_items_per_user")), Draws(bits, margin)
+            PublicCounts(counts, given.get("max_items_per_user")), ExactDraws(bits, margin)
         )
         told = None if selection.scores is None else selection.scores.tolist()
         outcomes.append((selection.positions.tolist(), told, int(bits.words(1)[0])))
@@ -622,5 +622,7 @@ def test_the_adjacency_is_told():
 def test_evidence_bounded_more_loosely_is_refused():
     built = OneShotLaplace(k=3, epsilon=1.0, max_items_per_user=2)
     for bound in (None, 3):
-        refusal(lambda b=bound: built.select(PublicCounts(np.zeros(4, int), b), Draws()), "=2: ")
-    assert built.select(PublicCounts(np.zeros(4, int), 1), Draws()).scores is not None
+        refusal(
+            lambda b=bound: built.select(PublicCounts(np.zeros(4, int), b), ExactDraws()), "=2: "
+        )
+    assert built.select(PublicCounts(np.zeros(4, int), 1), ExactDraws()).scores is not None

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from helpers.views import Listed
 from shortlist import mechanisms
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
 from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.evidence.contributions import Contributions
@@ -219,7 +219,7 @@ def test_cost_stays_within_whatever_the_discovery_s_share(mechanism, share):
     given = {name: USUAL[name] for name in mechanism.fields() if name in USUAL}
     built = mechanism(**given, discovery_share=share)
     assert built.cost.delta(1.0) <= 1e-6
-    check(built.select(evidence(mechanism, [90, 40, 0, 7]), Draws(SeededBits(1))), 4, 3)
+    check(built.select(evidence(mechanism, [90, 40, 0, 7]), ExactDraws(SeededBits(1))), 4, 3)
 
 
 @every
@@ -256,7 +256,7 @@ def test_an_extreme_epsilon_works_or_is_refused_before_data_is_seen(mechanism, g
         return
     assert all(math.isfinite(value) for value in built.cost.parameters().values())
     assert built.cost.delta(built.epsilon) <= built.delta
-    check(built.select(evidence(mechanism, [5, 2**18]), Draws(SeededBits(1))), 2)
+    check(built.select(evidence(mechanism, [5, 2**18]), ExactDraws(SeededBits(1))), 2)
 
 
 @every
@@ -346,16 +346,16 @@ def test_a_number_of_another_library_is_as_good_as_ours_or_refused(mechanism, na
 def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism, name):
     built = build(mechanism)
     with pytest.raises(InputError, match=rf"{name}=10: .* bounded at 11"):
-        built.select(evidence(mechanism, [5, 6], bound=11), Draws(SeededBits(1)))
+        built.select(evidence(mechanism, [5, 6], bound=11), ExactDraws(SeededBits(1)))
     for bound in (1, 9, 10):
-        check(built.select(evidence(mechanism, [5, 6], bound=bound), Draws(SeededBits(1))), 2)
+        check(built.select(evidence(mechanism, [5, 6], bound=bound), ExactDraws(SeededBits(1))), 2)
     if mechanism.evidence is not WeightedHistogram:  # which is always bounded
         with pytest.raises(InputError, match=rf"{name}=10: .* not bounded"):
-            built.select(evidence(mechanism, [5, 6], bound=None), Draws(SeededBits(1)))
+            built.select(evidence(mechanism, [5, 6], bound=None), ExactDraws(SeededBits(1)))
         unbounded = build(mechanism, **{name: None})
         for bound in (1, 10**6, None):
             seen = evidence(mechanism, [5, 6], bound=bound)
-            check(unbounded.select(seen, Draws(SeededBits(1))), 2)
+            check(unbounded.select(seen, ExactDraws(SeededBits(1))), 2)
 
 
 TABLES = {
@@ -376,7 +376,7 @@ TABLES = {
 def test_no_item_is_given_twice(mechanism, counts, k, epsilon):
     built = build(mechanism, k=k, epsilon=epsilon)
     limit = k if "k" in mechanism.fields() else None
-    check(built.select(evidence(mechanism, counts), Draws(SeededBits(2))), len(counts), limit)
+    check(built.select(evidence(mechanism, counts), ExactDraws(SeededBits(2))), len(counts), limit)
 
 
 @pytest.mark.parametrize("mechanism", [m for m in ALL if m.evidence is not Contributions])
@@ -386,7 +386,7 @@ def test_huge_counts(mechanism, epsilon):
     weights = [2**62 - 1, 2**62 - 1, 2**61, 2**60, 2**32, 0, 0]
     built = build(mechanism, k=5, epsilon=epsilon)
     limit = 5 if "k" in mechanism.fields() else None
-    selection = built.select(evidence(mechanism, counts, weights), Draws(SeededBits(3)))
+    selection = built.select(evidence(mechanism, counts, weights), ExactDraws(SeededBits(3)))
     check(selection, len(counts), limit)
     if epsilon >= 1:
         assert {0, 1} <= set(selection.positions[:3].tolist())
@@ -397,7 +397,7 @@ def test_an_item_that_nobody_holds_is_never_named(mechanism):
     counts, weights = [10**5, 50, 0, 3], [10**5 << 32, 0, 0, 0]
     for seed in range(20):
         built = build(mechanism, epsilon=20.0, delta=0.3, k=4)
-        selection = built.select(evidence(mechanism, counts, weights), Draws(SeededBits(seed)))
+        selection = built.select(evidence(mechanism, counts, weights), ExactDraws(SeededBits(seed)))
         weighed = mechanism.evidence is WeightedHistogram
         assert set(selection.positions.tolist()) <= ({0} if weighed else {0, 1, 3})
 
@@ -406,7 +406,7 @@ def test_an_item_that_nobody_holds_is_never_named(mechanism):
 def test_the_common_items_are_found(mechanism):
     built = build(mechanism, epsilon=20.0)
     counts = [0, 10_000, 1, 30_000, 20_000]
-    selection = built.select(evidence(mechanism, counts), Draws(SeededBits(4)))
+    selection = built.select(evidence(mechanism, counts), ExactDraws(SeededBits(4)))
     positions = selection.positions.tolist()
     assert selection.ordered is ("k" in mechanism.fields())
     is_set = selection.scores is None and not selection.ordered
@@ -424,7 +424,11 @@ def test_selecting_repeats_from_the_same_bits_and_changes_nothing(mechanism, cou
     kept = [name for name in vars(seen) if not name.startswith("n_")]  # a view counts accesses
     before = {name: np.copy(getattr(seen, name)) for name in kept}
     bits = [SeededBits(5), SeededBits(5), SeededBits(5)]
-    draws = [Draws(bits[0]), Draws(bits[1]), Draws(bits[2], math.inf)]  # the last is forced slow
+    draws = [
+        ExactDraws(bits[0]),
+        ExactDraws(bits[1]),
+        ExactDraws(bits[2], math.inf),
+    ]  # the last is forced slow
     one, *others = (built.select(seen, each) for each in draws)
     for other in others:
         assert one.positions.tolist() == other.positions.tolist()
