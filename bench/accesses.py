@@ -16,7 +16,7 @@ from bench.seeds import draws_of
 from bench.store_data import hard, zipf
 from shortlist.algorithms.race import Race
 from shortlist.algorithms.threshold_algorithm import one_by_one, read
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.mechanisms import ThresholdTopK
 from shortlist.stores import View
 

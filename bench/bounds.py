@@ -12,7 +12,7 @@ from bench import report
 from bench.bounds_plot import plot
 from bench.seeds import draws_of
 from shortlist.bounds import WeightedGaussianBounds, least_missing_mass_of_counts
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import WeightedGaussian
 from shortlist.metrics import Zipf, missing_mass, zipf_fit

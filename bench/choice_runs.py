@@ -13,8 +13,7 @@ from bench import real
 from bench.seeds import draws_of
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackWeights
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Floats, Ints
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Joint, JointOrPeel, Mechanism, Peeling, PermuteAndFlip
 from shortlist.mechanisms.peeling import peel

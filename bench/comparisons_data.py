@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from bench import real
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.evidence import Outcomes, Wins
 from shortlist.experiments import bradley_terry
 

@@ -14,8 +14,7 @@ from bench.lines import Line, frame, ratio_line, timed_line
 from bench.plotting import Axis, Look, against_k
 from bench.timing import Times, in_turns
 from shortlist.algorithms.grouping import Groups
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import ExactDraws, Ints
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import (
     Gamma,
@@ -93,7 +92,7 @@ def _in_turns(jobs: Mapping[str, Callable[[], object]], runs: int = RUNS) -> dic
 
 def _selecting(mechanism: Mechanism, counts: Ints) -> Callable[[], object]:
     mechanism.parameters()  # calibrated before the clock runs, as the float noise is
-    return partial(mechanism.select, PublicCounts(counts), Draws())
+    return partial(mechanism.select, PublicCounts(counts), ExactDraws())
 
 
 def _float_gumbel(counts: Ints, k: int) -> Callable[[], object]:

@@ -13,7 +13,7 @@ from bench.lines import Line, frame, timed_line
 from bench.plotting import Across, Axis, Look, against
 from bench.reproduction.looks import HITTING_SET, KNOWN_TIGHT, NOT_PRIVATE, SET_UNION, ZCDP
 from bench.timing import Times, in_turns
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
     DiscoverThenHit,
@@ -62,7 +62,7 @@ def measure(scale: float = 1.0) -> None:
 
 
 def _jobs(held: Contributions) -> dict[str, Callable[[], object]]:
-    draws = Draws()
+    draws = ExactDraws()
     bounded = {**ASKED, "max_items_per_user": BOUND}
     hit = DiscoverThenHit(k=K, **bounded)
     peel, known = UserPeeling(k=K, **bounded), UserPeeling(k=K, **ASKED)

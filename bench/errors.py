@@ -11,7 +11,7 @@ import polars as pl
 from bench import real, report
 from bench.plotting import Axis, Look, against_k
 from bench.seeds import draws_of
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.mechanisms import (
     Conversion,
     Gamma,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shortlist.draws.reals import Floats, Ints
+from shortlist.draws import Floats, Ints
 
 __all__ = ["N", "random_alone", "sorted_alone"]
 

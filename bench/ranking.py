@@ -17,8 +17,7 @@ from bench.lines import Line, frame, timed_line
 from bench.ranking_plot import BY_USER, COUNT, OF_ALL, PUBLISHED, SPECTRAL, plot
 from bench.seeds import draws_of
 from bench.timing import peak_memory, timed
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import ExactDraws, Ints
 from shortlist.experiments import ergodicity_coefficient, spectral_scores, transition_matrix
 from shortlist.mechanisms import Selection, SpectralRanking, WinCount
 
@@ -36,7 +35,7 @@ RUNS = 15
 class _Published(SpectralRanking):
     """With the noise of Qiao et al. (2021), Theorem 2.1, for their sensitivity."""
 
-    def _ranked(self, shares: Ints, moved: Fraction, draws: Draws) -> Selection:
+    def _ranked(self, shares: Ints, moved: Fraction, draws: ExactDraws) -> Selection:
         return super()._ranked(shares, 2 * self.k * moved, draws)
 
 
@@ -55,7 +54,7 @@ def measure(scale: float = 1.0, runs: int = 100) -> None:
 def _recovery(games: Games, runs: int) -> Iterator[dict[str, object]]:
     wins, outcomes = games.wins, games.outcomes
     promised = {"contraction": games.promise}
-    kinds: dict[str, Callable[[float, Draws], Ints]] = {
+    kinds: dict[str, Callable[[float, ExactDraws], Ints]] = {
         COUNT: lambda e, draws: WinCount(k=K, epsilon=e).select(wins, draws).positions,
         SPECTRAL: lambda e, draws: (
             SpectralRanking(k=K, epsilon=e, **promised).select(outcomes, draws).positions
@@ -86,7 +85,7 @@ def _recovery(games: Games, runs: int) -> Iterator[dict[str, object]]:
     print(f"{games.name}: done.")
 
 
-def _by_user(games: Games) -> Callable[[float, Draws], Ints]:
+def _by_user(games: Games) -> Callable[[float, ExactDraws], Ints]:
     """All comparisons of a user are protected together."""
     source = sl.comparisons(
         games.frame,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 
 __all__ = ["HISTOGRAMS", "TABLES", "find", "grouped", "histograms", "lie_in", "missing"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, ExactDraws
 
 __all__ = ["draws_of"]
 
 
 def draws_of(*label: object) -> Draws:
     """The draws that belong to this label, the same every time."""
-    return Draws(SeededBits(zlib.crc32(" ".join(map(str, label)).encode())))
+    return ExactDraws(SeededBits(zlib.crc32(" ".join(map(str, label)).encode())))

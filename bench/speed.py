@@ -13,7 +13,7 @@ import shortlist as sl
 from bench import report, samples
 from bench.lines import Line, frame, ratio_line, timed_line
 from bench.timing import command, in_turns, peak_memory, timed
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
@@ -122,7 +122,7 @@ def _memory(title: str, path: Path, rows: int, *, aim: float | None) -> Line:
 def _stages(title: str, path: Path, *, runs: int) -> list[Line]:
     """The parts of `top_k`, each timed by itself."""
     mechanism = DiscoverThenRank(k=K, max_items_per_user=BOUND, **ASKED)
-    draws = Draws()
+    draws = ExactDraws()
 
     def read_and_code() -> tuple[object, ...]:
         return open_table(path, user="user", items=["item"]).pairs()
@@ -149,7 +149,7 @@ def _stages(title: str, path: Path, *, runs: int) -> list[Line]:
 
 
 def _arrays(scale: float) -> list[Line]:
-    draws = Draws()
+    draws = ExactDraws()
     n = int(943_522 * scale)
     users, items, n_users, n_items = samples.coded_pairs(n)
     held = Contributions.of_rows(users, items, n_users=n_users, n_items=n_items)
@@ -174,7 +174,7 @@ def _arrays(scale: float) -> list[Line]:
 
 def _domains(held: Contributions, n: int) -> list[Line]:
     """Domain discovery, from the users' sets to the selected items."""
-    draws = Draws()
+    draws = ExactDraws()
     weighted = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
     gaussian = PolicyGaussian(max_items_per_user=BOUND, **ASKED)
     greedy = PolicyGreedy(**ASKED)

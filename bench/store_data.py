@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import shortlist as sl
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from tools import postgres
 
 __all__ = ["SHAPES", "K", "Place", "hard", "in_files", "in_postgres", "in_sqlite", "zipf"]

@@ -23,8 +23,7 @@ from bench.reproduction.looks import HITTING_SET, KNOWN, KNOWN_TIGHT, NOT_PRIVAT
 from bench.reproduction.means import DELTA, EPSILONS, curves, means, wide
 from bench.reproduction.tables import Loaded, sizes, small
 from bench.seeds import draws_of
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import Composition, DiscoverThenHit, Mechanism, UserPeeling
 from shortlist.mechanisms.user_peeling import peel_users

@@ -15,7 +15,7 @@ from helpers.losses import hockey_stick, largest_log_ratio, neighbours
 from helpers.refusals import refusal
 from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms import (
     Composition,
     DiscoverThenHit,
@@ -218,7 +218,7 @@ def test_private_items_with_a_low_threshold_are_caught():
 
 def test_all_rounds_are_made_though_nobody_is_left():
     held = contributions([frozenset({0})], 5)
-    picked = peel_users(held, np.arange(5), 4, 30.0, Draws(SeededBits(1)))
+    picked = peel_users(held, np.arange(5), 4, 30.0, ExactDraws(SeededBits(1)))
     assert len(set(picked.tolist())) == 4
     assert picked[0] == 0
 

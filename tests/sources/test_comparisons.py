@@ -15,7 +15,7 @@ from helpers.forms import FORMS, counting, everything_shown
 from helpers.refusals import refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import Wants, Wins
 from shortlist.mechanisms import WinCount
 from shortlist.questions import Rank
@@ -24,7 +24,7 @@ from shortlist.questions import Rank
 def shown(source, mechanism=WinCount, k=1, seed=1):
     """The evidence, as a dict of the wins by item."""
     wants = source.plan(Rank(k), epsilon=1.0, mechanism=mechanism).mechanism.wants
-    showing = engines.shown(source, wants, Draws(SeededBits(seed)))
+    showing = engines.shown(source, wants, ExactDraws(SeededBits(seed)))
     items = showing.items(np.arange(len(showing.evidence.counts)))["item"].to_list()
     return dict(zip(items, showing.evidence.counts.tolist(), strict=True))
 

@@ -7,8 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Floats, Ints
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.errors import InputError
 from shortlist.evidence import (
     Outcomes,

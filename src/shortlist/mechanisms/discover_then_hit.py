@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.base import Selection, counted, picked_in_turn

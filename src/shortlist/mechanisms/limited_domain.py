@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.grouping import Groups
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import ExponentialWeights, Floats, Ints
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
 from shortlist.mechanisms.base import (

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms.base import (

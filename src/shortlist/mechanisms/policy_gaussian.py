@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.policies import MOST_ITEMS, Grid, descend, users_shuffled
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.policies import count_units, shuffled, users_shuffled
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.reals import LaplaceCDF
 from shortlist.evidence.contributions import MOST_USERS, Contributions
 from shortlist.mechanisms.base import Mechanism, Selection

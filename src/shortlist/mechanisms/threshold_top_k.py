@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from shortlist.algorithms.race import BITS, Race
 from shortlist.algorithms.threshold_algorithm import balanced, read
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace, Noise
+from shortlist.draws import Draws, Noise
+from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View

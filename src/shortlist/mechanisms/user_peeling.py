@@ -10,8 +10,7 @@ import numpy as np
 
 from shortlist.algorithms.grouping import Shuffle
 from shortlist.algorithms.unreached import Unreached
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.base import (
     Mechanism,

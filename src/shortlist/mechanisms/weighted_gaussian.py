@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import UNIT, Draws, Ints
 from shortlist.draws.noise import Normal
-from shortlist.draws.reals import UNIT, Ints, NormalCDF
+from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms.base import (
     Mechanism,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import Wants, Wins
 from shortlist.mechanisms.base import (

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from flint import arb, arb_poly, arb_series, ctx
 
 from shortlist.audit.exact._lines import Function, PolynomialLine, breaks_of
-from shortlist.draws.noise import Noise, Normal
-from shortlist.draws.reals import UNIT
+from shortlist.draws import UNIT, Noise
+from shortlist.draws.noise import Normal
 
 __all__ = ["NormalLine"]
 

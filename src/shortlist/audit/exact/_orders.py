@@ -12,20 +12,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import factorial
-from typing import TYPE_CHECKING
 
 from flint import arb, arb_mat
 
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
 from shortlist.audit.exact._lines import PRECISION, Function, Line
 from shortlist.audit.exact._normals import NormalLine
-from shortlist.draws.noise import Given, Gumbel, Noise, Normal, Radius, UniformNoise
+from shortlist.draws import UNIT, Ints, Noise, SharedFactor
+from shortlist.draws.noise import Given, Gumbel, Normal, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY
 from shortlist.draws.precision import precision
-from shortlist.draws.reals import UNIT
-
-if TYPE_CHECKING:
-    from shortlist.draws.reals import Ints
 
 __all__ = ["OrderLaw", "order_and_cell_law", "order_law"]
 
@@ -40,7 +36,7 @@ def order_law(
     k: int | None = None,
     *,
     unit: float = UNIT,
-    radius: Radius | None = None,
+    radius: SharedFactor | None = None,
 ) -> dict[tuple[int, ...], arb]:
     """The probability of each tuple of positions that `order` can return, for about 5 items."""
     law = order_and_cell_law(scores, noises, at_least, k, unit=unit, radius=radius)
@@ -55,7 +51,7 @@ def order_and_cell_law(
     edges: Sequence[float] = (),
     *,
     unit: float = UNIT,
-    radius: Radius | None = None,
+    radius: SharedFactor | None = None,
 ) -> OrderLaw:
     """The same of positions with, for each, the number of `edges` that its value has passed."""
     if not len(scores):
@@ -81,7 +77,7 @@ def _law(
     k: int | None,
     edges: Sequence[float],
     unit: float,
-    radius: Radius | None,
+    radius: SharedFactor | None,
 ) -> OrderLaw:
     n = len(scores)
     # Without bounds and cells only differences decide, whose balls are narrower.
@@ -211,7 +207,7 @@ class _Orders:
 
 
 def _cube_law(
-    scores: list[arb], noises: Sequence[Noise], kinds: list[int], k: int, radius: Radius
+    scores: list[arb], noises: Sequence[Noise], kinds: list[int], k: int, radius: SharedFactor
 ) -> OrderLaw:
     """With noise that is uniform in a cube, whose half side is random.
 
@@ -219,7 +215,8 @@ def _cube_law(
     order's probability is a polynomial of 1 / half side, of degree n at most: it is found from its
     values at n + 1 points. The half side is the sum of `shape` exponentials of mean `scale`.
     """
-    if [type(noise) for noise in noises] != [UniformNoise] or radius.shape <= len(scores):
+    is_uniform = [type(noise) for noise in noises] == [UniformNoise]
+    if not (is_uniform and isinstance(radius, Radius) and radius.shape > len(scores)):
         raise TypeError(f"{noises!r}, {radius!r}: not the noise in a cube whose law is known")
     n, scale = len(scores), arb(radius.scale)
     pairs = itertools.combinations(scores, 2)

@@ -22,10 +22,18 @@ from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.answers.control import Control
 from shortlist.audit.exact._lines import PRECISION
 from shortlist.audit.exact._orders import OrderLaw, order_and_cell_law
-from shortlist.draws.exact_draws import Ordered
-from shortlist.draws.noise import Noise, Radius
+from shortlist.draws import (
+    UNIT,
+    Candidates,
+    Draws,
+    Ints,
+    Noise,
+    Ordered,
+    Reals,
+    SharedFactor,
+)
 from shortlist.draws.precision import precision
-from shortlist.draws.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
+from shortlist.draws.reals import ExponentialWeights
 
 __all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_in_balls"]
 
@@ -41,7 +49,7 @@ class Forgotten(Control):
 
 
 def law_in_balls(
-    run: Callable[[Any], Outcome],
+    run: Callable[[Draws], Outcome],
     edges: Sequence[float] = (),
     *,
     negligible: float = 0.0,
@@ -71,7 +79,7 @@ def law_in_balls(
     return outcomes
 
 
-def law(run: Callable[[Any], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
+def law(run: Callable[[Draws], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
     """The same in floats, without branches of hardly any probability."""
     return in_floats(law_in_balls(run, edges, negligible=NEGLIGIBLE))
 
@@ -94,7 +102,7 @@ class _AllAlike(Sequence[tuple[int, arb]]):
         return i, self._p
 
 
-class Enumerator:
+class Enumerator(Draws):
     """Draws of which one branch is taken each, by a script.
 
     Attributes:
@@ -180,15 +188,16 @@ class Enumerator:
         tosses = [self._branch("coin", partial(sides, i)) for i in range(len(chances))]
         return np.array(tosses, np.bool_)
 
-    def choice(self, weights: Reals) -> int:
-        """As `Draws.choice`."""
+    def choices(self, weights: Reals, n: int) -> Ints:
+        """As `Draws.choices`."""
 
         def places() -> Options:
             masses = [weights.ball(i) for i in range(len(weights))]
             total = sum(masses, arb(0))
             return [(i, mass / total) for i, mass in enumerate(masses)]
 
-        return int(self._branch(("choice", len(weights)), places))
+        drawn = [self._branch(("choice", len(weights)), places) for _ in range(n)]
+        return np.array(drawn, np.int64)
 
     def permute_and_flip(self, candidates: Candidates) -> int:
         """By the arrival time of the first that is accepted."""
@@ -207,7 +216,7 @@ class Enumerator:
         *,
         digits: int | None,
         unit: float = UNIT,
-        radius: Radius | None = None,
+        radius: SharedFactor | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
@@ -222,7 +231,9 @@ class Enumerator:
         return Ordered(np.array(positions, np.int64), self.values(cells))
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise Unknown(f"The mechanism draws by more than the five operations, from draws.{name}")
+        raise Unknown(
+            f"The mechanism draws by more than the operations of Draws, from draws.{name}"
+        )
 
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
         """Of which so many edges are passed: told as these numbers."""
@@ -262,7 +273,7 @@ def _orders(
     k: int | None,
     edges: tuple[float, ...],
     unit: float,
-    radius: Radius | None,
+    radius: SharedFactor | None,
 ) -> OrderLaw:
     told = [x for noise in noises for x in (type(noise), *vars(noise).values())]
     parts = [scores, *told, at_least, k, edges, unit, radius]

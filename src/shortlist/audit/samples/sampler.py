@@ -27,7 +27,7 @@ from shortlist.audit.samples._outcomes import Outcome, flaw_in, flawed_outcome, 
 from shortlist.audit.samples._together import Endless, sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, ExactDraws
 from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["BlockBits", "audit_by_samples"]
@@ -74,7 +74,7 @@ class _Sampler:
 
     def alone(self, n: int) -> Answers:
         """The same, one after another."""
-        run, draws = self._run(), Draws(self.bits)
+        run, draws = self._run(), ExactDraws(self.bits)
         return self._noticed(lambda: Counter(outcome for _ in range(n) for outcome in run(draws)))
 
     def _noticed(self, draw: Callable[[], Answers]) -> Answers:

@@ -11,7 +11,7 @@ import numpy as np
 
 from shortlist.audit.universes._views import Listed
 from shortlist.audit.universes.base import Data, Universe
-from shortlist.draws.reals import UNIT
+from shortlist.draws import UNIT
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.contributions import unit_weight
 from shortlist.evidence.view import View

@@ -9,9 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
-from shortlist.draws.reals import Floats, Ints
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism, Selection, require_bounded
