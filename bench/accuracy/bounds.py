@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from bench.common import report
-from bench.common.plotting import Across, Axis, Look, against
+from bench.common.axes import Across, Axis
+from bench.common.plotting import Look, against
 from bench.common.seeds import draws_of
 from shortlist.bounds import WeightedGaussianBounds, least_missing_mass_of_counts
 from shortlist.draws import Ints

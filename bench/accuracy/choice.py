@@ -11,8 +11,9 @@ import polars as pl
 
 from bench.accuracy.choice_runs import DELTAS, SHARES, Cell, Errors, all_cells
 from bench.common import real, report
+from bench.common.axes import Axis
 from bench.common.cells import EPSILONS, SIZES
-from bench.common.plotting import Axis, Look, against_k
+from bench.common.plotting import Look, against_k
 from shortlist.mechanisms import JointOrPeel
 
 __all__ = ["compare"]

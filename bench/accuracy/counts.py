@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from bench.common import real, report
-from bench.common.plotting import Axis, Look, against_k
+from bench.common.axes import Axis
+from bench.common.plotting import Look, against_k
 from bench.common.seeds import draws_of
 from shortlist.draws import Ints
 from shortlist.mechanisms import (

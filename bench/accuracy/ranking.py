@@ -11,10 +11,11 @@ import polars as pl
 
 import shortlist as sl
 from bench.common import report
+from bench.common.axes import Across, Axis
 from bench.common.cells import mean_and_band
 from bench.common.comparisons import BOUND, Games, K, even, listed, uneven
 from bench.common.lines import frame
-from bench.common.plotting import Across, Axis, Look, against
+from bench.common.plotting import Look, against
 from bench.common.seeds import draws_of
 from bench.speed import ranking as speed
 from shortlist.draws import ExactDraws, Ints

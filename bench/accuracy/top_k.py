@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from bench.common import real, report
+from bench.common.axes import MISSING_MASS
 from bench.common.cells import BOUND, DELTA, EPSILONS, SIZES, Beside, curves, means
-from bench.common.plotting import MISSING_MASS, Look, against_k
+from bench.common.plotting import Look, against_k
 from bench.common.seeds import draws_of
 from shortlist.mechanisms import DiscoverThenRank, Mechanism, WeightedGaussianPeeling
 from shortlist.metrics import top_k_l1, top_k_missing_mass

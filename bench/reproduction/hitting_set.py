@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from bench.common import report
+from bench.common.axes import Axis
 from bench.common.cells import BOUND, DELTA, EPSILONS, SIZES, curves, means, wide
-from bench.common.plotting import Axis, against_k
+from bench.common.plotting import against_k
 from bench.common.seeds import draws_of
 from bench.reproduction.hitting_set_findings import (
     MISSED,

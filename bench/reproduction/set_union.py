@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from bench.common import report
+from bench.common.axes import Across, Axis
 from bench.common.cells import DELTA, EPSILONS, curves, means, wide
-from bench.common.plotting import Across, Axis, against
+from bench.common.plotting import against
 from bench.common.seeds import draws_of
 from bench.reproduction.looks import SET_UNION
 from bench.reproduction.set_union_findings import MASS, NAMED, findings, told

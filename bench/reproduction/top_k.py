@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from bench.common import report
+from bench.common.axes import MISSING_MASS, Axis
 from bench.common.cells import BOUND, DELTA, EPSILONS, SIZES, curves, means, wide
-from bench.common.plotting import MISSING_MASS, Axis, against_k
+from bench.common.plotting import against_k
 from bench.common.seeds import draws_of
 from bench.reproduction import looks
 from bench.reproduction.limited_domain import PublishedLimitedDomain

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from bench.common import real, report
+from bench.common.axes import Across, Axis
 from bench.common.cells import mean_and_band
-from bench.common.plotting import Across, Axis, Look, against
+from bench.common.plotting import Look, against
 from bench.common.seeds import draws_of
 from bench.speed.one_sided import random_alone, sorted_alone
 from bench.speed.places import hard, zipf

@@ -8,99 +8,24 @@ between the two.
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self
 
 import numpy as np
 import polars as pl
 
 from bench.common import report, samples
-from bench.common.timing import Times
 from bench.speed.places import fill_sqlite, zipf
+from bench.speed.sides import ROOT, Job, in_turns
 
 __all__ = ["measure"]
 
-ROOT = Path(__file__).parents[2]
 COUNTS, STORED = 166_000, 10_000_000
 LEAST = 1000  # counts, of which 200 are asked for
-
-
-@dataclass(frozen=True)
-class Job:
-    """What both sides do.
-
-    Attributes:
-        title: For the table.
-        name: Of the job of `bench.common.probe`.
-        files: What it reads: a file for each side where the side may write to it.
-    """
-
-    title: str
-    name: str
-    files: tuple[Path, Path]
-
-
-@dataclass(frozen=True)
-class Taken:
-    """By one side of a job.
-
-    Attributes:
-        times: Turn by turn.
-        peak: The most bytes held.
-    """
-
-    times: Times
-    peak: int
-
-
-class Side:
-    """A process that does a job when told to, with the library of one checkout."""
-
-    def __init__(self, source: Path, job: str, path: Path) -> None:
-        """Start it."""
-        self._process = subprocess.Popen(  # noqa: S603 - our own
-            [sys.executable, "-m", "bench.common.probe", job, str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)])},
-            cwd=path.parent,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def turn(self) -> float:
-        """The seconds of one turn.
-
-        Raises:
-            ChildProcessError: The process has ended; what it said of that is on the terminal.
-        """
-        try:
-            print(file=self._process.stdin, flush=True)
-        except BrokenPipeError:
-            raise ChildProcessError from None
-        told = self._process.stdout.readline()
-        if not told:
-            raise ChildProcessError
-        return float(told)
-
-    def end(self) -> int:
-        """The most bytes it held."""
-        return int(self._process.communicate()[0])
 
 
 def measure(commit: str, scale: float = 1.0, runs: int = 15) -> None:
@@ -172,43 +97,27 @@ def _in_sqlite(folder: Path, n: int) -> Job:
 
 
 def _row(job: Job, sources: tuple[Path, Path], runs: int) -> dict[str, object]:
-    """Both sides as columns; where one cannot do the job, none."""
+    """Both sides as columns; where the other cannot do the job, none."""
     try:
-        _in_turns(job, sources, 1)  # so that what is compiled at first use is there
-        ours, theirs = _in_turns(job, sources, runs)
-    except ChildProcessError:
+        in_turns(job, sources, 1)  # so that what is compiled at first use is there
+        ours, theirs = in_turns(job, sources, runs)
+    except ChildProcessError as ended:
+        if ended.args == (sources[0],):
+            raise
         return {"milliseconds": None}
-    low, ratio, high = np.quantile(
-        np.array(ours.times.runs) / np.array(theirs.times.runs), [0.25, 0.5, 0.75]
-    )
+    ratios = np.array(ours.times.runs) / np.array(theirs.times.runs)
+    low, ratio, high = np.quantile(ratios, [0.25, 0.5, 0.75]).tolist()
     return {
-        **ours.times.row("milliseconds"),
-        **{f"other's {name}": value for name, value in theirs.times.row("milliseconds").items()},
-        "ratio": float(ratio),
-        "its quartile 1": float(low),
-        "its quartile 3": float(high),
-        "slower": bool(low > 1),
+        "milliseconds": ours.times.median * 1000,
+        "other's": theirs.times.median * 1000,
+        "ratio": ratio,
+        "quartile 1": low,
+        "quartile 3": high,
+        "slower": low > 1,
         "MB": ours.peak / 1e6,
         "other's MB": theirs.peak / 1e6,
         "ratio of MB": ours.peak / theirs.peak,
     }
-
-
-def _in_turns(job: Job, sources: tuple[Path, Path], runs: int) -> list[Taken]:
-    """Each once to warm up, then in turns; who begins changes from turn to turn."""
-    with ExitStack() as open_sides:
-        sides = [
-            open_sides.enter_context(Side(source, job.name, path))
-            for source, path in zip(sources, job.files, strict=True)
-        ]
-        seconds: list[list[float]] = [[], []]
-        for turn in range(runs + 1):
-            for number in (0, 1) if turn % 2 else (1, 0):
-                seconds[number].append(sides[number].turn())
-        return [
-            Taken(Times(tuple(taken[1:])), side.end())
-            for taken, side in zip(seconds, sides, strict=True)
-        ]
 
 
 def _tell(table: pl.DataFrame, commit: str, scale: float, runs: int) -> None:
@@ -222,10 +131,10 @@ def _tell(table: pl.DataFrame, commit: str, scale: float, runs: int) -> None:
         f"take turns, {runs} each after one to warm up, and who begins changes."
     )
     reading = (
-        "Medians and quartiles. ratio: this checkout's time over the other's in the same turn, "
-        "below 1 is faster; slower: in more than three quarters of the turns. MB: the most "
-        "that the process has held, the libraries included. A job that one of both cannot do has "
-        "no figures."
+        "milliseconds: the median of the turns. ratio: this checkout's time over the other's in "
+        "the same turn, median and quartiles; below 1 is faster. slower: in more than three "
+        "quarters of the turns. MB: the most that the process has held, the libraries included. A "
+        "job that the other cannot do has no figures."
     )
     title = "Speed and memory beside another commit"
     report.write("beside", title, {"Figures": table}, [sides, settings, reading])

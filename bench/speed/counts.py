@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from bench.common import report, samples
+from bench.common.axes import Axis
 from bench.common.lines import Line, frame, ratio_line, timed_line
-from bench.common.plotting import Axis, Look, against_k
+from bench.common.plotting import Look, against_k
 from bench.common.timing import Times, in_turns
 from shortlist.algorithms.grouping import Groups
 from shortlist.draws import ExactDraws, Ints

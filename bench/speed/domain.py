@@ -9,8 +9,9 @@ import polars as pl
 
 import shortlist as sl
 from bench.common import report, samples
+from bench.common.axes import Across, Axis
 from bench.common.lines import Line, frame, timed_line
-from bench.common.plotting import Across, Axis, Look, against
+from bench.common.plotting import Look, against
 from bench.common.timing import Times, in_turns
 from bench.reproduction.looks import HITTING_SET, KNOWN_TIGHT, NOT_PRIVATE, SET_UNION, ZCDP
 from shortlist.draws import ExactDraws
