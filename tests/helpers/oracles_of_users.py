@@ -41,7 +41,7 @@ def first_named(mechanism, weights):
 
 def hit_oracle(mechanism, data, kept):
     """The law of DiscoverThenHit by its definition, given what bounding kept of each user."""
-    weights = weights_of(kept, 2)
+    weights = weights_of(kept, 3)
     k, outcomes = mechanism.k, {}
 
     def add(domain, epsilon, p):
