@@ -1,41 +1,33 @@
 """The options of the commands, with their help."""
 
-import contextlib
-import re
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from shortlist.errors import InputError, shown
+from shortlist.cli._numbers import number, whole
+from shortlist.errors import InputError
 
-_DIGITS = re.compile(r"[+-]?[0-9]+")
-_DECIMALS = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|nan)", re.IGNORECASE | re.ASCII
-)
+_Number = TypeVar("_Number", int, float)
 
 
 def _whole(text: str | int) -> int:
-    """A whole number, or a default; what is none is quoted, which the parser itself does not do.
-
-    Python would take 1_0 and the digits of any script.
-    """
-    with contextlib.suppress(ValueError):  # of so many digits that none is meant
-        if _DIGITS.fullmatch(str(text)):
-            return int(text)
-    raise typer.BadParameter(
-        f'"{shown(str(text))}" is not a whole number. Write it in digits, such as 20.'
-    )
+    """A whole number, or a default; what is none is quoted, which the parser itself does not do."""
+    return _parsed(whole, text)
 
 
 def _number(text: str | float) -> float:
-    """A number, as `_whole`; what has no finite value is refused where the rule is known."""
-    if _DECIMALS.fullmatch(str(text)):
-        return float(text)
-    raise typer.BadParameter(
-        f'"{shown(str(text))}" is not a number. Write it in digits, as 0.5 or 1e-6.'
-    )
+    """A number, as `_whole`."""
+    return _parsed(number, text)
+
+
+def _parsed(parse: Callable[[str], _Number], text: object) -> _Number:
+    try:
+        return parse(str(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 PRIVACY, STORE, ANSWER, TESTS = "Privacy", "Database", "Answer", "Tests"
@@ -274,6 +266,16 @@ RankMechanism = Annotated[
         help="win-count (the default), or spectral-ranking, which protects who won, but not "
         "which pairs were compared.",
         rich_help_panel=PRIVACY,
+    ),
+]
+Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="With --mechanism: an option of that mechanism's own, such as choice_share=0.2. "
+        "Repeat it for several.",
+        rich_help_panel=PRIVACY,
+        show_default=False,
     ),
 ]
 Contraction = Annotated[
