@@ -104,7 +104,7 @@ def _law(
 
 def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
     """A number for each item, the same for items whose values have the same law."""
-    told = []
+    known = []
     for i, (score, low) in enumerate(zip(scores, floors, strict=True)):
         parts = [int(score), None if low is None else float(low)]
         for noise in noises:
@@ -112,8 +112,8 @@ def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) 
                 parts += [int(noise.bounds[i]), bool(noise.above[i])]
             elif isinstance(noise, Given):
                 parts.append(int(noise.leading[i]))
-        told.append(parts)
-    return [told.index(parts) for parts in told]
+        known.append(parts)
+    return [known.index(parts) for parts in known]
 
 
 @dataclass
