@@ -53,10 +53,10 @@ class Plan:
 
     def _price(self) -> str:
         guarantee, cost = self.guarantee, self.guarantee.cost
-        lost = f", delta = {cost.lost:.4g}" if cost.lost else ""
+        lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
         return (
             f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to other "
-            f"runs, it counts as rho = {cost.rho:.4g}{lost}."
+            f"runs, it counts as rho = {cost.rho:.4g}{lost}, in zCDP."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,11 +1,7 @@
-"""The command as a user meets it: what it prints, and what it says of itself."""
+"""The command as a user meets it: its answers."""
 
-import gzip
-import io
 import json
 import re
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -14,7 +10,6 @@ from helpers.command import (
     COLUMNS,
     IN_TABLE,
     ITEMS,
-    PRIVACY,
     STORED,
     count,
     domain,
@@ -22,17 +17,8 @@ from helpers.command import (
     in_store,
     top_k,
 )
-from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
-from shortlist.engines.histogram_in_memory import HistogramInMemory
-from shortlist.engines.indexed_store import IndexedStore
-from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.mechanisms.registry import mechanism_named, mechanism_names
-from shortlist.questions import Domain, HittingSet, Rank, TopK
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
-
-
-# Answers
 
 
 def test_top_k_is_printed_with_its_guarantee(run, file):
@@ -221,7 +207,7 @@ def test_noisy_counts(run, file, readers):
         release = json.loads(out)
         assert status == 0
         assert release["scores"]["unit"] == "noisy count"
-        assert all(float(item["score"]).is_integer() for item in release["items"])
+        assert all(float(item["count"]).is_integer() for item in release["items"])
         status, out, _ = run(*words, "--count-share", "0.3", "--dry-run")
         assert (status, "standard deviation" in out) == (0, True)
 
@@ -265,163 +251,3 @@ def test_a_seed_needs_a_word(run, complaint, file):
     assert first[1].count("not private: the noise came from a seed") == 2
     assert first == run(*seeded, "--not-private")
     assert run(*domain(file), "--json")[1] != run(*domain(file), "--json")[1]
-
-
-# Nothing but words
-
-
-ENGINES = (RowsInMemory, HistogramInMemory, ComparisonsInMemory, IndexedStore)
-
-
-@pytest.fixture
-def unread(monkeypatch):
-    """Nobody may read a row."""
-    for kind in ENGINES:
-        monkeypatch.setattr(kind, "show", lambda *_: pytest.fail("rows are read"))
-
-
-@pytest.mark.usefixtures("unread")
-def test_a_dry_run_reads_nothing(run, file, tmp_path):
-    (tmp_path / "known.csv").write_text("title\na\nb\n")
-    status, out, err = run(*top_k(file, "--dry-run", "--public-items", tmp_path / "known.csv"))
-    assert (status, err) == (0, "")
-    assert out.startswith("No row was read and nothing was spent.\n\ntop-k by JointOrPeel.\n")
-    status, out, err = run(*top_k(file, "--dry-run"))
-    assert (status, err) == (0, "")
-    said = " ".join(out.split())
-    for part in ("This run costs (5, 1e-06).", "as rho = 0.", "standard deviation", "at least"):
-        assert part in said
-    assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\. ", said)
-    assert all(len(line) <= 80 for line in out.split("\n"))
-
-
-@pytest.mark.usefixtures("unread")
-def test_a_dry_run_for_a_histogram_reads_nothing(run, readers):
-    for more, name in (([IN_TABLE], "JointOrPeel"), (["--delta", "1e-6"], "LimitedDomain")):
-        status, out, err = run(*count(readers, "--dry-run", *more))
-        assert (status, err) == (0, "")
-        assert out.startswith(f"No row was read and nothing was spent.\n\ntop-k by {name}.\n")
-
-
-@pytest.mark.usefixtures("unread")
-def test_a_dry_run_for_a_store_reads_no_row(run, database):
-    database.store(STORED)
-    status, out, err = run(*in_store(database.url, "--dry-run"))
-    assert (status, err) == (0, "")
-    assert out.startswith("No row was read and nothing was spent.\n\ntop-k by ThresholdTopK.\n")
-
-
-@pytest.mark.usefixtures("unread")
-def test_a_dry_run_in_json(run, file):
-    status, out, _ = run(*domain(file, "--dry-run", "--json"))
-    assert status == 0
-    plan = json.loads(out)
-    assert plan["question"] == {"name": "domain"}
-    assert plan["mechanism"]["name"] == "WeightedGaussian"
-    assert plan["mechanism"]["parameters"]["sigma"] > 0
-    assert plan["guarantee"]["cost"]["name"] == "Gaussian"
-    assert plan["guarantee"]["epsilon"] == 5
-    assert "people who hold nothing else" in plan["explanation"][-1]
-
-
-def test_a_dry_run_checks_that_file_and_columns_exist(complaint, file):
-    said = complaint(*domain("no such.parquet", "--dry-run"))
-    assert said == '"no such.parquet" does not exist; check the path.'
-    words = ["domain", file, "--user", "usr", "--item", "title", *PRIVACY, "--dry-run"]
-    assert '--user "usr" is not a column' in complaint(*words)
-    said = complaint(*in_store("sqlite:///no such.db", "--dry-run"))
-    assert said.startswith('--store "sqlite:///no such.db" does not exist')
-
-
-def test_a_dry_run_checks_every_argument(complaint, file):
-    assert "epsilon" in complaint(*domain(file, "--dry-run", "--epsilon", 0))
-    assert "no folder/x.csv" in complaint(*domain(file, "--dry-run", "--output", "no folder/x.csv"))
-
-
-def test_version(run):
-    status, out, _ = run("--version")
-    assert status == 0
-    assert re.fullmatch(r"shortlist \d+\.\d+\.\d+\n", out)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]),
-        *(["hitting-set", "--help"], ["rank", "-h"]),
-    ],
-)
-def test_help_fits_and_has_an_example(run, words):
-    status, out, err = run(*words)
-    assert (status, err) == (0, "")
-    command = words[0] if len(words) > 1 else "top-k"
-    table = "plays.parquet --user user --item title"
-    if command == "rank":
-        table = "games.csv --winner won --loser lost"
-    assert f" shortlist {command} {table} \\\n" in re.sub(" +\n", "\n", out)
-    assert all(len(line) <= 80 for line in out.split("\n"))
-    assert "bool" not in out
-    assert not set("<>{}") & set(out)
-
-
-def test_help_names_the_mechanisms(run):
-    names = set(mechanism_names())
-    for question in (TopK, Domain, HittingSet, Rank):
-        said = set(re.findall(r"[\w-]+", run(question.name, "--help")[1]))
-        taken = {name for name in names if mechanism_named(name).question is question}
-        assert said & names == taken != set()
-
-
-def test_without_a_command_there_is_help(run):
-    status, out, err = run()
-    assert (status, err) == (2, "")
-    assert "Usage: shortlist" in out
-
-
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys; from shortlist.cli import exit_status; sys.argv[1:] = ['top-k', '--help'];"
-        "exit_status();"
-        "print({'numpy', 'scipy', 'polars', 'numba', 'narwhals', 'flint'} & set(sys.modules))"
-    )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - ours
-    assert done.stdout.endswith("\nset()\n")
-
-
-@pytest.mark.parametrize(
-    ("options", "separator"),
-    [
-        ([], ","),
-        (["--input-format", "csv", "--separator", ";"], ";"),
-        (["--input-format", "tsv"], "\t"),
-        (["--separator", r"\t"], "\t"),
-        (["--separator", "tab"], "\t"),
-    ],
-)
-def test_what_is_piped_in(run, monkeypatch, options, separator):
-    rows = "".join(f"u{i}{separator}007\n" for i in range(3000))
-    content = f"user{separator}title\n{rows}".encode()
-    for words in (top_k("-", *options, k=1), domain("-", *options)):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-        status, out, err = run(*words, "--json")
-        assert (status, err) == (0, "")
-        assert [item["title"] for item in json.loads(out)["items"]] == ["007"]
-
-
-@pytest.mark.parametrize("given", ["directory", "gzip"])
-def test_other_files(run, tmp_path, given):
-    rows = b"".join(b"u%d;007\n" % i for i in range(3000))
-    file = tmp_path / "t.csv.gz"
-    file.write_bytes(gzip.compress(b"user;title\n" + rows))
-    given = tmp_path if given == "directory" else file
-    status, out, _ = run(*top_k(given, "--separator", ";", "--json", k=1))
-    assert (status, [item["title"] for item in json.loads(out)["items"]]) == (0, ["007"])
-
-
-def test_a_ranking_of_what_is_piped_in(run, monkeypatch):
-    content = b"won\tlost\n" + b"007\t7\n" * 900
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-    words = ["rank", "-", "--winner", "won", "--loser", "lost", "--public-items-in-table"]
-    status, out, _ = run(*words, "--input-format", "tsv", "-k", 1, "--epsilon", 1, "--json")
-    assert (status, [item["item"] for item in json.loads(out)["items"]]) == (0, ["007"])
