@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import factorial
 
 from flint import arb, arb_mat
@@ -134,6 +135,7 @@ class _Orders:
     _above: dict[int, Function] = field(default_factory=dict)
     _below: dict[int, arb] = field(default_factory=dict)
     _behind: dict[int, Function] = field(default_factory=dict)
+    _in_cells: dict[tuple[int, int], Function] = field(default_factory=dict)
     _chains: dict[_Key, tuple[Function | None, arb]] = field(default_factory=dict)
 
     def law(
@@ -201,9 +203,16 @@ class _Orders:
         """The density above the floor, inside of a cell."""
         if not self.edges:
             return self._above[kind]
+        if (kind, cell) not in self._in_cells:
+            kept = [passed == cell for passed in self._passed]
+            self._in_cells[kind, cell] = self.line.where(self._above[kind], kept)
+        return self._in_cells[kind, cell]
+
+    @cached_property
+    def _passed(self) -> list[int]:
+        """How many edges each panel of the line has passed."""
         middles = self.line.middles
-        passed = [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
-        return self.line.where(self._above[kind], [p == cell for p in passed])
+        return [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
 
 
 def _cube_law(
