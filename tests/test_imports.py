@@ -93,6 +93,15 @@ ALLOWED = {
     "audit.findings": set(),
     "audit.settings": {"mechanisms"},
     "audit.report": {"audit.findings"},
+    "audit.universes": {"draws", "errors", "evidence", "mechanisms"},
+    "audit.exact": {
+        "algorithms", "audit.answers", "audit.findings", "audit.settings", "audit.universes",
+        "draws", "errors", "evidence", "mechanisms", "privacy",
+    },
+    "audit.samples": {
+        "audit.answers", "audit.findings", "audit.universes", "bits", "draws", "mechanisms",
+        "release", "sources", "stores",
+    },
 }  # fmt: skip
 FACES = {"", "__init__", "__main__", "audit", "audit.running", "cli"}
 

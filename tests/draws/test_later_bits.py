@@ -240,8 +240,9 @@ def test_a_floor_that_the_first_word_does_not_decide(margin, score):
 def test_a_value_on_a_rounding_boundary_goes_by_later_bits(margin, digits, score, cells):
     for words, cell in (((2**63 - 1, 5), cells[0]), ((2**63, 5), cells[1])):
         bits = Script(*words)
-        draws = ExactDraws(bits, margin)
-        ordered = draws.order(ints(int(score * ONE)), [Normal(1.0)], digits=digits)
+        ordered = ExactDraws(bits, margin).order(
+            ints(int(score * ONE)), [Normal(1.0)], digits=digits
+        )
         assert ordered.values.tolist() == [cell]
 
 

@@ -19,6 +19,7 @@ from shortlist.algorithms.slack import SlackClasses
 from shortlist.audit.exact.enumerator import Enumerator
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.draws.permuting import first_accepted
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.mechanisms import PermuteAndFlip
 from shortlist.mechanisms.peeling import pick
@@ -77,8 +78,10 @@ class Pruned(Exception):  # noqa: N818 - no error
 class Pruning(Enumerator):
     """Replays the real permute-and-flip along all branches of its choices and coins."""
 
-    permute_and_flip = ExactDraws.permute_and_flip
     least = 5e-5
+
+    def permute_and_flip(self, candidates):
+        return first_accepted(candidates, self)
 
     def _branch(self, asked, options):
         value = super()._branch(asked, options)
@@ -199,7 +202,7 @@ def test_forced_to_be_slow_it_names_the_same(candidates, seed):
 
 @dataclass(frozen=True)
 class Counting(ExactDraws):
-    """ExactDraws that note each proposal."""
+    """Draws that note each proposal."""
 
     proposals: list = field(default_factory=list)
 

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import factorial
 
 from flint import arb, arb_mat
@@ -104,7 +105,7 @@ def _law(
 
 def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
     """A number for each item, the same for items whose values have the same law."""
-    told = []
+    known = []
     for i, (score, low) in enumerate(zip(scores, floors, strict=True)):
         parts = [int(score), None if low is None else float(low)]
         for noise in noises:
@@ -112,8 +113,8 @@ def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) 
                 parts += [int(noise.bounds[i]), bool(noise.above[i])]
             elif isinstance(noise, Given):
                 parts.append(int(noise.leading[i]))
-        told.append(parts)
-    return [told.index(parts) for parts in told]
+        known.append(parts)
+    return [known.index(parts) for parts in known]
 
 
 @dataclass
@@ -134,6 +135,7 @@ class _Orders:
     _above: dict[int, Function] = field(default_factory=dict)
     _below: dict[int, arb] = field(default_factory=dict)
     _behind: dict[int, Function] = field(default_factory=dict)
+    _in_cells: dict[tuple[int, int], Function] = field(default_factory=dict)
     _chains: dict[_Key, tuple[Function | None, arb]] = field(default_factory=dict)
 
     def law(
@@ -201,9 +203,16 @@ class _Orders:
         """The density above the floor, inside of a cell."""
         if not self.edges:
             return self._above[kind]
+        if (kind, cell) not in self._in_cells:
+            kept = [passed == cell for passed in self._passed]
+            self._in_cells[kind, cell] = self.line.where(self._above[kind], kept)
+        return self._in_cells[kind, cell]
+
+    @cached_property
+    def _passed(self) -> list[int]:
+        """How many edges each panel of the line has passed."""
         middles = self.line.middles
-        passed = [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
-        return self.line.where(self._above[kind], [p == cell for p in passed])
+        return [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
 
 
 def _cube_law(

@@ -35,12 +35,13 @@ from shortlist.draws import (
 from shortlist.draws.precision import precision
 from shortlist.draws.reals import ExponentialWeights
 
-__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_in_balls"]
+__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls"]
 
 _MOST_DRAWS = 10**4  # of a run
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
+Branch = TypeVar("Branch", bound="Enumerator")
 Options = Sequence[tuple[Any, arb]]
 
 
@@ -53,7 +54,6 @@ def law_in_balls(
     edges: Sequence[float] = (),
     *,
     negligible: float = 0.0,
-    draws: type[Enumerator] | None = None,
 ) -> dict[Outcome, arb]:
     """The probability of each outcome of `run`, which must return something hashable.
 
@@ -61,13 +61,23 @@ def law_in_balls(
         run: What is enumerated, given its draws.
         edges: The values that `order` returns are the number of edges that the value has passed.
         negligible: Branches that are certainly less likely are left out.
-        draws: The kind of enumerator; None for `Enumerator`.
 
     Raises:
         Forgotten: By the same draws, `run` goes on to others: it depends on more than its draws.
     """
+    return law_by(Enumerator, run, edges, negligible=negligible)
+
+
+def law_by(
+    enumerator: type[Branch],
+    run: Callable[[Branch], Outcome],
+    edges: Sequence[float] = (),
+    *,
+    negligible: float = 0.0,
+) -> dict[Outcome, arb]:
+    """As `law_in_balls`, by a kind of enumerator."""
     outcomes: dict[Outcome, arb] = {}
-    branch: Enumerator | None = (draws or Enumerator)(edges, negligible)
+    branch: Branch | None = enumerator(edges, negligible)
     with precision(PRECISION):
         while branch is not None:
             outcome = run(branch)
@@ -107,7 +117,7 @@ class Enumerator(Draws):
 
     Attributes:
         probability: Of the branches taken so far.
-        digits: To which values were told so far.
+        digits: To which values were rounded so far.
     """
 
     def __init__(
@@ -236,7 +246,7 @@ class Enumerator(Draws):
         )
 
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
-        """Of which so many edges are passed: told as these numbers."""
+        """What stands for values that have passed so many edges: these numbers."""
         return np.array(passed, np.float64)
 
 
@@ -275,8 +285,8 @@ def _orders(
     unit: float,
     radius: SharedFactor | None,
 ) -> OrderLaw:
-    told = [x for noise in noises for x in (type(noise), *vars(noise).values())]
-    parts = [scores, *told, at_least, k, edges, unit, radius]
+    fields = [x for noise in noises for x in (type(noise), *vars(noise).values())]
+    parts = [scores, *fields, at_least, k, edges, unit, radius]
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
     if key not in _KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:

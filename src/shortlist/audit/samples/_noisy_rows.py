@@ -62,8 +62,8 @@ def order_of_rows(
     if digits is None:
         return Drawn(rows, np.empty((0, n_rows)))
     columns = np.full(rows.shape, np.nan)
-    told = rows != NOBODY
-    columns[told] = values.rounded((rows + n * np.arange(n_rows)[:, None])[told], digits)
+    named = rows != NOBODY
+    columns[named] = values.rounded((rows + n * np.arange(n_rows)[:, None])[named], digits)
     return Drawn(rows, columns.T)
 
 

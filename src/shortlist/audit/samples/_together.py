@@ -113,12 +113,12 @@ def sample(
     while groups:
         group, its_run = groups.pop(), Run()
         try:
-            told = Counter(run(_Together(group, bits, margin, its_run)))
+            drawn = Counter(run(_Together(group, bits, margin, its_run)))
         except _Parted as parted:
             groups += parted.groups
         else:
-            for outcome, times in told.items():
-                outcomes[outcome] += times * group.size // told.total()
+            for outcome, times in drawn.items():
+                outcomes[outcome] += times * group.size // drawn.total()
         finally:
             its_run.is_over = True
     if outcomes.total() != n:
