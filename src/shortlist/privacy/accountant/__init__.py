@@ -1,0 +1,21 @@
+"""The exact worst case of a whole selection mechanism: stages, and the delta that they leave."""
+
+from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
+from shortlist.privacy.accountant.stages import (
+    BoundedRange,
+    EitherStage,
+    GaussianStage,
+    PureStage,
+)
+
+__all__ = [
+    "BoundedRange",
+    "Composition",
+    "EitherStage",
+    "GaussianStage",
+    "Lost",
+    "NovelItems",
+    "PureStage",
+    "Threshold",
+]

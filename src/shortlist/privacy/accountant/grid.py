@@ -1,0 +1,187 @@
+"""Functions of the privacy loss on a grid, bounded from above or from below between its nodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.privacy.accountant.normal import Floats, gaussian_curve
+from shortlist.privacy.accountant.stages import Spread
+
+__all__ = ["Grid", "Ints", "Profile", "Spreads", "Window"]
+
+Ints = NDArray[np.int64]
+
+_BRIDGED = 20.0  # fewer, in squared deviations, for paths that have to end at epsilon
+_SLACK = 2.0**-50  # relative, of sums and products of a few floats
+
+
+class Spreads(NamedTuple):
+    """As `Spread`, in several places."""
+
+    variance: Floats
+    farthest: Floats
+
+
+class Window(NamedTuple):
+    """The nodes first .. last of a grid."""
+
+    first: int
+    last: int
+
+    def joined(self, other: Window) -> Window:
+        """The least that holds both."""
+        return Window(min(self.first, other.first), max(self.last, other.last))
+
+
+class Profile(NamedTuple):
+    """Values of a function on the nodes of a grid, from `first` on."""
+
+    first: int
+    values: Floats
+
+    @property
+    def last(self) -> int:
+        """The last node."""
+        return self.first + len(self.values) - 1
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Losses x = n step, and which way values on them are rounded.
+
+    Attributes:
+        base: A range that a whole number of steps makes exactly.
+        parts: That number.
+        epsilon: Of the guarantee in question.
+        up: Whether values are rounded up, or down.
+        precision: The share of the result that may be lost at the ends of windows; for the size of
+            windows alone, nothing is left out for it.
+    """
+
+    base: float
+    parts: int
+    epsilon: float
+    up: bool
+    precision: float
+
+    @property
+    def step(self) -> float:
+        """As a float; the true one is the quotient."""
+        return self.base / self.parts
+
+    def steps(self, length: float) -> int:
+        """The number of steps that make a length, rounded as values are."""
+        exact = Fraction(length) * self.parts / Fraction(self.base)
+        return math.ceil(exact) if self.up else math.floor(exact)
+
+    def losses(self, window: Window) -> Floats:
+        """The nodes' losses."""
+        return np.arange(window.first, window.last + 1, dtype=np.float64) * self.step
+
+    def excess(self, window: Window) -> Floats:
+        """The epsilon that is left at each node, rounded to the safe side."""
+        losses = self.losses(window)
+        rounding = 4 * _SLACK * (abs(self.epsilon) + np.abs(losses))
+        return self.epsilon - losses + (-rounding if self.up else rounding)
+
+    def curve(self, window: Window, mu: float) -> Profile:
+        """What is left where only a Gaussian, or nothing at all, is to come."""
+        return Profile(window.first, gaussian_curve(self.excess(window), mu, up=self.up))
+
+    def last_range(self, window: Window, length: float) -> Profile:
+        """What is left before one stage of bounded range, the last of all.
+
+        With a = epsilon - x in [-length, length], the best t is (length + a) / 2, so that the value
+        is (e^(length/2) - e^(a/2))² / (e^length - 1); 0 above, 1 - e^a below.
+        """
+        left = self.excess(window)
+        whole = self.steps(length) * self.step
+        if whole == 0:
+            return self.curve(window, 0.0)
+        rounding = 8 * _SLACK * (whole + np.abs(left))
+        rise = np.maximum(whole - left + (rounding if self.up else -rounding), 0.0)
+        exponent = np.clip(left, -whole, whole) - whole
+        value = np.exp(exponent) * np.square(np.expm1(np.minimum(rise / 2, whole)))
+        between = value / -math.expm1(-whole)
+        return Profile(
+            window.first, np.where(left <= -whole, -np.expm1(np.minimum(left, 0.0)), between)
+        )
+
+    def extended(self, profile: Profile, window: Window) -> Floats:
+        """The values on a window, wherever the profile is known.
+
+        A value function grows with x, is at most 1, and convex in R = exp(-x), where 1 belongs to
+        R = 0. So from above, it is at most the first value below what is known, and beyond the
+        chord between the last value and 1. From below it is at least the last value there, and at
+        least 1 - exp(epsilon) R, since the mean of R never changes.
+        """
+        inner = profile.values[
+            max(window.first - profile.first, 0) : max(window.last - profile.first + 1, 0)
+        ]
+        n_below = min(max(profile.first - window.first, 0), window.last - window.first + 1)
+        n_above = min(max(window.last - profile.last, 0), window.last - window.first + 1)
+        below = np.full(n_below, self._below(profile))
+        nodes = np.arange(window.last - n_above + 1, window.last + 1)
+        return np.concatenate([below, inner, self._above(profile, nodes)])
+
+    def _below(self, profile: Profile) -> float:
+        return float(profile.values[0]) if self.up else 0.0
+
+    def _above(self, profile: Profile, nodes: NDArray[np.int64]) -> Floats:
+        top = float(profile.values[-1])
+        if self.up:
+            chord: Floats = top - (1 - top) * np.expm1((profile.last - nodes) * self.step)
+            return chord
+        if not len(nodes):
+            return np.empty(0)
+        window = Window(int(nodes[0]), int(nodes[-1]))
+        return np.maximum(top, -np.expm1(np.minimum(self.excess(window), 0.0)))
+
+    def at(self, profile: Profile, loss: float) -> float:
+        """The value at any loss, for values rounded up: on the chord between two nodes, in R."""
+        node = math.floor(loss / self.step)
+        below, above = self.extended(profile, Window(node - 1, node + 2))[[0, -1]]
+        inner = self.extended(profile, Window(node, node + 1))
+        part = loss - node * self.step
+        if not 0 <= part <= self.step:  # the float quotient is off: a wider cell is safe as well
+            return float(max(below, above))
+        share = math.expm1(-part) / math.expm1(-self.step)
+        share = min(share + 8 * _SLACK * (1 + abs(loss) / self.step), 1.0)
+        return float(inner[0] + share * (inner[1] - inner[0]))
+
+    def window(self, before: Spread, after: Spread, start: float) -> Window:
+        """Where values matter that lie between these stages, if losses begin in [-start, start]."""
+        firsts, lasts = self.windows(_column(before), _column(after), start)
+        return Window(int(firsts[0]), int(lasts[0]))
+
+    def windows(self, before: Spreads, after: Spreads, start: float) -> tuple[Ints, Ints]:
+        """As `window`, for several places at once.
+
+        Below, values matter where losses are that reach epsilon in the end more than hardly ever;
+        above, where losses get more than hardly ever, unless nearly all end above epsilon from
+        there. What is left out is bounded by `extended`, so that windows never decide whether a
+        bound holds.
+        """
+        whole = np.maximum(before.variance + after.variance, 1e-300)
+        reached = before.variance / whole
+        bridge = np.sqrt(reached * after.variance)
+        far = math.sqrt(-2 * math.log(self.precision))
+        low = np.maximum(-start - before.farthest, self.epsilon - after.farthest)
+        width = math.sqrt(max(far**2 - _BRIDGED, 25.0))
+        low = np.maximum(low, self.epsilon * reached - start - width * bridge)
+        high = np.minimum(start + before.farthest, self.epsilon + after.farthest)
+        wandered = start + before.variance / 2 + far * np.sqrt(before.variance)
+        high = np.minimum(np.minimum(high, wandered), self.epsilon + 5 * np.sqrt(after.variance))
+        first = np.floor(np.minimum(low, high) / self.step) - 1
+        last = np.ceil(np.maximum(low, high) / self.step) + 1
+        return first.astype(np.int64), last.astype(np.int64)
+
+
+def _column(spread: Spread) -> Spreads:
+    return Spreads(*(np.array([part]) for part in spread))

@@ -1,0 +1,272 @@
+"""The compiled loop of the accountant: stages of bounded range, over a grid of privacy losses.
+
+Compiled at the first call, and cached on disk where a folder can be written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["best_node", "cell_bound", "divide", "pad", "sweep"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_COMPILING = RLock()
+_TINY = 1e-300
+_ROUNDING = 1e-14
+_DIVIDED = 4  # the stages, from the end, at which the best choice changes quickly along the grid
+_SEGMENT = 128  # nodes for which the choice is divided in one way
+_WIDER = 5  # by how much each cell away from the best choice is wider than the one before
+
+
+class _Loop:
+    """A loop that is compiled when it is called for the first time, or loaded from the cache.
+
+    Attributes:
+        plain: As it is written.
+    """
+
+    def __init__(self, plain: Callable[..., Any], signature: str) -> None:
+        self.plain, self._signature = plain, signature
+
+    def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401 - as the loop has them
+        return self.compiled(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:  # noqa: ANN401 - Numba's
+        """By which a loop may call another."""
+        import numba
+
+        return numba.typeof(self.compiled)
+
+    @cached_property
+    def compiled(self) -> Any:  # noqa: ANN401 - Numba's
+        """The compiled loop."""
+        import numba
+
+        options = {"nogil": True, "error_model": "numpy"}
+        with _COMPILING:
+            try:
+                return numba.njit(self._signature, cache=True, **options)(self.plain)
+            except RuntimeError:  # no folder can be written to
+                return numba.njit(self._signature, **options)(self.plain)
+
+
+def _loop(signature: str) -> Callable[[Callable[..., Any]], _Loop]:
+    return lambda plain: _Loop(plain, signature)
+
+
+@_loop("float64(float64, float64, float64, float64, float64, float64, float64)")
+def cell_bound(
+    near: float,
+    far: float,
+    near_low: float,
+    far_low: float,
+    near_chance: float,
+    far_chance: float,
+    arch: float,
+) -> float:
+    """At least the value of every two-point law whose upper loss t lies in one cell.
+
+    The values at the two ends of the cell, and at those less the range, are given, and the chances
+    of t there. With u = 1 at the near end and 0 at the far one, both chords are linear in u, and
+    the chance is above its own chord by at most arch u (1 - u): so the value is at most
+    (1 - u) at_far + u at_near + bend u (1 - u), whose maximum over 0 <= u <= 1 is returned.
+    """
+    spread_near, spread_far = near - near_low, far - far_low
+    at_near = near_low + near_chance * spread_near
+    at_far = far_low + far_chance * spread_far
+    bend = (near_chance - far_chance) * (spread_far - spread_near)
+    bend += arch * max(spread_near, spread_far, 0.0)
+    distance = abs(at_near - at_far)
+    bend = max(bend, distance, _TINY)  # where it is the distance, the maximum is at an end
+    return (at_near + at_far) / 2 + (bend + distance * distance / bend) / 4
+
+
+@_loop("float64(float64[::1], int64, int64, int64, float64[::1], float64[::1])")
+def node_value(
+    values: Floats, place: int, node: int, steps: int, decay: Floats, excess: Floats
+) -> float:
+    """The value at a place where the adversary chooses t on a node."""
+    chance = excess[node] / (decay[node] * excess[0])
+    below = values[place + node - steps]
+    return float(below + chance * (values[place + node] - below))
+
+
+@_loop("int64(float64[::1], int64, int64, float64[::1], float64[::1])")
+def best_node(values: Floats, place: int, steps: int, decay: Floats, excess: Floats) -> int:
+    """About the number of steps up that an adversary would choose at this place; a guess."""
+    low, high = 0, steps
+    while high - low > 2:
+        third = (high - low) // 3
+        first, second = low + third, high - third
+        at_first = node_value(values, place, first, steps, decay, excess)
+        if at_first <= node_value(values, place, second, steps, decay, excess):
+            low = first
+        else:
+            high = second
+    return (low + high) // 2
+
+
+@_loop("int64(int64, int64, int64, int64[::1])")
+def divide(low: int, high: int, steps: int, edges: Ints) -> int:
+    """Cells of one step from low to high, and wider ones further away; returns how many edges.
+
+    Where a maximum lies between low and high, the value falls off with the square of the distance,
+    and what a cell adds to it grows with the square of its width: so widths may grow as distances.
+    """
+    count, distance = 0, 1
+    while distance < low:
+        distance *= _WIDER
+    while distance >= 1:
+        edge = max(low - distance, 0)
+        if count == 0 or edge > edges[count - 1]:
+            edges[count] = edge
+            count += 1
+        distance //= _WIDER
+    for node in range(low, high + 1):
+        if count == 0 or node > edges[count - 1]:
+            edges[count] = node
+            count += 1
+    distance = 1
+    while edges[count - 1] < steps:
+        edges[count] = min(high + distance, steps)
+        count += 1
+        distance *= _WIDER
+    return count
+
+
+@_loop(
+    "void(float64[::1], int64, int64, int64, int64, float64[::1], float64[::1], boolean, float64, "
+    "float64[::1])"
+)
+def pad(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
+    values: Floats,
+    known_first: int,
+    known_last: int,
+    begin: int,
+    size: int,
+    decay: Floats,
+    rise: Floats,
+    up: bool,  # noqa: FBT001
+    linear: float,
+    padded: Floats,
+) -> None:
+    """Write values on `size` nodes from `begin` on, with bounds of what is not known.
+
+    They are those of `Grid.extended`, in one pass.
+    """
+    below = values[0] if up else 0.0
+    top = values[known_last - known_first]
+    for place in range(size):
+        node = begin + place
+        if node < known_first:
+            padded[place] = below
+        elif node <= known_last:
+            padded[place] = values[node - known_first]
+        elif up:
+            padded[place] = top + (1.0 - top) * rise[node - known_last]
+        else:
+            padded[place] = max(top, 1.0 - linear * decay[node - known_last] - _ROUNDING)
+
+
+@_loop(
+    "void(float64[::1], int64, int64[::1], int64, int64, float64[::1], float64[::1], boolean, "
+    "float64[::1])"
+)
+def maximise(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
+    padded: Floats,
+    start: int,
+    edges: Ints,
+    count: int,
+    steps: int,
+    decay: Floats,
+    excess: Floats,
+    up: bool,  # noqa: FBT001
+    best: Floats,
+) -> None:
+    """Write the best value over all cells to each place of a segment; for lower bounds, all edges.
+
+    Place number n of the segment, at loss x, finds its value at x less the range at start + n.
+    """
+    length = len(best)
+    here = start + steps
+    best[:] = 0.0
+    for cell in range(count - 1 if up else count):
+        left, right = edges[cell], edges[cell + 1 if up else cell]
+        near_chance = excess[left] / (decay[left] * excess[0])
+        far_chance = excess[right] / (decay[right] * excess[0])
+        width = decay[left] - decay[right]
+        arch = decay[steps] * width * width
+        arch /= excess[0] * decay[right] * decay[right] * decay[left]
+        near, far = padded[here + left : here + left + length], padded[here + right :]
+        near_low, far_low = padded[start + left : start + left + length], padded[start + right :]
+        if up:
+            for n in range(length):
+                bound = cell_bound(
+                    near[n], far[n], near_low[n], far_low[n], near_chance, far_chance, arch
+                )
+                best[n] = max(best[n], bound)
+        else:
+            for n in range(length):
+                best[n] = max(best[n], near_low[n] + near_chance * (near[n] - near_low[n]))
+
+
+@_loop(
+    "void(float64[::1], int64[::1], int64[::1], int64, float64[::1], float64[::1], float64[::1], "
+    "boolean, float64[::1], float64[::1], float64[::1], int64[::1])"
+)
+def sweep(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
+    values: Floats,
+    firsts: Ints,
+    lasts: Ints,
+    steps: int,
+    decay: Floats,
+    rise: Floats,
+    excess: Floats,
+    up: bool,  # noqa: FBT001
+    linear: Floats,
+    padded: Floats,
+    target: Floats,
+    edges: Ints,
+) -> None:
+    """Apply one stage of bounded range after another, each on a window of its own.
+
+    Args:
+        values: On the nodes firsts[0] .. lasts[0] at first; in the end on the last window.
+        firsts: The first node of each window.
+        lasts: The last node of each window.
+        steps: The range, in steps of the grid.
+        decay: exp(-i h) for each i; long enough for all that lies above a window.
+        rise: 1 - decay[i], without cancellation.
+        excess: decay[i] - decay[steps], without cancellation.
+        up: Whether everything is rounded up, or down.
+        linear: exp(epsilon - x) at the last node of each window, rounded up.
+        padded: Room for a window with all that is looked up beside it.
+        target: Room for a window.
+        edges: Room for the ends of the cells that the choice is divided into.
+    """
+    for stage in range(1, len(firsts)):
+        size = lasts[stage] - firsts[stage] + 1
+        known_first, known_last = firsts[stage - 1], lasts[stage - 1]
+        begin = firsts[stage] - steps
+        all_nodes, line = size + 2 * steps, linear[stage - 1]
+        pad(values, known_first, known_last, begin, all_nodes, decay, rise, up, line, padded)
+        for start in range(0, size, _SEGMENT):
+            length = min(_SEGMENT, size - start)
+            low, high = 0, steps
+            if stage > _DIVIDED:
+                one = best_node(padded, start + steps, steps, decay, excess)
+                other = best_node(padded, start + steps + length - 1, steps, decay, excess)
+                low, high = max(min(one, other) - 1, 0), min(max(one, other) + 1, steps)
+            count = divide(low, high, steps, edges)
+            best = target[start : start + length]
+            maximise(padded, start, edges, count, steps, decay, excess, up, best)
+        values[:size] = target[:size]

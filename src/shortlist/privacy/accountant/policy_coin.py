@@ -1,0 +1,95 @@
+"""The best coin for items that one user moves by a whole unit, one item alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+
+from shortlist.errors import InputError
+
+__all__ = ["UnitCoin"]
+
+_GUARD = 128  # bits of the chances below those of delta
+_LONGEST = 1 << 20  # units, at most, that are needed to be named for certain
+
+
+@dataclass(frozen=True)
+class UnitCoin:
+    """The largest chances p(n) to name an item of n units, if a user moves one item by one unit.
+
+    p(0) = 0 and p(n+1) = min(e^epsilon p(n) + delta, 1 - e^-epsilon (1 - p(n) - delta), 1). No
+    coin with the same guarantee names an item of any number of units more often.
+
+    The chances are whole multiples of 2^-bits, rounded down; for each two neighbours as they are,
+    both conditions of (epsilon, delta)-DP hold exactly.
+
+    Source: Desfontaines, Voss & Gipson (2022), "Differentially private partition selection",
+    Theorem 1. Proof note: `docs/proofs/accountant.md`.
+
+    Attributes:
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+
+    >>> coin = UnitCoin(1.0, 1e-6)
+    >>> [round(float(coin.chance(n)) * 1e6, 3) for n in range(4)], coin.certain
+    ([0.0, 1.0, 3.718, 11.107], 28)
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.epsilon < math.inf and 0 < self.delta < 1):
+            raise InputError(
+                f"epsilon={self.epsilon!r}, delta={self.delta!r}: must be above 0, and in (0, 1)."
+            )
+
+    @property
+    def bits(self) -> int:
+        """Chances are multiples of 2^-bits."""
+        return _GUARD - math.frexp(self.delta)[1]
+
+    @cached_property
+    def numerators(self) -> tuple[int, ...]:
+        """The chances of 0, 1, 2 .. units in units of 2^-bits, up to the first that is 1.
+
+        Raises:
+            InputError: More than 2^20 units are needed to be named for certain.
+        """
+        return tuple(self._climb())
+
+    @property
+    def certain(self) -> int:
+        """The least number of units that is named for certain."""
+        return len(self.numerators) - 1
+
+    def chance(self, units: int) -> Fraction:
+        """The chance to name an item of so many units."""
+        return Fraction(self.numerators[min(units, self.certain)], 1 << self.bits)
+
+    def _climb(self) -> Iterator[int]:
+        one = 1 << self.bits
+        delta = math.floor(Fraction(self.delta) * one)
+        growth = math.floor(_exp(self.epsilon) * (1 - Fraction(1, 10**80)) * one)
+        decay = math.ceil(_exp(-self.epsilon) * (1 + Fraction(1, 10**80)) * one)
+        chance = 0
+        for _ in range(_LONGEST):
+            yield chance
+            if chance == one:
+                return
+            left = max(one - chance - delta, 0)
+            above = one - (-(-decay * left // one))
+            chance = min(growth * chance // one + delta, above, one)
+        raise InputError(
+            f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that no item would ever be "
+            "named for certain."
+        )
+
+
+def _exp(x: float) -> Fraction:
+    """e^x, off by less than 10^-80 of it."""
+    return Fraction(Context(prec=90, Emin=-999999, Emax=999999).exp(Decimal(x)))

@@ -1,0 +1,206 @@
+"""What a mechanism does to private data, stage by stage: the vocabulary of the accountant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from shortlist.errors import InputError
+
+__all__ = [
+    "BoundedRange",
+    "EitherStage",
+    "GaussianStage",
+    "PureStage",
+    "Spread",
+    "Stage",
+    "Stages",
+    "as_stages",
+    "has_weights",
+    "is_gaussian",
+    "mu_of",
+    "spread_of",
+    "without_weights",
+]
+
+_FARTHEST = 300.0  # of a stage's loss; beyond, nothing is protected and floats run out
+
+
+class Spread(NamedTuple):
+    """How far the privacy loss of stages may wander.
+
+    Attributes:
+        variance: About its variance, which is also twice its mean and twice the rho of zCDP.
+        farthest: The largest loss there is; infinity where there is none.
+    """
+
+    variance: float = 0.0
+    farthest: float = 0.0
+
+    def __add__(self, other: Spread) -> Spread:  # type: ignore[override]
+        return Spread(self.variance + other.variance, self.farthest + other.farthest)
+
+
+@dataclass(frozen=True)
+class BoundedRange:
+    """Exponential mechanisms on scores that one user moves by 0 or 1, all the same way.
+
+    The privacy loss L of one lies in [t - epsilon, t] for some t that an adversary chooses anew at
+    each, knowing the losses so far.
+
+    Attributes:
+        epsilon: The range.
+        times: How many there are, each chosen by what those before released.
+    """
+
+    epsilon: float
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
+        _require(self.times >= 1, "times", self.times)
+
+    @property
+    def spread(self) -> Spread:
+        """An epsilon-bounded-range mechanism is epsilon²/8-zCDP."""
+        return Spread(self.times * self.epsilon**2 / 4, self.times * self.epsilon)
+
+
+@dataclass(frozen=True)
+class PureStage:
+    """Mechanisms of whose loss only -epsilon <= L <= epsilon is known.
+
+    Attributes:
+        epsilon: The bound.
+        times: How many there are, each chosen by what those before released.
+    """
+
+    epsilon: float
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
+        _require(self.times >= 1, "times", self.times)
+
+    @property
+    def spread(self) -> Spread:
+        """An epsilon-DP mechanism is epsilon²/2-zCDP."""
+        return Spread(self.times * self.epsilon**2, self.times * self.epsilon)
+
+
+@dataclass(frozen=True)
+class GaussianStage:
+    """Normal noise on a vector that one user moves by at most mu standard deviations.
+
+    Attributes:
+        mu: The ℓ2 sensitivity over the standard deviation.
+        on_weights: Whether it is on weights of which items that nobody else holds take their part:
+            of a user whose items have the share 1 - nu of the squared norm in such items, only
+            mu sqrt(nu) is left for the others.
+    """
+
+    mu: float
+    on_weights: bool = False
+
+    def __post_init__(self) -> None:
+        _require(self.mu >= 0 and math.isfinite(self.mu), "mu", self.mu)
+
+    @property
+    def spread(self) -> Spread:
+        """It is mu²/2-zCDP."""
+        return Spread(self.mu**2, math.inf if self.mu else 0.0)
+
+
+@dataclass(frozen=True)
+class EitherStage:
+    """One of two ways to go on, chosen by what was released before.
+
+    Attributes:
+        first: The stages of one, in order.
+        second: Those of the other.
+    """
+
+    first: Stages
+    second: Stages
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The larger of each."""
+        both = spread_of(self.first), spread_of(self.second)
+        return Spread(max(s.variance for s in both), max(s.farthest for s in both))
+
+
+Stage: TypeAlias = BoundedRange | PureStage | GaussianStage | EitherStage
+Stages: TypeAlias = tuple[Stage, ...]
+
+
+def as_stages(stages: Iterable[Stage]) -> Stages:
+    """Those that do anything, with neighbours of one kind as one."""
+    merged: list[Stage] = []
+    for stage in stages:
+        if merged and (both := _as_one(merged[-1], stage)) is not None:
+            merged[-1] = both
+        elif isinstance(stage, EitherStage):
+            merged.append(EitherStage(as_stages(stage.first), as_stages(stage.second)))
+        elif not (isinstance(stage, GaussianStage) and stage.mu == 0):
+            merged.append(stage)
+    return tuple(merged)
+
+
+def _as_one(one: Stage, other: Stage) -> Stage | None:
+    """Both as one stage, where they are of one kind."""
+    match one, other:
+        case GaussianStage(), GaussianStage() if one.on_weights == other.on_weights:
+            mu = math.hypot(one.mu, other.mu) * (1 + 2.0**-50)
+            return GaussianStage(mu, one.on_weights)
+        case BoundedRange(), BoundedRange() if one.epsilon == other.epsilon:
+            return BoundedRange(one.epsilon, one.times + other.times)
+        case PureStage(), PureStage() if one.epsilon == other.epsilon:
+            return PureStage(one.epsilon, one.times + other.times)
+    return None
+
+
+def mu_of(stages: Iterable[Stage], shared: float = 1.0) -> float:
+    """Of the Gaussians among the stages as one, where weights are shared in part."""
+    parts = (
+        stage.mu * math.sqrt(shared) if stage.on_weights else stage.mu
+        for stage in stages
+        if isinstance(stage, GaussianStage)
+    )
+    return math.hypot(*parts)
+
+
+def is_gaussian(stages: Stages) -> bool:
+    """Whether there are Gaussians alone, or nothing."""
+    return all(isinstance(stage, GaussianStage) for stage in stages)
+
+
+def has_weights(stage: Stage) -> bool:
+    """Whether noise on weights takes part in it."""
+    if isinstance(stage, EitherStage):
+        return any(map(has_weights, stage.first + stage.second))
+    return isinstance(stage, GaussianStage) and stage.on_weights
+
+
+def without_weights(stages: Stages) -> Stages:
+    """What is left of them where noise on weights tells nothing."""
+    return tuple(
+        EitherStage(without_weights(stage.first), without_weights(stage.second))
+        if isinstance(stage, EitherStage)
+        else stage
+        for stage in stages
+        if isinstance(stage, EitherStage) or not has_weights(stage)
+    )
+
+
+def spread_of(stages: Stages) -> Spread:
+    """Of all together."""
+    return sum((stage.spread for stage in stages), Spread())
+
+
+def _require(holds: object, name: str, value: float) -> None:
+    if not holds:
+        raise InputError(f"{name}={value!r}: out of range for a stage of the accountant.")

@@ -1,0 +1,156 @@
+"""The value function: the delta that is still to be lost, for each loss so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shortlist.privacy.accountant import gaussians
+from shortlist.privacy.accountant.grid import Grid, Ints, Profile, Spreads, Window
+from shortlist.privacy.accountant.ranges import apply_pure, apply_ranges
+from shortlist.privacy.accountant.stages import (
+    BoundedRange,
+    EitherStage,
+    GaussianStage,
+    PureStage,
+    Spread,
+    Stage,
+    Stages,
+    has_weights,
+    is_gaussian,
+    mu_of,
+    spread_of,
+    without_weights,
+)
+
+__all__ = ["Before", "Valuation"]
+
+
+@dataclass(frozen=True)
+class Before:
+    """How far losses may wander before a stage, with and without noise on weights.
+
+    Attributes:
+        most: Where all weights are shared.
+        least: Where none are, so that noise on weights tells nothing.
+    """
+
+    most: Spread = field(default_factory=Spread)
+    least: Spread = field(default_factory=Spread)
+
+
+@dataclass(frozen=True)
+class Valuation:
+    """Value functions on one grid; what was computed once is kept.
+
+    Attributes:
+        grid: It.
+        start: The losses asked for are in [-start, start].
+    """
+
+    grid: Grid
+    start: float
+    _known: dict[object, Profile] = field(default_factory=dict, compare=False, repr=False)
+
+    def value(self, stages: Stages, shared: float = 1.0) -> Profile:
+        """About a loss of 0, where nothing happened yet.
+
+        Args:
+            stages: Those to come.
+            shared: The share nu of the squared norm of the user's weights on items that others
+                hold as well.
+        """
+        return self._after(stages, shared, Before())
+
+    def _window(self, before: Before, after: Spread) -> Window:
+        both = (
+            self.grid.window(spread, after, self.start) for spread in (before.most, before.least)
+        )
+        return next(both).joined(next(both))
+
+    def _spread(self, stages: Stages) -> Spread:
+        """Of stages as they are on the grid, where ranges are whole numbers of steps."""
+        return spread_of(tuple(map(self._on_grid, stages)))
+
+    def _on_grid(self, stage: Stage) -> Stage:
+        match stage:
+            case EitherStage():
+                return EitherStage(
+                    tuple(map(self._on_grid, stage.first)), tuple(map(self._on_grid, stage.second))
+                )
+            case BoundedRange() | PureStage():
+                steps = max(self.grid.steps(stage.epsilon), 1)
+                return type(stage)(steps * self.grid.step, stage.times)
+            case GaussianStage():
+                return stage
+
+    def _then(self, before: Before, stage: Stage) -> Before:
+        """Where losses are after one stage more."""
+        least = self._spread(without_weights((stage,)))
+        return Before(before.most + self._spread((stage,)), before.least + least)
+
+    def _after(self, stages: Stages, shared: float, before: Before) -> Profile:
+        """Where `before` lies before the stages that are to come."""
+        if not any(has_weights(stage) for stage in stages):
+            shared = 1.0
+        key = stages, shared, before
+        if key not in self._known:
+            self._known[key] = self._computed(stages, shared, before)
+        return self._known[key]
+
+    def _computed(self, stages: Stages, shared: float, before: Before) -> Profile:
+        window = self._window(before, self._spread(stages))
+        if is_gaussian(stages):
+            return self.grid.curve(window, mu_of(stages, shared) * self._rounding)
+        stage, rest = stages[0], stages[1:]
+        match stage:
+            case EitherStage():
+                ways = [
+                    self._after(way + rest, shared, before) for way in (stage.first, stage.second)
+                ]
+                values = [self.grid.extended(way, window) for way in ways]
+                return Profile(window.first, np.maximum(*values))
+            case GaussianStage():
+                inner = self._after(rest, shared, self._then(before, stage))
+                if (mu := mu_of((stage,), shared)) == 0:
+                    return Profile(window.first, self.grid.extended(inner, window))
+                return gaussians.apply(self.grid, inner, mu * self._rounding, window)
+            case BoundedRange():
+                firsts, lasts = self._steps(stage, before, self._spread(rest))
+                if rest:
+                    inner = self._after(rest, shared, self._then(before, stage))
+                else:
+                    nearest = Window(int(firsts[0]), int(lasts[0]))
+                    inner = self.grid.last_range(nearest, stage.epsilon)
+                    firsts, lasts = firsts[1:], lasts[1:]
+                return apply_ranges(self.grid, inner, stage.epsilon, firsts, lasts)
+            case PureStage():
+                profile = self._after(rest, shared, self._then(before, stage))
+                for part in zip(*self._steps(stage, before, self._spread(rest)), strict=True):
+                    profile = apply_pure(self.grid, profile, stage, Window(*map(int, part)))
+                return profile
+
+    @property
+    def _rounding(self) -> float:
+        return 1 + (2.0**-49 if self.grid.up else -(2.0**-49))
+
+    def _steps(
+        self, stage: BoundedRange | PureStage, before: Before, rest: Spread
+    ) -> tuple[Ints, Ints]:
+        """The windows before each of the stages that are repeated, the last one first."""
+        done = np.arange(stage.times)[::-1]
+        all_times = self._spread((stage,))
+        one = Spread(all_times.variance / stage.times, all_times.farthest / stage.times)
+        after = _repeated(one, stage.times - done, rest)
+        most, least = (
+            self.grid.windows(_repeated(one, done, spread), after, self.start)
+            for spread in (before.most, before.least)
+        )
+        return np.minimum(most[0], least[0]), np.maximum(most[1], least[1])
+
+
+def _repeated(one: Spread, times: Ints, more: Spread) -> Spreads:
+    """So many repetitions of a stage, and what else there is."""
+    floats = times.astype(np.float64)
+    return Spreads(floats * one.variance + more.variance, floats * one.farthest + more.farthest)

@@ -1,0 +1,171 @@
+"""One release of noisy weights alone: the noise and the threshold that a guarantee allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.normal import gaussian_curve
+from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
+from shortlist.privacy.accountant.stages import GaussianStage
+from shortlist.privacy.rounding import bisect
+
+__all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
+
+_SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
+_CLOSE = 3e-3  # of delta, where a threshold is looked for
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_WIDER = 1.5  # the most by which more noise than is needed may make a threshold smaller
+_LOOKS = 8
+
+
+class Release(NamedTuple):
+    """The parameters of a release of noisy weights.
+
+    Attributes:
+        sigma: The noise's standard deviation, at ℓ2 sensitivity 1.
+        threshold: The least noisy weight at which an item is named.
+    """
+
+    sigma: float
+    threshold: float
+
+
+def noisy_weights(
+    release: Release, bound: int, *, drift: float = 0.0, by_policy: bool = False
+) -> Composition:
+    """What the release costs, of users with at most `bound` items after bounding.
+
+    With t of s items novel, each of weight 1/sqrt(s), its delta is the larger of
+    1 - q + q G(epsilon - ln q; mu) and G(epsilon + ln q; mu), where q is the probability that none
+    of the t is named, G the curve of a Gaussian, and mu = sqrt(1 - t/s) / sigma; of the worst user.
+
+    Args:
+        release: It.
+        bound: The most items of one user.
+        drift: How far rounding may take the ℓ2 sensitivity above 1.
+        by_policy: Whether weights are built by a policy; see `NovelItems`.
+
+    >>> round(noisy_weights(Release(4.2247, 23.816), 100).delta(1.0) * 1e6, 2)
+    1.0
+    """
+    mu = (1 + drift) / release.sigma * (1 + 2.0**-50)
+    novel = NovelItems((Threshold(*release),), bound, by_policy)
+    return Composition((GaussianStage(mu, on_weights=True),), novel)
+
+
+def least_noise(
+    *, epsilon: float, delta: float, bound: int, drift: float = 0.0, by_policy: bool = False
+) -> Release:
+    """The least threshold that one release allows, and the noise it goes with.
+
+    A user whose items are all shared needs all of delta for the noise, one whose items are all
+    novel needs it for the threshold: each gets nearly all. Only where epsilon is small for the
+    noise, users between these two need more, and then a little more noise allows a lower threshold.
+
+    Args:
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+        bound: The most items of one user.
+        drift: How far rounding may take the ℓ2 sensitivity above 1.
+        by_policy: Whether weights are built by a policy; see `NovelItems`.
+
+    >>> sigma, threshold = least_noise(epsilon=1.0, delta=1e-6, bound=100)
+    >>> round(sigma, 3), round(threshold, 2)
+    (4.225, 23.81)
+    """
+
+    def at(sigma: float) -> Release | None:
+        def threshold(lost: float) -> float:
+            return least_threshold(sigma, lost, bound)
+
+        def holds(lost: float) -> bool:
+            release = Release(sigma, threshold(lost))
+            whole = noisy_weights(release, bound, drift=drift, by_policy=by_policy)
+            return whole.delta(epsilon) <= delta
+
+        lost = _largest_share(holds, delta)
+        return None if lost is None else Release(sigma, threshold(lost))
+
+    least = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift) * (1 + 2.0**-36)
+    found = at(least)
+    if found is not None and found.threshold <= least_threshold(least, delta, bound) * (1 + 1e-7):
+        return found
+    return _with_more_noise(at, least, found)
+
+
+def _with_more_noise(
+    at: Callable[[float], Release | None], least: float, found: Release | None
+) -> Release:
+    """The least threshold by golden section between the least noise and 1.5 times as much."""
+    low, high = least, least * _WIDER
+    best = found
+    for _ in range(_LOOKS):
+        span = (high - low) * _GOLDEN
+        left, right = at(high - span), at(low + span)
+        for release in (left, right):
+            if release is not None and (best is None or release.threshold < best.threshold):
+                best = release
+        if right is not None and (left is None or right.threshold < left.threshold):
+            low = high - span
+        elif left is not None:
+            high = low + span
+        else:
+            low = low + span
+    if best is None:
+        raise InputError("the guarantee cannot be met by noisy weights.")
+    return best
+
+
+def _largest_share(holds: Callable[[float], bool], delta: float) -> float | None:
+    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
+    whole = delta * (1 - 1e-9)
+    if holds(whole):
+        return whole
+    good, bad = whole / 2, whole
+    while not holds(good):
+        good, bad = good / 4, good
+        if good < whole * 1e-6:
+            return None
+    while bad - good > _CLOSE * good:
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return good
+
+
+def least_sigma(*, epsilon: float, delta: float) -> float:
+    """The least standard deviation with which normal noise alone is within (epsilon, delta).
+
+    >>> round(least_sigma(epsilon=1.0, delta=1e-6), 4)
+    4.2247
+    """
+    if not (epsilon > 0 and 0 < delta < 1):
+        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: must be above 0, and in (0, 1).")
+
+    def holds(sigma: float) -> bool:
+        mu = 1 / sigma * (1 + 2.0**-50)
+        return float(gaussian_curve(epsilon * (1 - 2.0**-50), mu, up=True)) <= delta
+
+    if not holds(_LARGEST) or holds(_SMALLEST):
+        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: no noise can be fitted to these.")
+    return bisect(holds, bad=_SMALLEST, good=_LARGEST)
+
+
+def least_threshold(sigma: float, lost: float, bound: int) -> float:
+    """The least threshold that t novel items of weight 1/sqrt(t) pass with this probability.
+
+    The maximum over 1 <= t <= bound of 1/sqrt(t) + sigma z, z the quantile that one of t standard
+    normal numbers exceeds with probability `lost`; rounded up.
+    """
+    from scipy.special import ndtri
+
+    first, last = blocks(bound)
+    chance = -np.expm1(np.log1p(-lost) / last) * (1 - 1e-12)
+    quantile = -ndtri(chance)
+    levels = 1 / np.sqrt(first) + sigma * quantile
+    return float(np.max(levels + (1 + sigma * (1 + np.abs(quantile))) * 1e-11))
