@@ -1,5 +1,6 @@
 """What privacy costs, how costs add, and what parameters a budget allows."""
 
+from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import (
     ZCDP,
     Approximate,
@@ -8,6 +9,7 @@ from shortlist.privacy.costs import (
     Gaussian,
     Pure,
     Sum,
+    Ways,
     max,  # noqa: A004 - as numpy.max: read `privacy.max(a, b)`
 )
 from shortlist.privacy.rounding import bisect, round_down, round_up
@@ -15,11 +17,13 @@ from shortlist.privacy.rounding import bisect, round_down, round_up
 __all__ = [
     "ZCDP",
     "Approximate",
+    "Composed",
     "Cost",
     "Either",
     "Gaussian",
     "Pure",
     "Sum",
+    "Ways",
     "bisect",
     "max",
     "round_down",

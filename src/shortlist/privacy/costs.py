@@ -24,7 +24,17 @@ from shortlist.errors import InputError, written
 from shortlist.privacy._curves import gaussian_delta, response_delta, zcdp_delta
 from shortlist.privacy.rounding import bisect, round_down, round_up
 
-__all__ = ["ZCDP", "Approximate", "Cost", "Either", "Gaussian", "Pure", "Sum", "max"]
+__all__ = [
+    "ZCDP",
+    "Approximate",
+    "Cost",
+    "Either",
+    "Gaussian",
+    "Pure",
+    "Sum",
+    "Ways",
+    "max",
+]
 
 _ALTERNATIVES = 128  # more are merged, two at a time
 
@@ -63,6 +73,11 @@ class Cost(ABC):
     def as_zcdp(self) -> ZCDP:
         """All that can be said of it in zCDP alone."""
         return ZCDP(self.rho, self.lost)
+
+    @property
+    def ways(self) -> tuple[Cost, Cost]:
+        """What it adds to others as: in zCDP, and by an epsilon and a delta; mostly one cost."""
+        return self, self
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:
@@ -273,6 +288,11 @@ class Either(Cost):
         return kept[0] if len(kept) == 1 else cls(*kept)
 
     @property
+    def alternatives(self) -> tuple[Pure, ...]:
+        """Those that no other covers, by rising epsilon."""
+        return self._alternatives
+
+    @property
     def largest(self) -> Pure:
         """The larger of the alternatives in each number."""
         alternatives = self._alternatives
@@ -390,12 +410,20 @@ class Sum(Cost):
     @classmethod
     def of(cls, *costs: Cost) -> Cost:
         """The sum of costs, those of one kind added up; a lone kind stays as it is."""
+        if any(isinstance(cost, Ways) for cost in costs):
+            by_rho, by_epsilon = zip(*(cost.ways for cost in costs), strict=True)
+            return Ways(cls.of(*by_rho), cls.of(*by_epsilon))
         kinds: dict[type[Cost], Cost] = {}
         for part in map(_known, itertools.chain.from_iterable(map(_parts, costs))):
             kind = _kind(part)
             kinds[kind] = kinds[kind] + part if kind in kinds else part
         parts = [kinds[kind] for kind in (Pure, ZCDP, Approximate) if kind in kinds]
         return parts[0] if len(parts) == 1 else cls(*parts)
+
+    @property
+    def parts(self) -> tuple[Cost, ...]:
+        """What it is the sum of, one of a kind."""
+        return self._parts
 
     @property
     def rho(self) -> float:
@@ -436,12 +464,75 @@ class Sum(Cost):
         return Sum, self._parts
 
 
+class Ways(Cost):
+    """Two costs of the same releases, each of which holds: the better one counts.
+
+    The first adds up in zCDP, so that a filter may stop on it whatever was chosen adaptively; the
+    second by epsilons and deltas. Made by adding costs that know more than one way to add.
+
+    >>> both = Ways(ZCDP(0.024, delta=1e-6), Approximate(1.0, 1e-6))
+    >>> both.delta(1.0), (both + Pure(1.0)).delta(2.0)
+    (1e-06, 1e-06)
+    """
+
+    __slots__ = ("_ways",)
+    _ways: tuple[Cost, Cost]
+
+    def __init__(self, by_rho: Cost, by_epsilon: Cost) -> None:
+        named = ("by_rho", by_rho), ("by_epsilon", by_epsilon)
+        super().__init__(
+            **{f"{way}.{name}": x for way, cost in named for name, x in cost.parameters().items()}
+        )
+        object.__setattr__(self, "_ways", (by_rho, by_epsilon))
+
+    @property
+    def ways(self) -> tuple[Cost, Cost]:
+        """As above."""
+        return self._ways
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter of the first."""
+        return self._ways[0].rho
+
+    @property
+    def lost(self) -> float:
+        """The mass that the guarantee on `rho` leaves out."""
+        return self._ways[0].lost
+
+    def delta(self, epsilon: float) -> float:
+        """The less of what each says."""
+        return min(cost.delta(epsilon) for cost in self._ways)
+
+    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
+        return Ways(*(cost * times for cost in self._ways))
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._state()))
+
+    def _state(self) -> tuple[object, ...]:
+        return self._ways
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._state()))})"
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
+        return type(self), self._state()
+
+
 def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `privacy.max(a, b)`
     """The cost of running one of two mechanisms, chosen from what was already released.
 
     >>> max(ZCDP(0.1, delta=1e-6), ZCDP(0.2))
     ZCDP(rho=0.2, delta=1e-06)
     """
+    if isinstance(first, Ways) or isinstance(second, Ways):
+        return Ways(*map(max, first.ways, second.ways))
     if isinstance(first, Pure | Either) and isinstance(second, Pure | Either):
         return Either.of([*_alternatives(first), *_alternatives(second)])
     if type(first) is not type(second) or isinstance(first, Sum):
@@ -451,7 +542,7 @@ def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `
 
 
 def _parts(cost: Cost) -> tuple[Cost, ...]:
-    return cost._parts if isinstance(cost, Sum) else (cost,)  # noqa: SLF001 - our own
+    return cost.parts if isinstance(cost, Sum) else (cost,)
 
 
 def _known(cost: Cost) -> Cost:
@@ -470,7 +561,7 @@ def _curve_of(parts: list[ZCDP], epsilon: float) -> float:
 
 
 def _alternatives(cost: Pure | Either) -> tuple[Pure, ...]:
-    return cost._alternatives if isinstance(cost, Either) else (cost,)  # noqa: SLF001 - our own
+    return cost.alternatives if isinstance(cost, Either) else (cost,)
 
 
 def _require_epsilon(epsilon: float) -> None:

@@ -1,4 +1,4 @@
-"""What a release says of its mechanism and its cost: a name and parameters, as JSON values."""
+"""What a release says of its mechanism and its guarantee, as JSON values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from shortlist.privacy.stored import stored
+
 if TYPE_CHECKING:
-    from shortlist.privacy import Cost
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism
 
@@ -45,7 +46,7 @@ def asked_for(mechanism: Mechanism) -> int | None:
     return k if isinstance(k, int) else None
 
 
-def named(value: Mechanism | Cost) -> dict[str, Any]:
+def named(value: Mechanism) -> dict[str, Any]:
     """The name and the parameters as JSON values."""
     name = value.name if isinstance(value, Described) else type(value).__name__
     return {"name": name, "parameters": plain(value.parameters())}
@@ -56,7 +57,7 @@ def promised(guarantee: Guarantee) -> dict[str, Any]:
     return {
         "epsilon": plain(guarantee.epsilon),
         "delta": plain(guarantee.delta),
-        "cost": named(guarantee.cost),
+        "cost": plain(stored(guarantee.cost)),
         "adjacency": guarantee.adjacency,
         "protects": guarantee.protects,
         "assumes": list(guarantee.assumes),

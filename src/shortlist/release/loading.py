@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shortlist._version import __version__
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
+from shortlist.privacy.stored import cost_from
 from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
 from shortlist.release._types import type_named, values
@@ -20,8 +21,6 @@ from shortlist.release.formats import FORMAT, METADATA, VERSION
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from shortlist.privacy import Cost
 
 __all__ = ["load"]
 
@@ -158,38 +157,12 @@ def _guarantee(said: Mapping[str, Any]) -> Guarantee:
     return Guarantee(
         epsilon=_of(float, said["epsilon"]),
         delta=_of(float, said["delta"]),
-        cost=_cost(**said["cost"]),
+        cost=cost_from(**_number(said["cost"])),
         adjacency=_of(str, said["adjacency"]),
         protects=_of(str, said["protects"]),
         assumes=tuple(_of(str, sentence) for sentence in said["assumes"]),
         private=_of(bool, said["private"]),
     )
-
-
-def _cost(name: str, parameters: dict[str, float]) -> Cost:
-    """The cost of that name among those of `shortlist.privacy`."""
-    from shortlist import privacy
-
-    kinds: dict[str, Callable[..., Cost]] = {
-        "Approximate": privacy.Approximate,
-        "Either": _either,
-        "Gaussian": privacy.Gaussian,
-        "Pure": privacy.Pure,
-        "ZCDP": privacy.ZCDP,
-    }
-    if name not in kinds:
-        raise InputError(f"its cost is of a kind that is not known here, {name}.")
-    cost = kinds[name](**parameters)
-    if cost.parameters() != parameters:
-        raise InputError("its cost is not made of the numbers that it says.")
-    return cost
-
-
-def _either(**parameters: float) -> Cost:
-    from shortlist.privacy import Either, Pure
-
-    numbers = range(1, len(parameters) // 2 + 1)
-    return Either(*(Pure(parameters[f"epsilon_{i}"], parameters[f"rho_{i}"]) for i in numbers))
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401 - a JSON value

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 
+from shortlist.privacy._curves import zcdp_delta
 from shortlist.privacy.accountant.directions import Reading, both_directions, worst
 from shortlist.privacy.accountant.grid import Grid
 from shortlist.privacy.accountant.normal import gaussian_curve
@@ -25,7 +26,6 @@ from shortlist.privacy.accountant.stages import (
     mu_of,
 )
 from shortlist.privacy.accountant.value import Valuation
-from shortlist.privacy.curves import zcdp_delta
 from shortlist.privacy.rounding import round_up
 
 __all__ = ["Composition"]

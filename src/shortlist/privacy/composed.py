@@ -1,0 +1,73 @@
+"""The cost of one mechanism, known stage by stage."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from shortlist.privacy.accountant import Composition
+from shortlist.privacy.costs import Approximate, Cost, Ways
+
+__all__ = ["Composed"]
+
+
+class Composed(Ways):
+    """One mechanism's stages, with their exact worst case; and what it adds to other releases as.
+
+    Alone, its curve is that of the stages: `docs/proofs/accountant.md`. That curve does not compose
+    with releases whose choice depends on this one, so that added to others it counts as what it is
+    in zCDP, or by the epsilon it was calibrated to: `docs/proofs/costs.md` says why.
+
+    >>> from shortlist.privacy import Pure
+    >>> from shortlist.privacy.accountant import BoundedRange, Composition
+    >>> stages = Composition((BoundedRange(0.1065, times=20),))
+    >>> alone = Composed(stages, Pure.bounded_range(0.1065) * 20, epsilon=1.0)
+    >>> round(alone.delta(1.0) * 1e6, 2), round(alone.ways[0].delta(1.0) * 1e6, 2)
+    (0.95, 4.93)
+    """
+
+    __slots__ = ("_composition", "_epsilon")
+    _composition: Composition
+    _epsilon: float
+
+    def __init__(self, composition: Composition, by_rho: Cost, *, epsilon: float) -> None:
+        """Of stages that cost so much apart, calibrated to an epsilon.
+
+        Args:
+            composition: All stages of the mechanism.
+            by_rho: What the same stages cost, each by itself, in zCDP.
+            epsilon: At which it counts where epsilons and deltas are added up.
+        """
+        least = min(_delta(composition, epsilon), by_rho.delta(epsilon))
+        super().__init__(by_rho, Approximate(epsilon, least))
+        object.__setattr__(self, "_composition", composition)
+        object.__setattr__(self, "_epsilon", epsilon)
+
+    @property
+    def composition(self) -> Composition:
+        """The stages."""
+        return self._composition
+
+    @property
+    def calibrated_to(self) -> float:
+        """The epsilon at which it counts where epsilons and deltas are added up."""
+        return self._epsilon
+
+    def delta(self, epsilon: float) -> float:
+        """The worst case of the stages, rounded up."""
+        return min(super().delta(epsilon), _delta(self._composition, epsilon))
+
+    def _state(self) -> tuple[object, ...]:
+        return self._composition, self.ways[0], self._epsilon
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
+        return _composed, self._state()
+
+
+def _composed(composition: Composition, by_rho: Cost, epsilon: float) -> Composed:
+    return Composed(composition, by_rho, epsilon=epsilon)
+
+
+@lru_cache(maxsize=256)
+def _delta(composition: Composition, epsilon: float) -> float:
+    """As `Composition.delta`, which takes milliseconds."""
+    return composition.delta(epsilon)

@@ -1,0 +1,114 @@
+"""Costs as JSON values, and from them again; nothing that stands in them is ever run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from shortlist.errors import InputError
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    GaussianStage,
+    Lost,
+    NovelItems,
+    PureStage,
+    Threshold,
+)
+from shortlist.privacy.composed import Composed
+from shortlist.privacy.costs import ZCDP, Approximate, Cost, Either, Gaussian, Pure, Sum, Ways
+
+__all__ = ["cost_from", "stored"]
+
+_PARTS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        BoundedRange,
+        Composition,
+        EitherStage,
+        GaussianStage,
+        Lost,
+        NovelItems,
+        PureStage,
+        Threshold,
+    )
+}
+_PLAIN: dict[str, type[Cost]] = {
+    kind.__name__: kind for kind in (Approximate, Gaussian, Pure, ZCDP)
+}
+
+
+def stored(cost: Cost) -> dict[str, Any]:
+    """The name of a cost and what it is made of, as JSON values.
+
+    >>> stored(ZCDP(0.5))
+    {'name': 'ZCDP', 'parameters': {'rho': 0.5, 'delta': 0.0}}
+    """
+    name = type(cost).__name__
+    match cost:
+        case Composed():
+            parameters: dict[str, Any] = {
+                "composition": _stored_part(cost.composition),
+                "by_rho": stored(cost.ways[0]),
+                "epsilon": cost.calibrated_to,
+            }
+        case Ways():
+            by_rho, by_epsilon = cost.ways
+            parameters = {"by_rho": stored(by_rho), "by_epsilon": stored(by_epsilon)}
+        case Sum():
+            parameters = {"parts": [stored(part) for part in cost.parts]}
+        case Either():
+            parameters = {"alternatives": [stored(part) for part in cost.alternatives]}
+        case _:
+            parameters = dict(cost.parameters())
+    return {"name": name, "parameters": parameters}
+
+
+def cost_from(name: str, parameters: Mapping[str, Any]) -> Cost:
+    """The cost of that name, made of these numbers.
+
+    Raises:
+        InputError: It is of no known kind, or cannot be made of these numbers.
+        TypeError: Likewise, of numbers of another kind.
+    """
+    match name, dict(parameters):
+        case "Composed", {"composition": stages, "by_rho": by_rho, "epsilon": epsilon}:
+            return Composed(_part_from(stages), cost_from(**by_rho), epsilon=epsilon)
+        case "Ways", {"by_rho": by_rho, "by_epsilon": by_epsilon}:
+            return Ways(cost_from(**by_rho), cost_from(**by_epsilon))
+        case "Sum", {"parts": parts}:
+            return Sum(*(cost_from(**part) for part in parts))
+        case "Either", {"alternatives": alternatives}:
+            return Either(*(_pure(cost_from(**part)) for part in alternatives))
+    if name not in _PLAIN:
+        raise InputError(f"its cost is of a kind that is not known here, {name}.")
+    cost = _PLAIN[name](**parameters)
+    if cost.parameters() != parameters:
+        raise InputError("its cost is not made of the numbers that it says.")
+    return cost
+
+
+def _pure(cost: Cost) -> Pure:
+    if not isinstance(cost, Pure):
+        raise InputError("the alternatives of its cost are not pure.")
+    return cost
+
+
+def _stored_part(part: Any) -> Any:  # noqa: ANN401 - a stage, a tuple of these, or a number
+    if isinstance(part, tuple):
+        return [_stored_part(inner) for inner in part]
+    if type(part).__name__ not in _PARTS:
+        return part
+    values = {field.name: _stored_part(getattr(part, field.name)) for field in fields(part)}
+    return {"stage": type(part).__name__, **values}
+
+
+def _part_from(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    if isinstance(value, list):
+        return tuple(_part_from(inner) for inner in value)
+    if not isinstance(value, Mapping):
+        return value
+    kind = _PARTS[value["stage"]]
+    return kind(**{name: _part_from(inner) for name, inner in value.items() if name != "stage"})
