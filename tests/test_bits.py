@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shortlist.bits import SeededBits, SystemBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 
 
 def test_seeded_bits_repeat_and_say_that_they_are_not_private():
@@ -19,7 +19,7 @@ def test_seeded_bits_repeat_and_say_that_they_are_not_private():
     assert parts == SeededBits(3).words(5).tolist()
     assert SeededBits(3).private is False
     assert SystemBits().private is True
-    assert Draws().bits.private is True
+    assert ExactDraws().bits.private is True
 
 
 @pytest.mark.parametrize("bits", [SystemBits(), SeededBits(1)])

@@ -16,7 +16,7 @@ from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms import JointOrPeel, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
@@ -24,7 +24,7 @@ from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 def right(mechanism):
     """The mechanism that it is a wrong version of."""
     kind = type(mechanism)
-    while kind.__module__.startswith("wrong_"):
+    while kind.__module__.startswith("helpers.wrong_"):
         kind = kind.__base__
     return kind(**{name: getattr(mechanism, name) for name in mechanism.fields()})
 
@@ -185,7 +185,7 @@ def test_noisy_counts_are_audited_around_what_selects():
 def test_the_private_choice_is_told():
     mechanism = JointOrPeel(k=2, epsilon=1.0, threshold=1)
     evidence = universe_of(mechanism).evidence_of((3, 2, 1))
-    told = {mechanism.select(evidence, Draws(SeededBits(seed))).branch for seed in range(20)}
+    told = {mechanism.select(evidence, ExactDraws(SeededBits(seed))).branch for seed in range(20)}
     assert told == {"as a whole", "one by one"}
 
 

@@ -207,7 +207,7 @@ def test_noisy_counts(run, file, readers):
         release = json.loads(out)
         assert status == 0
         assert release["scores"]["unit"] == "noisy count"
-        assert all(float(item["score"]).is_integer() for item in release["items"])
+        assert all(float(item["count"]).is_integer() for item in release["items"])
         status, out, _ = run(*words, "--count-share", "0.3", "--dry-run")
         assert (status, "standard deviation" in out) == (0, True)
 

@@ -99,7 +99,7 @@ def test_the_forms_say_the_same(run, many, tmp_path, monkeypatch):
     assert run(*seeded, "--json")[1] == as_json
     _, as_csv, err = run(*seeded, "--format", "csv", "--output", "-")
     head, *rows = csv.reader(io.StringIO(as_csv))
-    assert head == ["rank", "title", "score"]
+    assert head == ["rank", "title", "weight"]
     assert "CSV leaves the guarantee out; json and markdown have it." in err
     assert "not private: the noise came from a seed" in err
     run(*seeded, "--output", "kept.json")

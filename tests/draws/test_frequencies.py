@@ -11,7 +11,7 @@ from helpers.exactness import Script, ints
 from shortlist.audit.exact._orders import order_law
 from shortlist.audit.exact.enumerator import in_floats
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 
@@ -31,7 +31,7 @@ def normal_cdf(z):
 @pytest.mark.parametrize("z", [-1.5, -0.4, 0.8])
 def test_frequency_of_coins(z):
     n = 40_000
-    tosses = Draws(SeededBits(1)).coin(NormalCDF(np.full(n, round(2 * z * ONE)), 2.0))
+    tosses = ExactDraws(SeededBits(1)).coin(NormalCDF(np.full(n, round(2 * z * ONE)), 2.0))
     seen = Counter(tosses.tolist())
     laws = [{True: normal_cdf(z / s), False: normal_cdf(-z / s)} for s in (1, 1.3)]
     assert deviation(seen, n, laws[0]) < 4.5
@@ -40,7 +40,7 @@ def test_frequency_of_coins(z):
 
 def test_frequency_of_choices():
     counts, many, n = ints(4, 3, 1, 0), ints(2, 1, 3, 5), 8000
-    draws = Draws(SeededBits(2))
+    draws = ExactDraws(SeededBits(2))
     weights = ExponentialWeights(counts, many, 0.7)
     seen = Counter(draws.choice(weights) for _ in range(n))
 
@@ -55,7 +55,7 @@ def test_frequency_of_choices():
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10])
 def test_frequency_of_integers(bound):
     n = 40_000
-    seen = Counter(Draws(SeededBits(3)).integer(np.full(n, bound)).tolist())
+    seen = Counter(ExactDraws(SeededBits(3)).integer(np.full(n, bound)).tolist())
     assert deviation(seen, n, dict.fromkeys(range(bound), 1 / bound)) < 4.5
     wider = max(bound + 1, round(bound * 1.3))
     assert deviation(seen, n, dict.fromkeys(range(wider), 1 / wider)) > 4.5
@@ -69,7 +69,7 @@ def test_integers_that_reject_often_are_uniform(bound):
         return Counter(int(value) * fractions // bound for value in values.tolist())
 
     law = dict.fromkeys(range(fractions), 1 / fractions)
-    drawn = Draws(SeededBits(4)).integer(np.full(n, bound))
+    drawn = ExactDraws(SeededBits(4)).integer(np.full(n, bound))
     assert deviation(histogram(drawn), n, law) < 4.5
     without_rejection = SeededBits(4).words(n) % np.uint64(bound)
     assert deviation(histogram(without_rejection), n, law) > 4.5
@@ -79,12 +79,12 @@ def test_integers_that_reject_often_are_uniform(bound):
 def test_integers_reject_exactly_the_words_that_favour_small_results(bound):
     last = 2**64 // bound * bound - 1  # the last word that counts
     bits = Script(last, last + 1, 1)
-    assert Draws(bits).integer(ints(bound, bound)).tolist() == [bound - 1, 1]
+    assert ExactDraws(bits).integer(ints(bound, bound)).tolist() == [bound - 1, 1]
     assert bits.read == 3
 
 
 def order_counts(n, scores, noises, **options):
-    draws = Draws(SeededBits(5))
+    draws = ExactDraws(SeededBits(5))
     orders = (draws.order(scores, noises, digits=2, **options) for _ in range(n))
     return Counter(tuple(ordered.positions.tolist()) for ordered in orders)
 
@@ -123,7 +123,7 @@ def test_frequency_of_orders_tells_noise_that_is_30_percent_off():
 def test_values_have_their_noise_s_law():
     n, scores = 20_000, 3 * ONE
     for noises, sd in (([Normal(2.0)], 2.0), ([Normal(2.0, 0.25), Normal(1.0, 0.75)], 0.901)):
-        ordered = Draws(SeededBits(6)).order(np.full(n, scores), noises, digits=4)
+        ordered = ExactDraws(SeededBits(6)).order(np.full(n, scores), noises, digits=4)
         values = (ordered.values - 3) / sd
         for z in (-1.5, -0.5, 0.0, 1.0):
             p = normal_cdf(z)

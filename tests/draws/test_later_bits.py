@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from helpers.drawn import ONE, TOP, fixed
 from helpers.exactness import Script, agreeing, ints
+from shortlist.draws import ExactDraws
 from shortlist.draws._uniform import Uniform, is_positive, settle
-from shortlist.draws.exact_draws import Draws
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 
@@ -76,7 +76,7 @@ def test_slow_orders_are_the_fast_ones(seed, scores, k, floor, kind, data):
 @pytest.mark.parametrize(("later", "heads"), [((0, 1), False), ((0, 0, TOP), False)])
 def test_a_coin_at_exactly_its_chance_goes_by_later_bits(margin, later, heads):
     bits = Script(2**63, *later)
-    coin = Draws(bits, margin).coin(NormalCDF(ints(0), 1.0))
+    coin = ExactDraws(bits, margin).coin(NormalCDF(ints(0), 1.0))
     assert coin.tolist() == [heads]
     assert bits.read == 1 + len(later)
 
@@ -90,7 +90,7 @@ def test_a_coin_falls_by_the_bits_beyond_its_first_word(margin, z):
     words = [digits >> 128, digits >> 64 & TOP, digits & TOP]
     for last, heads in (words[2] - 1, True), (words[2] + 1, False):
         bits = Script(*words[:2], last)
-        coin = Draws(bits, margin).coin(NormalCDF(ints(round(z * ONE)), 1.0))
+        coin = ExactDraws(bits, margin).coin(NormalCDF(ints(round(z * ONE)), 1.0))
         assert coin.tolist() == [heads]
         assert bits.read == 3
 
@@ -100,7 +100,7 @@ def test_a_coin_with_a_chance_below_the_first_word_can_fall_heads(margin):
     gaps = NormalCDF(ints(-10 * ONE), 1.0)  # a chance of 7.6e-24, below 2^-64
     for second, heads in ((0, True), (2**64 // 10**4, True), (2**60, False)):
         bits = Script(0, second)
-        assert Draws(bits, margin).coin(gaps).tolist() == [heads]
+        assert ExactDraws(bits, margin).coin(gaps).tolist() == [heads]
         assert bits.read == 2
 
 
@@ -117,7 +117,7 @@ def test_a_choice_on_a_boundary_goes_by_later_bits(margin, index):
         ((boundary, 0, 1), index + 1),
     ):
         bits = Script(*words)
-        assert Draws(bits, margin).choice(weights) == chosen
+        assert ExactDraws(bits, margin).choice(weights) == chosen
 
 
 class _Equal:
@@ -143,7 +143,7 @@ def test_a_choice_inside_a_boundary_s_word_goes_by_later_bits(margin):
         digits = int((arb(2) ** 128 / (1 + arb(-1).exp())).floor().unique_fmpz())
     for last, chosen in ((digits & TOP) - 1, 0), ((digits & TOP) + 1, 1):
         bits = Script(digits >> 64, last)
-        assert Draws(bits, margin).choice(weights) == chosen
+        assert ExactDraws(bits, margin).choice(weights) == chosen
         assert bits.read == 2
 
 
@@ -178,9 +178,9 @@ def test_a_coin_whose_chance_is_off_by_its_error_falls_by_the_truth(margin, sign
         return draws.coin(_Off([fmpq(1, 2)], [sign * OFF], stated=stated)).tolist()
 
     bits = Script(word)
-    assert coin(Draws(bits, margin), stated=True) == truth
+    assert coin(ExactDraws(bits, margin), stated=True) == truth
     assert bits.read == 1
-    assert coin(Draws(Script(word)), stated=False) != truth
+    assert coin(ExactDraws(Script(word)), stated=False) != truth
 
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])
@@ -197,9 +197,9 @@ def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin
         return draws.choice(_Off([fmpq(1)] * 8, offsets, stated=stated))
 
     bits = Script(word)
-    assert choice(Draws(bits, margin), stated=True) == truth
+    assert choice(ExactDraws(bits, margin), stated=True) == truth
     assert bits.read == 1
-    assert choice(Draws(Script(word)), stated=False) == 7 - truth
+    assert choice(ExactDraws(Script(word)), stated=False) == 7 - truth
 
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])
@@ -207,7 +207,7 @@ def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin
 def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word):
     def order(*later):
         bits = Script(word, word, *later)
-        ordered = Draws(bits, margin).order(ints(ONE, ONE), [Normal(1.0)], digits=2)
+        ordered = ExactDraws(bits, margin).order(ints(ONE, ONE), [Normal(1.0)], digits=2)
         assert ordered.values[0] == ordered.values[1]
         assert bits.read == 2 + len(later)
         return ordered.positions.tolist()
@@ -229,7 +229,7 @@ def test_a_floor_that_the_first_word_does_not_decide(margin, score):
         ((2**63, 0, 1), True),
     ):
         bits = Script(*words)
-        ordered = Draws(bits, margin).order(
+        ordered = ExactDraws(bits, margin).order(
             ints(score), [Normal(1.0)], digits=2, at_least=ints(score)
         )
         assert ordered.positions.tolist() == ([0] if reached else [])
@@ -240,7 +240,9 @@ def test_a_floor_that_the_first_word_does_not_decide(margin, score):
 def test_a_value_on_a_rounding_boundary_goes_by_later_bits(margin, digits, score, cells):
     for words, cell in (((2**63 - 1, 5), cells[0]), ((2**63, 5), cells[1])):
         bits = Script(*words)
-        ordered = Draws(bits, margin).order(ints(int(score * ONE)), [Normal(1.0)], digits=digits)
+        ordered = ExactDraws(bits, margin).order(
+            ints(int(score * ONE)), [Normal(1.0)], digits=digits
+        )
         assert ordered.values.tolist() == [cell]
 
 
@@ -250,7 +252,7 @@ def test_a_first_word_at_the_end_gives_a_finite_value(margin, word):
     noises = [Normal(1.0)], [Normal(1.0, 1.0, ints(ONE), np.array([word == TOP]))]
     for noise in noises:
         bits = Script(word, word & 2**40)
-        ordered = Draws(bits, margin).order(ints(0), noise, digits=3)
+        ordered = ExactDraws(bits, margin).order(ints(0), noise, digits=3)
         assert np.isfinite(ordered.values).all()
 
 

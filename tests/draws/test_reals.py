@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from helpers.drawn import ONE, fixed
 from helpers.exactness import between, ints, within_stated_error
-from shortlist.draws.reals import UNIT, ExponentialWeights, NormalCDF
+from shortlist.draws import UNIT
+from shortlist.draws.reals import ExponentialWeights, NormalCDF
 
 
 def signed(high):

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 
 from shortlist.audit.exact.enumerator import law
+from shortlist.draws import UNIT
 from shortlist.draws.noise import Normal
-from shortlist.draws.reals import UNIT
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from helpers import walks
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms import SpectralRanking
 
 EPSILON = 2.0
@@ -18,7 +18,7 @@ def exact_scores(seen, degree):
     return [float(x) for x in walks.stationary(walks.transitions(seen, degree))]
 
 
-class Watched(Draws):
+class Watched(ExactDraws):
     """Keeps what is to be ranked, and in which noise."""
 
     def order(self, shares, noises, **options):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.enrolled import ALL, PUBLIC, USUAL, build, check, every, evidence
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
 
 fixed = settings(derandomize=True, deadline=None, max_examples=25)
@@ -74,7 +74,7 @@ def test_cost_stays_within_whatever_the_discovery_s_share(mechanism, share):
     given = {name: USUAL[name] for name in mechanism.fields() if name in USUAL}
     built = mechanism(**given, discovery_share=share)
     assert built.cost.delta(1.0) <= 1e-6
-    check(built.select(evidence(mechanism, [90, 40, 0, 7]), Draws(SeededBits(1))), 4, 3)
+    check(built.select(evidence(mechanism, [90, 40, 0, 7]), ExactDraws(SeededBits(1))), 4, 3)
 
 
 @every
@@ -111,7 +111,7 @@ def test_an_extreme_epsilon_works_or_is_refused_before_data_is_seen(mechanism, g
         return
     assert all(math.isfinite(value) for value in built.cost.parameters().values())
     assert built.cost.delta(built.epsilon) <= built.delta
-    check(built.select(evidence(mechanism, [5, 2**18]), Draws(SeededBits(1))), 2)
+    check(built.select(evidence(mechanism, [5, 2**18]), ExactDraws(SeededBits(1))), 2)
 
 
 @every

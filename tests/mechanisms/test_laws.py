@@ -21,7 +21,7 @@ from helpers.oracles_of_counts import peeling_oracle
 from helpers.oracles_of_users import named_above, published_peeling
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.evidence.contributions import Contributions, unit_weight
 from shortlist.mechanisms import Peeling, WeightedGaussian, WeightedGaussianPeeling
@@ -90,7 +90,7 @@ def test_the_code_draws_from_its_law(mechanism):
     rows = [(user, item) for user, items in enumerate(data) for item in items]
     users, items = (np.array([row[i] for row in rows], np.uint32) for i in (0, 1))
     held = Contributions.of_rows(users, items, n_users=4, n_items=3)
-    draws, n, seen = Draws(SeededBits(20)), 4000, {}
+    draws, n, seen = ExactDraws(SeededBits(20)), 4000, {}
     for _ in range(n):
         selection = mechanism.select(shown(held, mechanism, draws), draws)
         outcome = tuple(selection.positions.tolist())

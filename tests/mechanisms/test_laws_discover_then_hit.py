@@ -9,7 +9,7 @@ import pytest
 from helpers.hitting import contributions, positions_law
 from helpers.oracles_of_users import averaged, hit_oracle
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import DiscoverThenHit
 from shortlist.privacy.calibration import bounded_range_epsilon
@@ -88,6 +88,6 @@ def test_where_enough_is_discovered_picks_are_by_whom_they_reach():
     mechanism = DiscoverThenHit(k=2, epsilon=60.0, delta=0.1, max_items_per_user=3)
     data = [frozenset({0, 1})] * 60 + [frozenset({2})] * 40
     for seed in range(5):
-        picked = mechanism.select(contributions(data, 3), Draws(SeededBits(seed)))
+        picked = mechanism.select(contributions(data, 3), ExactDraws(SeededBits(seed)))
         assert set(picked.positions.tolist()) in ({0, 2}, {1, 2})
         assert picked.noise_sd == mechanism.first_sigma

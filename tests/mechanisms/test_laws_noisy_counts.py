@@ -9,7 +9,7 @@ import pytest
 from helpers.noisy_counts import HUGE, build, cells, every, evidence, scaled
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.evidence import PublicCounts
 
@@ -46,7 +46,7 @@ def test_frequency_of_noisy_counts(law, mechanism):
     assert mechanism.count_sd < 6
     n, noise = 20_000, mechanism._best.noise
     counts = np.arange(n) % 50
-    drawn = mechanism._noisy(counts, Draws(SeededBits(1))) - counts
+    drawn = mechanism._noisy(counts, ExactDraws(SeededBits(1))) - counts
     assert (drawn == np.round(drawn)).all()
     seen = Counter(drawn.tolist())
     assert deviation(seen, cells(noise)) < 4.5
@@ -60,7 +60,7 @@ def test_frequency_of_noisy_counts(law, mechanism):
 
 @noisy
 def test_frequency_of_the_scores_of_a_selection(law, mechanism):  # noqa: ARG001 - names the test
-    counts, draws = np.array([50, 40, 30, 20]) * 1000, Draws(SeededBits(2))
+    counts, draws = np.array([50, 40, 30, 20]) * 1000, ExactDraws(SeededBits(2))
     seen = Counter()
     for _ in range(3600 // min(mechanism.k, len(counts))):
         selection = mechanism.select(PublicCounts(counts, 1), draws)
@@ -79,7 +79,7 @@ def test_forced_to_be_slow_it_releases_the_same(kind, seed):
     seen = evidence(mechanism, [900, 40, 0, 800, 3, 700])
     bits = SeededBits(seed), SeededBits(seed)
     fast, slow = (
-        mechanism.select(seen, Draws(b, margin))
+        mechanism.select(seen, ExactDraws(b, margin))
         for b, margin in zip(bits, (0.0, math.inf), strict=True)
     )
     assert fast.positions.tolist() == slow.positions.tolist()
@@ -92,8 +92,8 @@ def test_forced_to_be_slow_it_releases_the_same(kind, seed):
 def test_it_selects_what_its_selection_does_and_knows_what_its_noise_is(kind):
     mechanism = build(kind, epsilon=3.0)
     seen = evidence(mechanism, [90_000, 40, 0, 80_000, 3, 70_000])
-    alone = mechanism.selection.select(seen, Draws(SeededBits(5)))
-    together = mechanism.select(seen, Draws(SeededBits(5)))
+    alone = mechanism.selection.select(seen, ExactDraws(SeededBits(5)))
+    together = mechanism.select(seen, ExactDraws(SeededBits(5)))
     assert together.positions.tolist() == alone.positions.tolist()
     assert together.ordered == alone.ordered
     assert together.noise_sd == mechanism.count_sd
@@ -108,11 +108,11 @@ def test_huge_counts(margin):
     counts = np.array([HUGE, HUGE - 1, 2**53 + 1, 2**52, 5, 0])
     mechanism = build("peeling", k=6, epsilon=20.0, delta=0.0)
     for seed in range(4):
-        draws = Draws(SeededBits(seed), margin)
+        draws = ExactDraws(SeededBits(seed), margin)
         selection = mechanism.select(PublicCounts(counts), draws)
         words = SeededBits(seed)
-        mechanism.selection.select(PublicCounts(counts), Draws(words))
-        noise = mechanism._noisy(np.zeros(6, np.int64), Draws(words)).tolist()
+        mechanism.selection.select(PublicCounts(counts), ExactDraws(words))
+        noise = mechanism._noisy(np.zeros(6, np.int64), ExactDraws(words)).tolist()
         for position, score, own in zip(selection.positions, selection.scores, noise, strict=True):
             assert score == float(int(counts[position]) + int(own))  # rounded once, at the end
 
@@ -121,7 +121,7 @@ def test_noise_that_hides_everything_is_refused():
     refusal(lambda: build("permute-and-flip", k=2**32, epsilon=1e-9, delta=0.0), "count_share=")
     loud = build("permute-and-flip", k=1000, epsilon=1e-6, delta=0.0, count_share=1e-3)
     assert 1e12 < loud.count_sd < 2e12
-    loud.select(PublicCounts(np.array([HUGE, 0])), Draws(SeededBits(1)))
+    loud.select(PublicCounts(np.array([HUGE, 0])), ExactDraws(SeededBits(1)))
 
 
 # --- the standard deviation that is stated
@@ -143,7 +143,7 @@ def test_sd_of_rounded_normal_noise(sigma):
 
 @noisy
 def test_the_sd_that_is_stated_is_that_of_what_is_drawn(law, mechanism):
-    drawn = mechanism._noisy(np.zeros(20_000, np.int64), Draws(SeededBits(3)))
+    drawn = mechanism._noisy(np.zeros(20_000, np.int64), ExactDraws(SeededBits(3)))
     # The variance of a square is that of the square itself, estimated.
     error = np.std(drawn**2) / math.sqrt(len(drawn))
     assert abs(np.mean(drawn**2) - mechanism.count_sd**2) < 4.5 * error

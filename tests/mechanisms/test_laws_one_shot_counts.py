@@ -10,7 +10,7 @@ from helpers.one_shot import BOTH, EPSILON, LOSS, QuietLaplace, build, cells_law
 from helpers.wrong_mechanisms import Retold
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import OneShotLaplace
@@ -46,13 +46,13 @@ def test_privacy_of_free_counts(d, k, bound, neighbours):
 def test_counts_are_told_just_where_the_noise_hides_all_of_a_user(neighbours):
     for k, bound in itertools.product([1, 2, 3, 6], [None, 1, 2, 3, 4, 12]):
         built = build(OneShotLaplace, k, neighbours, max_items_per_user=bound)
-        selection = built.select(PublicCounts(np.arange(8), bound), Draws(SeededBits(5)))
+        selection = built.select(PublicCounts(np.arange(8), bound), ExactDraws(SeededBits(5)))
         assert (selection.scores is not None) == (bound is not None and bound <= k)
         assert (selection.noise_sd is not None) == (selection.scores is not None)
 
 
 def test_counts_from_the_noise_that_ranks_are_caught_where_a_user_is_in_more_of_them():
-    assert build(Retold, 1).select(PublicCounts(np.array([5, 3])), Draws()).scores is not None
+    assert build(Retold, 1).select(PublicCounts(np.array([5, 3])), ExactDraws()).scores is not None
     assert loss_with_counts(build(Retold, 1), 3, None) > 1.2 * EPSILON
     assert loss_with_counts(build(QuietLaplace, 2, max_items_per_user=1), 2, 1) > 1.2 * EPSILON
 

@@ -11,7 +11,7 @@ from helpers.losses import hockey_stick
 from helpers.one_shot import BOTH
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Adjacency, OneShotLaplace
 from shortlist.privacy.calibration import one_shot_laplace_scale
@@ -79,14 +79,14 @@ def test_privacy_with_a_delta_between_equal_counts(neighbours):
 def test_with_a_delta_the_answer_is_a_set_where_the_noise_is_less():
     counts = np.arange(150)
     few, many = built_with_delta(k=10), built_with_delta()
-    one = few.select(PublicCounts(counts), Draws(SeededBits(1)))
+    one = few.select(PublicCounts(counts), ExactDraws(SeededBits(1)))
     assert one.ordered
-    other = many.select(PublicCounts(counts), Draws(SeededBits(1)))
+    other = many.select(PublicCounts(counts), ExactDraws(SeededBits(1)))
     assert not other.ordered
     assert other.scores is None
     assert other.positions.tolist() == sorted(other.positions.tolist())
     bound = built_with_delta(max_items_per_user=1)  # pure noise is less, and tells the counts
-    told = bound.select(PublicCounts(counts, 1), Draws(SeededBits(1)))
+    told = bound.select(PublicCounts(counts, 1), ExactDraws(SeededBits(1)))
     assert told.ordered
     assert told.scores is not None
 
@@ -95,7 +95,7 @@ def test_which_answer_it_is_depends_on_no_count():
     built = built_with_delta(k=150)
     for m in (1, 2, 150, 500, 700):
         kinds = {
-            built.select(PublicCounts(counts), Draws(SeededBits(2))).ordered
+            built.select(PublicCounts(counts), ExactDraws(SeededBits(2))).ordered
             for counts in (np.zeros(m, int), np.arange(m) * 1000, np.full(m, 2**62 - 1))
         }
         assert len(kinds) == 1

@@ -12,7 +12,7 @@ from helpers.losses import hockey_stick, neighbours
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy
 
@@ -187,7 +187,7 @@ def test_row_order_and_item_names_change_nothing_but_the_draw(mechanism):
 def test_the_code_draws_from_its_law(mechanism):
     # Frequencies within 4.5 standard errors, and not within that of a law 30 % off.
     data = ({0, 1}, {0}, {0, 1, 2}, {0, 2})
-    held, draws, n, seen = held_by(rows_of(data), 4, 3), Draws(SeededBits(21)), 4000, {}
+    held, draws, n, seen = held_by(rows_of(data), 4, 3), ExactDraws(SeededBits(21)), 4000, {}
     for _ in range(n):
         outcome = frozenset(mechanism.select(held, draws).positions.tolist())
         seen[outcome] = seen.get(outcome, 0) + 1

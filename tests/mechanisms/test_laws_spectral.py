@@ -14,7 +14,7 @@ from helpers.oracles_one_shot import laplace_law
 from helpers.spectral import EPSILON, NEAR, build, exact_scores
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import Outcomes
 
 LOSS = 1e-7
@@ -64,7 +64,7 @@ CASES = [
 def test_it_is_its_definition(seen, options, degree, gap, k):
     scores, edges = exact_scores(seen, degree), (0.1, 0.6)
     if gap is None:  # one item that nothing is compared with needs hardly any noise
-        selection = build(k, **options).select(seen, Draws(SeededBits(1)))
+        selection = build(k, **options).select(seen, ExactDraws(SeededBits(1)))
         assert selection.positions.tolist() == [0]
         assert selection.noise_sd < 1e-8
         return
@@ -87,7 +87,7 @@ def test_outcomes_of_one_user_take_more_noise():
 
 def test_the_noise_is_never_less_than_the_theorem_s_and_hardly_more():
     for seen, options, degree, gap in CASES[:-1]:
-        selection = build(3, **options).select(seen, Draws(SeededBits(1)))
+        selection = build(3, **options).select(seen, ExactDraws(SeededBits(1)))
         least = int(seen.times.min())
         exact = Fraction(2, degree * least) / Fraction(gap) / Fraction(EPSILON)
         told = Fraction(selection.noise_sd / math.sqrt(2))
@@ -105,7 +105,7 @@ def test_the_slack_pays_for_the_precision_of_the_scores(degree):
     seen = walks.complete(n, times, rng.integers(0, times + 1))
     scales, scores = [], []
 
-    class Watched(Draws):
+    class Watched(ExactDraws):
         def order(self, shares, noises, **options):
             scales.append(Fraction(noises[0].scale))
             scores.append([Fraction(int(x), 2**60) for x in shares])

@@ -14,7 +14,7 @@ from helpers.views import Listed
 from helpers.wrong_races import Everywhere, Forgetful, Stale
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import OneShotLaplace, Peeling, threshold_top_k
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
@@ -105,7 +105,7 @@ def test_what_is_added_to_all_scores_changes_nothing(noise):
             (Floating, small + (2**62 - 30)),
         ]:
             view = Listed(scores)
-            named = build(kind, noise, k, 0.7).select(view, Draws(SeededBits(seed))).positions
+            named = build(kind, noise, k, 0.7).select(view, ExactDraws(SeededBits(seed))).positions
             told.append((named.tolist(), view.n_sorted, view.n_random))
         assert told[0] == told[1]
         caught += told[0][0] != told[2][0]

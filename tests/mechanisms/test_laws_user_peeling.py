@@ -16,7 +16,7 @@ from helpers.oracles_of_users import discovery_oracle
 from helpers.refusals import refusal
 from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms import (
     Composition,
     DiscoverThenHit,
@@ -196,7 +196,7 @@ def test_private_items_with_a_low_threshold_are_caught():
 
 def test_all_rounds_are_made_though_nobody_is_left():
     held = contributions([frozenset({0})], 5)
-    picked = peel_users(held, np.arange(5), 4, 30.0, Draws(SeededBits(1)))
+    picked = peel_users(held, np.arange(5), 4, 30.0, ExactDraws(SeededBits(1)))
     assert len(set(picked.tolist())) == 4
     assert picked[0] == 0
 

@@ -13,7 +13,7 @@ from helpers.exactness import between
 from helpers.noisy_counts import HUGE, build, cells, every, evidence, scaled
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PrivateCounts, WeightedHistogram
 from shortlist.mechanisms import Adjacency, Peeling
@@ -125,7 +125,7 @@ def test_the_noise_is_chosen_by_public_parameters(kind):
     told = []
     for counts in ([], [5], [HUGE, 0, 7], list(range(100))):
         mechanism = build(kind, k=4, epsilon=0.2, count_share=0.5)
-        selection = mechanism.select(evidence(mechanism, counts), Draws(SeededBits(1)))
+        selection = mechanism.select(evidence(mechanism, counts), ExactDraws(SeededBits(1)))
         told.append((selection.noise_sd, mechanism.count_noise, str(mechanism.parameters())))
     assert len(set(told)) == 1
 
@@ -168,7 +168,7 @@ def test_a_bound_that_does_not_hold_of_the_counts_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", ["peeling", "limited domain", "one-shot laplace"])
 def test_evidence_that_is_bounded_more_loosely_is_refused(kind):
-    mechanism, draws = build(kind, bound=2), Draws(SeededBits(1))
+    mechanism, draws = build(kind, bound=2), ExactDraws(SeededBits(1))
     for bound, said in ((3, "bounded at 3"), (None, "not bounded")):
         seen = evidence(mechanism, [9, 8, 7], bound)
         refusal(lambda seen=seen: mechanism.select(seen, draws), "max_items_per_user=2", said)
@@ -239,6 +239,6 @@ def test_private_counts_get_noise_too():
     mechanism = build("limited domain", epsilon=5.0)
     assert mechanism.evidence is PrivateCounts
     seen = evidence(mechanism, [10**6, 0, 3, 2 * 10**6])
-    selection = mechanism.select(seen, Draws(SeededBits(1)))
+    selection = mechanism.select(seen, ExactDraws(SeededBits(1)))
     assert selection.positions.tolist() == [3, 0]
     assert np.abs(selection.scores - [2 * 10**6, 10**6]).max() < 12 * mechanism.count_sd

@@ -10,7 +10,7 @@ from helpers.one_shot import BOTH, EPSILON, build, without_cells
 from helpers.oracles_one_shot import cube_law, laplace_law
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Adjacency, Extreme, Gamma, OneShotLaplace, Selection
@@ -74,7 +74,7 @@ def test_the_chance_of_the_true_order_is_at_least_the_bound(counts):
     exact = laplace_law(counts, scale, len(counts))
     order = tuple(np.argsort(counts)[::-1].tolist())
     assert exact[order, (0,) * len(counts)] >= bound
-    draws = Draws(SeededBits(3))
+    draws = ExactDraws(SeededBits(3))
     right = 0
     for _ in range(n // 10):
         ranked = draws.order(np.array(counts), [Laplace(scale)], unit=1.0, digits=None)
@@ -118,7 +118,7 @@ def deviation(seen, n, law):
 def test_the_code_draws_from_its_law(mechanism, neighbours):
     counts, n, k = (0, 2, 3, 5), 4000, 2
     times = 1 if neighbours is Adjacency.ADD_REMOVE else 2
-    built, draws, seen = build(mechanism, k, neighbours), Draws(SeededBits(20)), {}
+    built, draws, seen = build(mechanism, k, neighbours), ExactDraws(SeededBits(20)), {}
     for _ in range(n):
         outcome = tuple(built.select(PublicCounts(np.array(counts)), draws).positions.tolist())
         seen[outcome] = seen.get(outcome, 0) + 1
@@ -137,7 +137,7 @@ def test_the_code_draws_from_its_law(mechanism, neighbours):
 def test_free_counts_have_the_noise_that_is_stated(k):
     n, truth = 4000, np.array([50, 90, 10, 70, 30])
     built = OneShotLaplace(k=k, epsilon=0.5, max_items_per_user=1)
-    draws, errors = Draws(SeededBits(21)), []
+    draws, errors = ExactDraws(SeededBits(21)), []
     for _ in range(n // k):
         selection = built.select(PublicCounts(truth, 1), draws)
         errors += (selection.scores - truth[selection.positions]).tolist()
@@ -170,7 +170,7 @@ def test_no_item_is_named_twice(mechanism, epsilon, counts):
     d = len(counts)
     for k in {1, 2, 100, max(d, 1)}:
         selection = mechanism(k=k, epsilon=epsilon).select(
-            PublicCounts(counts), Draws(SeededBits(4))
+            PublicCounts(counts), ExactDraws(SeededBits(4))
         )
         assert isinstance(selection, Selection)
         assert len(set(selection.positions.tolist())) == min(k, d)
@@ -179,7 +179,7 @@ def test_no_item_is_named_twice(mechanism, epsilon, counts):
             built = OneShotLaplace(
                 k=max(d, 1), epsilon=epsilon, max_items_per_user=1, extreme=extreme
             )
-            selection = built.select(PublicCounts(counts, 1), Draws(SeededBits(4)))
+            selection = built.select(PublicCounts(counts, 1), ExactDraws(SeededBits(4)))
             assert len(set(selection.positions.tolist())) == d
             near = np.abs(selection.scores - counts[selection.positions])
             assert (near <= 60 / epsilon + 1024).all()
@@ -195,7 +195,7 @@ def test_selecting_the_slow_way_is_the_same(mechanism, seed):
     for margin in (0.0, math.inf):
         bits = SeededBits(seed)
         selection = built.select(
-            PublicCounts(counts, given.get("max_items_per_user")), Draws(bits, margin)
+            PublicCounts(counts, given.get("max_items_per_user")), ExactDraws(bits, margin)
         )
         told = None if selection.scores is None else selection.scores.tolist()
         outcomes.append((selection.positions.tolist(), told, int(bits.words(1)[0])))
@@ -212,5 +212,7 @@ def test_the_adjacency_is_told():
 def test_evidence_bounded_more_loosely_is_refused():
     built = OneShotLaplace(k=3, epsilon=1.0, max_items_per_user=2)
     for bound in (None, 3):
-        refusal(lambda b=bound: built.select(PublicCounts(np.zeros(4, int), b), Draws()), "=2: ")
-    assert built.select(PublicCounts(np.zeros(4, int), 1), Draws()).scores is not None
+        refusal(
+            lambda b=bound: built.select(PublicCounts(np.zeros(4, int), b), ExactDraws()), "=2: "
+        )
+    assert built.select(PublicCounts(np.zeros(4, int), 1), ExactDraws()).scores is not None

@@ -18,7 +18,8 @@ from helpers.permuting import CANDIDATES, HUGE, classes_of, each, fixed, slack_c
 from shortlist.algorithms.slack import SlackClasses
 from shortlist.audit.exact.enumerator import Enumerator
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
+from shortlist.draws.permuting import first_accepted
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.mechanisms import PermuteAndFlip
 from shortlist.mechanisms.peeling import pick
@@ -77,8 +78,10 @@ class Pruned(Exception):  # noqa: N818 - no error
 class Pruning(Enumerator):
     """Replays the real permute-and-flip along all branches of its choices and coins."""
 
-    permute_and_flip = Draws.permute_and_flip
     least = 5e-5
+
+    def permute_and_flip(self, candidates):
+        return first_accepted(candidates, self)
 
     def _branch(self, asked, options):
         value = super()._branch(asked, options)
@@ -159,7 +162,7 @@ def deviation(seen, expected):
 
 
 def frequencies(candidates, n=3000, seed=11):
-    draws = Draws(SeededBits(seed))
+    draws = ExactDraws(SeededBits(seed))
     return Counter(draws.permute_and_flip(candidates) for _ in range(n))
 
 
@@ -191,14 +194,14 @@ def test_frequencies_tell_a_law_without_thinning(name):
 @pytest.mark.parametrize("seed", range(12))
 def test_forced_to_be_slow_it_names_the_same(candidates, seed):
     bits = SeededBits(seed), SeededBits(seed)
-    fast, slow = Draws(bits[0]), Draws(bits[1], math.inf)
+    fast, slow = ExactDraws(bits[0]), ExactDraws(bits[1], math.inf)
     for _ in range(3):
         assert fast.permute_and_flip(candidates) == slow.permute_and_flip(candidates)
     assert bits[0].words(1) == bits[1].words(1)
 
 
 @dataclass(frozen=True)
-class Counting(Draws):
+class Counting(ExactDraws):
     """Draws that note each proposal."""
 
     proposals: list = field(default_factory=list)
@@ -235,7 +238,7 @@ def test_astronomically_many_sequences_take_few_draws(counts, k, decay, margin, 
     named = [draws.permute_and_flip(candidates) for _ in range(n)]
     # So many compete that the first accepted arrives at once: nothing is thinned out.
     assert draws.proposals == named
-    fast = Draws(SeededBits(8))
+    fast = ExactDraws(SeededBits(8))
     assert named == [fast.permute_and_flip(candidates) for _ in range(n)]
 
 
@@ -286,7 +289,7 @@ def test_the_picks_share_epsilon(k, epsilon):
 @pytest.mark.parametrize("way", [flip, pick])
 def test_groups_of_which_nobody_is_left_are_never_picked(way):
     values, left = ints(60, 9, 8, 7, 3, 1, 0), ints(2, 0, 1, 0, 0, 1, 3)
-    draws, seen = Draws(SeededBits(1)), set()
+    draws, seen = ExactDraws(SeededBits(1)), set()
     for _ in range(400):
         seen.add(way(0.05, values, left, draws))
     assert seen == {0, 2, 5, 6}
@@ -298,7 +301,7 @@ def test_a_pick_that_lands_far_below_is_one_of_what_is_left_there():
     # What is lumped weighs 2^-131, so three words of ones fall there, and the next are fresh.
     values, left = ints(100, 9, 8, 7), ints(1, 0, 2, 3)
     assert ExponentialWeights(values, left, 1.0).single == 1
-    seen = Counter(pick(1.0, values, left, Draws(OnesFirst(3, seed))) for seed in range(4000))
+    seen = Counter(pick(1.0, values, left, ExactDraws(OnesFirst(3, seed))) for seed in range(4000))
 
     def odds(epsilon):
         share = 3 / (3 + 2 * math.exp(epsilon))

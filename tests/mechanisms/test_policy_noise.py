@@ -14,7 +14,7 @@ from helpers.policy_histograms import GAPS, contributions, fixed, units_of
 from shortlist.algorithms.policies import MOST_ITEMS, shuffled, users_shuffled
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.reals import LaplaceCDF, NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import MOST_USERS
@@ -36,7 +36,7 @@ def test_users_who_hold_nothing_have_no_turn():
 
 
 def test_large_orders_are_permutations():
-    order = shuffled(10_000, Draws(SeededBits(1)))
+    order = shuffled(10_000, ExactDraws(SeededBits(1)))
     assert sorted(order.tolist()) == list(range(10_000))
     places = np.corrcoef(order, np.arange(10_000))[0, 1]
     assert abs(places) < 4.5 / math.sqrt(10_000)
@@ -135,10 +135,10 @@ def test_the_cutoff_must_be_a_whole_number_and_not_below_the_threshold():
 
 @pytest.mark.parametrize("bound", [1, 5, 40])
 def test_sets_may_be_bounded_already(bound):
-    held = contributions([range(40)] * 90, 40).bounded(bound, Draws(SeededBits(2)))
+    held = contributions([range(40)] * 90, 40).bounded(bound, ExactDraws(SeededBits(2)))
     mechanism = PolicyGaussian(epsilon=9.0, delta=1e-3, max_items_per_user=5)
     for built in (mechanism, PolicyGreedy(epsilon=9.0, delta=1e-3)):
-        positions = built.select(held, Draws(SeededBits(3))).positions.tolist()
+        positions = built.select(held, ExactDraws(SeededBits(3))).positions.tolist()
         assert 10 < len(set(positions)) == len(positions) <= 40
 
 
@@ -158,7 +158,7 @@ def test_a_cutoff_that_no_item_reaches_is_as_many_users_as_there_can_be(epsilon)
     assert mechanism.threshold + 3 / epsilon > mechanism.cutoff == MOST_USERS
     assert units_of(data, range(30), mechanism.cutoff).tolist()[:2] == [30, 0]
     for seed in range(5):
-        named = mechanism.select(contributions(data), Draws(SeededBits(seed))).positions
+        named = mechanism.select(contributions(data), ExactDraws(SeededBits(seed))).positions
         assert set(named.tolist()) in (set(), {0}, {1})
 
 

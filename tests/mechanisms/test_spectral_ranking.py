@@ -16,7 +16,7 @@ from helpers.refusals import refusal
 from helpers.spectral import EPSILON, NEAR, Watched, build, exact_scores
 from shortlist.algorithms.random_walk import Walk
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import Outcomes, Wants
 from shortlist.experiments import bradley_terry
 from shortlist.mechanisms import SpectralRanking
@@ -119,13 +119,13 @@ def test_every_single_pair_is_needed(n):
     for missing in pairs:
         seen = walks.outcomes(n, [(*pair, 4, 2) for pair in pairs if pair != missing])
         refusal(
-            lambda x=seen: build().select(x, Draws(SeededBits(1))),
+            lambda x=seen: build().select(x, ExactDraws(SeededBits(1))),
             "not every pair of items was compared",
             "contraction",
         )
-        assert len(build(contraction=0.9).select(seen, Draws(SeededBits(1))).positions) == 1
+        assert len(build(contraction=0.9).select(seen, ExactDraws(SeededBits(1))).positions) == 1
     whole = walks.outcomes(n, [(*pair, 4, 2) for pair in pairs])
-    assert len(build(n).select(whole, Draws(SeededBits(1))).positions) == n
+    assert len(build(n).select(whole, ExactDraws(SeededBits(1))).positions) == n
 
 
 def test_what_the_bound_of_a_user_left_out_is_said():
@@ -143,10 +143,10 @@ def test_what_the_bound_of_a_user_left_out_is_said():
     alone = walks.outcomes(3, [(0, 1, 1, 1)], 3)
     path = walks.outcomes(3, [(0, 1, 1, 1), (1, 2, 1, 1)], 3)
     drawn = "of at most 3 comparisons of each user"
-    refusal(lambda: kept.select(two, Draws()), "no chain of comparisons links", drawn)
-    refusal(lambda: kept.select(alone, Draws()), "1 of 3 public items was compared", drawn)
+    refusal(lambda: kept.select(two, ExactDraws()), "no chain of comparisons links", drawn)
+    refusal(lambda: kept.select(alone, ExactDraws()), "1 of 3 public items was compared", drawn)
     every = build(max_comparisons_per_user=3)
-    refusal(lambda: every.select(path, Draws()), "not every pair of items was", drawn)
+    refusal(lambda: every.select(path, ExactDraws()), "not every pair of items was", drawn)
     assert kept.assumes[1].endswith(
         "at most 0.9, whichever comparisons of each user are drawn to count; other outcomes are "
         "not protected"
@@ -154,7 +154,7 @@ def test_what_the_bound_of_a_user_left_out_is_said():
 
 
 def noise_of(seen, **options):
-    return build(**options).select(seen, Draws(SeededBits(1))).noise_sd
+    return build(**options).select(seen, ExactDraws(SeededBits(1))).noise_sd
 
 
 def test_where_all_pairs_were_compared_the_larger_gap_counts():
@@ -211,7 +211,7 @@ def test_a_delta_is_not_used():
 def test_evidence_bounded_more_loosely_is_refused():
     seen = walks.complete(2, 1, [1])
     built = build(1, max_comparisons_per_user=2)
-    refusal(lambda: built.select(seen, Draws()), "max_comparisons_per_user=2: ", "not bounded")
+    refusal(lambda: built.select(seen, ExactDraws()), "max_comparisons_per_user=2: ", "not bounded")
 
 
 def test_the_contraction_is_rounded_up():
@@ -225,7 +225,7 @@ def test_the_contraction_is_rounded_up():
 @pytest.mark.parametrize("epsilon", [0.1, 3.0])
 def test_the_noise_is_the_one_that_is_stated(epsilon):
     n, seen = 3000, walks.complete(3, 4, [2, 1, 3])
-    scores, draws, errors = np.array(exact_scores(seen, 2)), Draws(SeededBits(5)), []
+    scores, draws, errors = np.array(exact_scores(seen, 2)), ExactDraws(SeededBits(5)), []
     mechanism = SpectralRanking(k=3, epsilon=epsilon)
     for _ in range(n // 3):
         selection = mechanism.select(seen, draws)
@@ -248,7 +248,7 @@ def test_the_sum_over_all_scores_takes_less_noise_than_was_published():
     won, lost = rows["winner"].to_numpy(), rows["loser"].to_numpy()
     seen = Outcomes.of_rows(won, lost, m)
     selection = SpectralRanking(k=k, epsilon=epsilon, contraction=rho, degree=degree).select(
-        seen, Draws(SeededBits(1))
+        seen, ExactDraws(SeededBits(1))
     )
     scale = selection.noise_sd / math.sqrt(2)
     assert published / scale == pytest.approx(8 * math.sqrt(k * math.log(m / delta)), rel=0.01)

@@ -9,7 +9,7 @@ from helpers.threshold import EPSILON, KINDS, Unbatched, build, every, reading_e
 from helpers.views import Listed, hard_family
 from shortlist.algorithms.race import Race
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms import threshold_top_k
 from shortlist.mechanisms.threshold_top_k import ThresholdTopK
 
@@ -23,7 +23,7 @@ def test_selecting_the_slow_way_is_the_same(noise, seed):
     for margin in (0.0, math.inf):
         bits, view = SeededBits(seed), Listed(scores)
         built = build(ThresholdTopK, noise, 1 + seed % 4, 0.7)
-        told = built.select(view, Draws(bits, margin)).positions.tolist()
+        told = built.select(view, ExactDraws(bits, margin)).positions.tolist()
         outcomes.append((told, view.n_sorted, view.n_random, int(bits.words(1)[0])))
     assert outcomes[0] == outcomes[1]
 
@@ -36,7 +36,7 @@ def test_gaps_are_never_named_and_all_others_are_where_k_is_large(noise, costs):
         exists = np.flatnonzero(np.array(scores) >= 0).tolist()
         for k in (1, 5, 200):
             view = Listed(np.array(scores, int), costs)
-            named = build(ThresholdTopK, noise, k).select(view, Draws()).positions.tolist()
+            named = build(ThresholdTopK, noise, k).select(view, ExactDraws()).positions.tolist()
             assert set(named) <= set(exists)
             assert len(set(named)) == len(named) == min(k, len(exists))
 
@@ -44,7 +44,7 @@ def test_gaps_are_never_named_and_all_others_are_where_k_is_large(noise, costs):
 def test_the_code_draws_from_its_law():
     scores, n, k = (3, 2, 0, 1), 2000, 2
     for noise in KINDS:
-        built, draws, seen = build(ThresholdTopK, noise, k), Draws(SeededBits(11)), {}
+        built, draws, seen = build(ThresholdTopK, noise, k), ExactDraws(SeededBits(11)), {}
         for _ in range(n):
             outcome = tuple(built.select(Listed(scores), draws).positions.tolist())
             seen[outcome] = seen.get(outcome, 0) + 1
@@ -71,7 +71,7 @@ SHAPES = {
 
 def accesses(kind, scores, k, seed, **given):
     view = Listed(scores, **given)
-    kind(k=k, epsilon=1.0).select(view, Draws(SeededBits(seed)))
+    kind(k=k, epsilon=1.0).select(view, ExactDraws(SeededBits(seed)))
     return view
 
 
@@ -93,7 +93,7 @@ def test_accesses_are_within_the_bound(shape, k):
 def test_reading_in_pages_costs_at_most_twice_as_much_on_the_same_noise(monkeypatch, seed):
     # The same numbers for both: those of a race that was run to its end.
     m, k = 2000, 1 + 9 * (seed % 2)
-    race = Race(m, Draws(SeededBits(seed)))
+    race = Race(m, ExactDraws(SeededBits(seed)))
     ids, told = race.sorted_access(0, m)
     by_id = told[np.argsort(ids)]
 

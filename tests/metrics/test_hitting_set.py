@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.metrics import best_hitting_set, greedy_hitting_set, hits, missed_users
 
@@ -66,7 +66,7 @@ def test_the_best_set_is_best(rows, k):
 
 @given(ROWS, st.integers(1, 3), st.integers(1, N_ITEMS))
 def test_what_bounding_left_out_is_not_held(rows, bound, k):
-    bounded = of_rows(rows).bounded(bound, Draws(SeededBits(1)))
+    bounded = of_rows(rows).bounded(bound, ExactDraws(SeededBits(1)))
     ranges = zip(bounded.starts.tolist(), bounded.sizes.tolist(), strict=True)
     kept = [
         (user, item)

@@ -15,7 +15,7 @@ from helpers.forms import FORMS, counting, everything_shown
 from helpers.refusals import MARKER, refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import Wants, Wins
 from shortlist.mechanisms import WinCount
 from shortlist.questions import Rank
@@ -24,7 +24,7 @@ from shortlist.questions import Rank
 def shown(source, mechanism=WinCount, k=1, seed=1):
     """The evidence, as a dict of the wins by item."""
     wants = source.plan(Rank(k), epsilon=1.0, mechanism=mechanism).mechanism.wants
-    showing = engines.shown(source, wants, Draws(SeededBits(seed)))
+    showing = engines.shown(source, wants, ExactDraws(SeededBits(seed)))
     items = showing.items(np.arange(len(showing.evidence.counts)))["item"].to_list()
     return dict(zip(items, showing.evidence.counts.tolist(), strict=True))
 
@@ -40,7 +40,7 @@ def test_every_kind_of_public_items_on_every_kind_of_input(form):
     assert release.mechanism == WinCount(k=3, epsilon=5.0)
     assert np.abs(np.subtract(list(release.scores), [7 * STEP, 6 * STEP, 5 * STEP])).max() < 12
     assert release.scores.unit == "noisy number of wins"
-    assert release.to_polars().columns == ["rank", "item", "score"]
+    assert release.to_polars().columns == ["rank", "item", "wins"]
     some = [*ITEMS[1:], "nobody compares this"]
     ranked = comparisons(data, public_items=some).rank(7, epsilon=5.0).items
     assert ranked[:5] == ITEMS[1:6]  # the last one's wins were against an item that is not public

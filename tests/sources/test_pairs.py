@@ -27,7 +27,7 @@ def test_both_questions_on_every_kind_of_input(form):
     assert top.items == ITEMS[:3]
     domain = source.domain(**ASK)
     assert domain.items == ITEMS
-    assert top.to_polars().schema == {"rank": pl.UInt32, TITLE: pl.String, "score": pl.Float64}
+    assert top.to_polars().schema == {"rank": pl.UInt32, TITLE: pl.String, "weight": pl.Float64}
 
 
 def test_public_items_on_every_kind_of_input(form):
@@ -53,7 +53,7 @@ def test_items_of_several_columns(name, tmp_path):
     assert source.domain(**ASK).items == SEVERAL
     release = source.top_k(2, **ASK)
     assert release.items == SEVERAL[:2]
-    assert release.to_polars().columns == ["shortlist_rank", *NAMES, "score"]
+    assert release.to_polars().columns == ["shortlist_rank", *NAMES, "weight"]
     public = sl.pairs(frame, user=USER, item=tuple(NAMES), public_items=SEVERAL)
     assert public.top_k(3, epsilon=5.0).items == SEVERAL
 

@@ -77,7 +77,7 @@ def test_an_empty_table_gives_an_empty_release(form):
     for release in (source.top_k(3, **ASK), source.domain(**ASK)):
         assert release.items == []
         assert len(release.scores) == 0
-        assert release.to_polars().columns == ["rank", TITLE, "score"]
+        assert release.to_polars().columns == ["rank", TITLE, "weight"]
         assert all("0 items" in text for text in everything_shown(release)[:1])
 
 

@@ -263,7 +263,7 @@ def test_the_database_fails_in_the_middle(postgresql):
 def test_a_store_of_another_kind():
     """Whoever has counts elsewhere gives rows, and everything else is there."""
 
-    class Rows(stores.Rows):
+    class Rows(stores.StoredRows):
         size, origin = 4, "elsewhere"
 
         def __init__(self):

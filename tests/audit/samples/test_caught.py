@@ -15,7 +15,7 @@ from shortlist.audit.running import _by_samples
 from shortlist.audit.samples._frequencies import DOUBT, certain_loss, likelier_event
 from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms import (
     JointOrPeel,
     OneShotLaplace,
@@ -83,7 +83,7 @@ class WrongAlone(Peeling):
     """Right as long as samples are drawn together."""
 
     def select(self, evidence, draws):
-        loud = 20.0 if type(draws) is Draws else 1.0
+        loud = 20.0 if type(draws) is ExactDraws else 1.0
         return Selection(peel(evidence.counts, self.k, self.local_epsilon * loud, draws))
 
 

@@ -14,7 +14,7 @@ from shortlist.audit.samples._together import sample
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.mechanisms import Peeling, Selection
 from shortlist.mechanisms.registry import every_mechanism
@@ -93,7 +93,7 @@ def test_a_group_of_one_is_as_alone():
 
     for seed in range(20):
         (together,) = sample(run, 1, SeededBits(seed))
-        assert [together] == run(Draws(SeededBits(seed)))
+        assert [together] == run(ExactDraws(SeededBits(seed)))
 
 
 def test_what_was_drawn_later_belongs_to_what_was_told_before():
@@ -195,7 +195,7 @@ def homogeneous(first, second):
 @pytest.mark.parametrize("way", ALIKE + APART)
 def test_whatever_is_made_of_told_values_has_the_law_of_the_code(way):
     together = sample(told_twice(way, []), 500, SeededBits(5))
-    run, draws = told_twice(way, []), Draws(SeededBits(6))
+    run, draws = told_twice(way, []), ExactDraws(SeededBits(6))
     alone = Counter(outcome for _ in range(1500) for outcome in run(draws))
     assert together.total() == 500
     assert homogeneous(together, alone) > 1e-4

@@ -8,7 +8,7 @@ import pytest
 from helpers.exactness import Script
 from shortlist.audit.samples._noisy_rows import NOBODY, order_of_rows
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace, Normal
 
 
@@ -24,11 +24,11 @@ def test_rows_are_as_one_by_one(margin, at_least, k, digits):
     how = {"digits": digits, "unit": 1.0, "k": k}
     how["at_least"] = None if at_least is None else np.array(at_least)
     bits = Script(*words.ravel().tolist())
-    rows, columns = order_of_rows(Draws(bits, margin), n_rows, scores, noises, **how)
+    rows, columns = order_of_rows(ExactDraws(bits, margin), n_rows, scores, noises, **how)
     assert bits.read == 8 * n_rows
     assert rows.shape == (n_rows, k or 4)
     for i in range(n_rows):
-        own = Draws(Script(*words[:, i].ravel().tolist()), margin)
+        own = ExactDraws(Script(*words[:, i].ravel().tolist()), margin)
         positions, values = own.order(scores, noises, **how)
         assert [*positions, *[NOBODY] * (rows.shape[1] - len(positions))] == rows[i].tolist()
         if digits is not None:
@@ -37,6 +37,6 @@ def test_rows_are_as_one_by_one(margin, at_least, k, digits):
 
 def test_rows_that_intervals_leave_open_are_put_in_order_one_by_one():
     bits = Script(5, 5, 9, 5, 8, 1)  # of the first row, equal words: the last two decide
-    rows, _ = order_of_rows(Draws(bits), 2, np.array([0, 0]), [Laplace(1.0)], digits=None)
+    rows, _ = order_of_rows(ExactDraws(bits), 2, np.array([0, 0]), [Laplace(1.0)], digits=None)
     assert bits.read == 6
     assert rows.tolist() == [[1, 0], [0, 1]]
