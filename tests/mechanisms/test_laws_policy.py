@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
+from helpers.laws import agree
 from helpers.losses import hockey_stick, neighbours
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from shortlist.audit.exact.enumerator import law
@@ -48,12 +49,6 @@ def rows_of(data):
 def output_law(mechanism, data, n_items=3):
     held = held_by(rows_of(data), len(data), n_items)
     return law(lambda draws: frozenset(mechanism.select(held, draws).positions.tolist()))
-
-
-def agree(law, oracle, tolerance):
-    assert abs(sum(law.values()) - 1) < tolerance
-    for outcome in law.keys() | oracle.keys():
-        assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
 
 
 # --- the definitions

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.hitting import contributions, picks_oracle, positions_law
+from helpers.laws import agree
 from helpers.losses import hockey_stick, largest_log_ratio, neighbours
 from helpers.oracles_of_users import discovery_oracle
 from helpers.refusals import refusal
@@ -28,14 +29,6 @@ from shortlist.privacy import Approximate, Pure
 from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
 fixed = settings(derandomize=True, deadline=None, max_examples=100)
-
-
-def agree(law, oracle, tolerance):
-    assert abs(sum(law.values()) - 1) < tolerance
-    for outcome in law.keys() | oracle.keys():
-        assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
-
-
 SETS = [frozenset(s) for n in range(1, 4) for s in itertools.combinations(range(3), n)]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli._options import Form
+from shortlist.cli._common_options import Form
 from shortlist.cli._publishing import print_text, publish, tell_of_long_answers
 from shortlist.cli.failure import discard_output, warn
 from shortlist.cli.memory import prepare

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli._options import Form
+from shortlist.cli._common_options import Form
 from shortlist.cli._tables import require_input_format, require_one_table
 from shortlist.errors import InputError
 from shortlist.release.sheet import SHORT
