@@ -34,6 +34,7 @@ Set: TypeAlias = Lost | NovelItems | None
 
 _LEAST = 1e-300  # added to every delta that is not 0: what underflows may have been there
 _LEFT_OUT = 1e-6  # of delta, at the ends of windows
+_FAR = 4.0  # standard deviations of the loss, up to which a coin moves it on a grid
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,9 @@ class Composition:
             rest = epsilon - moved
             if is_gaussian(self.merged):
                 return float(gaussian_curve(rest, mu_of(self.merged, shared), up=False))
-            valuation = _valuation(self.merged, rest, fineness, self.rho, 0.0, up=False)
-            profile = valuation.value(self.merged, shared)
+            stages = _without_pure_ways(self.merged, rest)
+            valuation = _valuation(stages, rest, fineness, self.rho, 0.0, up=False)
+            profile = valuation.value(stages, shared)
             return float(profile.values[-profile.first])
 
         return max(both_directions(value, lost) * (1 - self._rounding) - _LEAST, 0.0)
@@ -165,8 +167,9 @@ class _Reader:
         """The worst of both directions, for a user of these novel items."""
         if lost >= 1:
             return 1.0
-        if lost > 0 and -math.log1p(-lost) > math.sqrt(2 * self.rho) / 8:
-            # Far from 0, no grid is needed: between R and R = 0, the function is below its chord.
+        far = _FAR * math.sqrt(2 * self.rho)
+        if not is_gaussian(self.stages) and -math.log1p(-lost) > far:
+            # No grid reaches so far. Between R and R = 0, the function is below its chord.
             return lost + (1 - lost) * self.value(shared, 0.0)
         return both_directions(self._reading(shared, lost), lost)
 
@@ -198,7 +201,7 @@ def _valuation(
     stages: Stages, epsilon: float, fineness: float, rho: float, start: float, *, up: bool
 ) -> Valuation:
     precision = min(max(zcdp_delta(rho, max(epsilon, 0.0)) * _LEFT_OUT, _LEAST), 1e-4)
-    grid = Grid(*spacing(stages, fineness), epsilon, up, precision)
+    grid = Grid(*spacing(stages, fineness, up=up), epsilon, up, precision)
     return Valuation(grid, start)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_node", "cell_bound", "divide", "pad", "sweep"]
+__all__ = ["best_node", "cell_bound", "divide", "maximise", "node_value", "pad", "sweep"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -77,17 +77,23 @@ class UnitCoin:
         growth = math.floor(_exp(self.epsilon) * (1 - Fraction(1, 10**80)) * one)
         decay = math.ceil(_exp(-self.epsilon) * (1 + Fraction(1, 10**80)) * one)
         chance = 0
-        for _ in range(_LONGEST):
+        self._require_an_end()
+        while chance < one:
             yield chance
-            if chance == one:
-                return
             left = max(one - chance - delta, 0)
             above = one - (-(-decay * left // one))
             chance = min(growth * chance // one + delta, above, one)
-        raise InputError(
-            f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that no item would ever be "
-            "named for certain."
-        )
+        yield one
+
+    def _require_an_end(self) -> None:
+        """The chance is about 1/2 where e^(n epsilon) is (e^epsilon - 1) / (2 delta)."""
+        growth = math.expm1(min(self.epsilon, 1.0))
+        needed = 2 * math.log1p(growth / self.delta) / self.epsilon
+        if needed > _LONGEST:
+            raise InputError(
+                f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that an item would need "
+                f"{needed:.0f} units to be named for certain."
+            )
 
 
 def _exp(x: float) -> Fraction:

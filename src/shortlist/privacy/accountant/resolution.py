@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
@@ -36,8 +38,12 @@ class Spacing(NamedTuple):
     parts: int
 
 
-def spacing(stages: Stages, fineness: float = 1.0) -> Spacing:
-    """The step for these stages; errors fall with the square of the fineness."""
+def spacing(stages: Stages, fineness: float = 1.0, *, up: bool = True) -> Spacing:
+    """The step for these stages; errors fall with the square of the fineness.
+
+    Where ranges differ, they are whole numbers of steps, rounded up or down: by as little as a
+    small choice of steps allows.
+    """
     whole = math.sqrt(spread_of(stages).variance)
     ranges = list(_ranges(stages))
     if ranges:
@@ -46,7 +52,7 @@ def spacing(stages: Stages, fineness: float = 1.0) -> Spacing:
         wanted = _steps(sum(stage.times for stage in ranges)) * share * fineness
         parts = max(2, math.ceil(wanted), math.ceil(20 * main.epsilon * fineness))
         if main.epsilon / parts >= whole / (4 * _DEVIATION):
-            return Spacing(main.epsilon, _aligned(parts, main.epsilon, ranges))
+            return Spacing(main.epsilon, _aligned(parts, main.epsilon, ranges, up=up))
     return Spacing(whole, math.ceil(_DEVIATION * fineness))
 
 
@@ -56,18 +62,18 @@ def _steps(times: int) -> float:
     return max(_USUAL, min(_FINEST, 5 * _FINEST // (2 * times)))
 
 
-def _aligned(parts: int, base: float, ranges: list[BoundedRange | PureStage]) -> int:
+def _aligned(parts: int, base: float, ranges: list[BoundedRange | PureStage], *, up: bool) -> int:
     """A number of parts of which other ranges are nearly whole numbers as well."""
-    if all(stage.epsilon == base for stage in ranges):
+    others = [stage for stage in ranges if stage.epsilon != base]
+    if not others:
         return parts
-
-    def excess(parts: int) -> float:
-        step = base / parts
-        return sum(
-            s.times * (math.ceil(s.epsilon / step * (1 - 1e-15)) * step - s.epsilon) for s in ranges
-        )
-
-    return min(range(parts, parts + max(8, parts // 2)), key=excess)
+    counts = np.arange(parts, parts + max(8, parts // 2))
+    lost = np.zeros(len(counts))
+    for stage in others:
+        steps = stage.epsilon / base * counts
+        whole = np.ceil(steps) if up else np.floor(steps)
+        lost += stage.times * np.abs(whole - steps) / counts
+    return int(counts[np.argmin(lost)])
 
 
 def _ranges(stages: Stages) -> Iterator[BoundedRange | PureStage]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,9 +18,7 @@ __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_we
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
 _CLOSE = 3e-3  # of delta, where a threshold is looked for
-_GOLDEN = (math.sqrt(5) - 1) / 2
-_WIDER = 1.5  # the most by which more noise than is needed may make a threshold smaller
-_LOOKS = 8
+_LEAST_SHARE = 1e-6  # of delta, for a threshold
 
 
 class Release(NamedTuple):
@@ -65,8 +62,8 @@ def least_noise(
     """The least threshold that one release allows, and the noise it goes with.
 
     A user whose items are all shared needs all of delta for the noise, one whose items are all
-    novel needs it for the threshold: each gets nearly all. Only where epsilon is small for the
-    noise, users between these two need more, and then a little more noise allows a lower threshold.
+    novel needs it for the threshold: each gets nearly all, and less noise than that cannot be. Were
+    a user between these two the worst, the threshold would be higher for that.
 
     Args:
         epsilon: Of the guarantee, above 0.
@@ -79,59 +76,28 @@ def least_noise(
     >>> round(sigma, 3), round(threshold, 2)
     (4.225, 23.81)
     """
+    sigma = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift) * (1 + 2.0**-36)
 
-    def at(sigma: float) -> Release | None:
-        def threshold(lost: float) -> float:
-            return least_threshold(sigma, lost, bound)
+    def release(lost: float) -> Release:
+        return Release(sigma, least_threshold(sigma, lost, bound))
 
-        def holds(lost: float) -> bool:
-            release = Release(sigma, threshold(lost))
-            whole = noisy_weights(release, bound, drift=drift, by_policy=by_policy)
-            return whole.delta(epsilon) <= delta
+    def holds(lost: float) -> bool:
+        whole = noisy_weights(release(lost), bound, drift=drift, by_policy=by_policy)
+        return whole.delta(epsilon) <= delta
 
-        lost = _largest_share(holds, delta)
-        return None if lost is None else Release(sigma, threshold(lost))
-
-    least = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift) * (1 + 2.0**-36)
-    found = at(least)
-    if found is not None and found.threshold <= least_threshold(least, delta, bound) * (1 + 1e-7):
-        return found
-    return _with_more_noise(at, least, found)
+    return release(_largest_share(holds, delta))
 
 
-def _with_more_noise(
-    at: Callable[[float], Release | None], least: float, found: Release | None
-) -> Release:
-    """The least threshold by golden section between the least noise and 1.5 times as much."""
-    low, high = least, least * _WIDER
-    best = found
-    for _ in range(_LOOKS):
-        span = (high - low) * _GOLDEN
-        left, right = at(high - span), at(low + span)
-        for release in (left, right):
-            if release is not None and (best is None or release.threshold < best.threshold):
-                best = release
-        if right is not None and (left is None or right.threshold < left.threshold):
-            low = high - span
-        elif left is not None:
-            high = low + span
-        else:
-            low = low + span
-    if best is None:
-        raise InputError("the guarantee cannot be met by noisy weights.")
-    return best
-
-
-def _largest_share(holds: Callable[[float], bool], delta: float) -> float | None:
+def _largest_share(holds: Callable[[float], bool], delta: float) -> float:
     """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
-    whole = delta * (1 - 1e-9)
-    if holds(whole):
-        return whole
-    good, bad = whole / 2, whole
+    good = delta * (1 - 1e-9)
+    if holds(good):
+        return good
+    bad = good
     while not holds(good):
-        good, bad = good / 4, good
-        if good < whole * 1e-6:
-            return None
+        good, bad = good / 2, good
+        if good < delta * _LEAST_SHARE:
+            raise InputError(f"delta={delta!r}: no threshold can be fitted to it.")
     while bad - good > _CLOSE * good:
         middle = (good + bad) / 2
         good, bad = (middle, bad) if holds(middle) else (good, middle)

@@ -1,0 +1,269 @@
+"""Planted mistakes, each one function replaced, that the checks of the accountant catch."""
+
+import math
+
+import numpy as np
+import pytest
+
+import accountant_twins as twins
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    GaussianStage,
+    NovelItems,
+    Threshold,
+    composition,
+    directions,
+    gaussians,
+    loops,
+)
+from shortlist.privacy.accountant.grid import Grid, Profile, Window
+
+PICKS, EPSILON, COARSE = (BoundedRange(0.5, 3),), 0.8, 0.001
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered():
+    yield
+    forget()
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """The loops as they are written, so that one of them can be replaced; and the compiled ones."""
+    compiled = {name: getattr(loops, name) for name in loops.__all__}
+    assert all(loop.compiled for loop in compiled.values())
+    for name, loop in compiled.items():
+        monkeypatch.setattr(loops, name, loop.plain)
+    forget()
+    return compiled
+
+
+def forget():
+    composition._reader.cache_clear()
+    composition._Reader._valuation.cache_clear()
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_compiled_loops_do_what_is_written(plain, up):
+    values, steps, nodes = np.sort(np.random.default_rng(1).random(300)), 12, np.arange(400)
+    decay = np.exp(-nodes * 0.01)
+    excess = decay[: steps + 1] * -np.expm1((nodes[: steps + 1] - steps) * 0.01)
+    results = []
+    for sweep in (loops.sweep, plain["sweep"]):
+        room = np.append(values, np.zeros(40))
+        firsts, lasts = (
+            np.array([0, -5, -9, -3, -8, -9, 0]),
+            np.array([299, 290, 295, 280, 281, 8, 3]),
+        )
+        linear, edges = np.full(7, 1.5), np.empty(80, np.int64)
+        rise, padded, target = -np.expm1(-nodes * 0.01), np.empty(400), np.empty(340)
+        sweep(room, firsts, lasts, steps, decay, rise, excess, up, linear, padded, target, edges)
+        results.append(room[:4])
+    assert results[0] == pytest.approx(results[1], rel=1e-12)
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_cell_bound_of_its_ends_alone_is_caught(monkeypatch):
+    """The chance taken to be linear in the cell, and so the best choice to be at an end."""
+
+    def ends(near, far, near_low, far_low, near_chance, far_chance, arch):  # noqa: ARG001
+        return max(
+            near_low + near_chance * (near - near_low), far_low + far_chance * (far - far_low)
+        )
+
+    local, mu, epsilon = 1.0, 3.0, 0.8
+    truth = max(
+        chance * float(twins.curve(epsilon - t, mu).mid())
+        + (1 - chance) * float(twins.curve(epsilon - t + local, mu).mid())
+        for t in np.linspace(0, local, 400)
+        for chance in [math.expm1(t - local) / math.expm1(-local)]
+    )
+    stages = BoundedRange(local), GaussianStage(mu)
+    assert Composition(stages).delta(epsilon, fineness=COARSE) >= truth
+    monkeypatch.setattr(loops, "cell_bound", ends)
+    forget()
+    assert Composition(stages).delta(epsilon, fineness=COARSE) < truth
+
+
+@pytest.mark.usefixtures("plain")
+def test_the_arch_of_the_chance_cannot_be_left_out():
+    """A first-order bound, with the chance on its own chord: exact values on one wide cell tell."""
+    local = 3.0
+    cell_bound = loops.cell_bound
+    nodes = np.array([0.0, local])
+    decay, whole = np.exp(-nodes), -math.expm1(-local)
+    arch = decay[1] * (decay[0] - decay[1]) ** 2 / (whole * decay[1] ** 2 * decay[0])
+
+    def value(x):  # linear in R, so that chords are exact
+        return 1 - math.exp(-x - 5)
+
+    ends = value(0), value(local), value(-local), value(0)
+    truth = max(
+        chance * value(t) + (1 - chance) * value(t - local)
+        for t in np.linspace(0, local, 200)
+        for chance in [math.expm1(t - local) / math.expm1(-local)]
+    )
+    assert cell_bound(*ends, 1.0, 0.0, arch) >= truth
+    assert cell_bound(*ends, 1.0, 0.0, 0.0) < truth
+
+
+def test_a_chord_from_below_is_caught(monkeypatch):
+    """Between nodes and beyond the last one, the value of the node below."""
+    mu = 1.0
+    stages = gaussian_on_the_grid(mu)
+    truth = float(twins.curve(1.0, mu).mid())
+    assert Composition(stages).delta(1.0, fineness=0.05) >= truth
+
+    def below(panels, places, parts, width, mu):
+        near, far = cell_masses(panels, places, parts, width, mu)
+        return near + far, np.zeros_like(far)
+
+    cell_masses = gaussians.cell_masses
+    monkeypatch.setattr(gaussians, "cell_masses", below)
+    forget()
+    assert Composition(stages).delta(1.0, fineness=0.05) < truth
+
+
+def test_what_is_beyond_the_grid_cannot_stay_at_its_last_value(monkeypatch):
+    """The chord to R = 0 taken from below: the last value, wherever more is asked for."""
+    truth = twins.value(PICKS, EPSILON, 60)
+    stages = (GaussianStage(1e-3), *PICKS)
+    assert Composition(stages).delta(EPSILON) >= truth
+
+    def windows(self, before, after, start):
+        first, last = ordinary(self, before, after, start)
+        short = np.floor(self.epsilon / self.step).astype(np.int64) - 2
+        return np.minimum(first, short), np.minimum(last, short)  # nothing above epsilon is kept
+
+    ordinary = Grid.windows
+    monkeypatch.setattr(Grid, "windows", windows)
+    forget()
+    assert Composition(PICKS).delta(EPSILON) >= truth  # bounded by the chord: sound, if loose
+    monkeypatch.setattr(
+        Grid, "_above", lambda _, profile, nodes: np.full(len(nodes), profile.values[-1])
+    )
+    forget()
+    short = Composition((GaussianStage(0.5), EitherStage((GaussianStage(0.8),), ())))
+    assert short.delta(EPSILON) < float(twins.curve(EPSILON, math.hypot(0.5, 0.8)).mid())
+
+
+def gaussian_on_the_grid(mu):
+    """A Gaussian before a branch whose first way is the worse everywhere: together one of mu."""
+    return GaussianStage(0.6 * mu), EitherStage((GaussianStage(0.8 * mu),), (GaussianStage(0.1),))
+
+
+def test_a_dropped_tail_is_caught(monkeypatch):
+    mu, epsilon = 1.0, 1.0
+    truth = float(twins.curve(epsilon, mu).mid())
+
+    def near(step, mu, far):  # noqa: ARG001
+        return ordinary(step, mu, 2.0)
+
+    def dropped(step, mu, far):  # noqa: ARG001
+        return ordinary(step, mu, 2.0)._replace(beyond=0.0)
+
+    ordinary = gaussians.masses_above
+    for law, sound in ((near, True), (dropped, False)):
+        monkeypatch.setattr(gaussians, "masses_above", law)
+        forget()
+        assert (Composition(gaussian_on_the_grid(mu)).delta(epsilon) >= truth) is sound
+
+
+@pytest.mark.parametrize("step", [0.01, 0.3, 2.0])
+def test_the_q_mass_of_cells_is_kept(step, monkeypatch):
+    """On a function that is linear in R, noise changes nothing: its mean of R is that of before."""
+    grid = Grid(step, 1, -3.0, True, 1e-12)
+    window = Window(math.ceil(-1 / step), math.ceil(1 / step))
+
+    def noisy():
+        law = gaussians.masses_above(step, 0.8, 7.4)
+        wide = Window(window.first + law.first, window.last + law.first + len(law.masses))
+        inner = Profile(wide.first, -np.expm1(np.minimum(-3.0 - grid.losses(wide), 0.0)))
+        inner = Profile(wide.first, 1 - np.exp(-3.0 - grid.losses(wide)))
+        return gaussians.apply(grid, inner, 0.8, window).values
+
+    truth = 1 - np.exp(-3.0 - grid.losses(window))
+    assert np.all(noisy() >= truth - 1e-12)
+    assert noisy() == pytest.approx(truth, abs=1e-9)
+
+    def by_losses(panels, places, parts, width, mu):
+        """The mean of L is kept instead: a chord in x, which lies below the function."""
+        near, far = cell_masses(panels, places, parts, width, mu)
+        share = (places + 0.5) / parts
+        return (near + far) * (1 - share), (near + far) * share
+
+    cell_masses = gaussians.cell_masses
+    monkeypatch.setattr(gaussians, "cell_masses", by_losses)
+    assert np.any(noisy() < truth - 1e-9)
+
+
+def test_a_threshold_as_if_it_excluded_the_noise_is_caught(monkeypatch):
+    """The larger of what the threshold and what the noise loses, instead of both together."""
+    truth = twins.both_ways(1.0, 2.0, 9.0, 1, 2)  # half the weight is novel
+
+    def apart(value, lost):
+        return max(lost, value(0.0))
+
+    cases = NovelItems((Threshold(2.0, 9.0),), 2).cases
+    place = int(np.flatnonzero(np.isclose(cases.shared, 0.5))[0])
+    reader = composition._reader((GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125)
+    case = float(cases.shared[place]), float(cases.lost[place])
+    assert reader.value(*case) >= truth * (1 - 1e-12)
+    monkeypatch.setattr(composition, "both_directions", apart)
+    assert reader.value(*case) < truth
+
+
+def test_thresholds_of_both_ways_add_up(monkeypatch):
+    """With the larger chance of two correlated tests instead of their sum, a user is forgotten."""
+    correlation, sigma, least = math.sqrt(0.3), (2.0, 1.0), (8.0, 4.6)
+    tests = tuple(Threshold(*pair) for pair in zip(sigma, least, strict=True))
+    random = np.random.default_rng(5)
+    first = random.standard_normal(4_000_000)
+    mean = correlation * first + math.sqrt(1 - 0.3) * random.standard_normal(len(first))
+    named = np.mean((1 + 2 * first >= 8) | (1 + mean >= 4.6))
+    assert NovelItems(tests, 1).cases.lost[-1] >= named
+
+    def larger(self, items, weight):
+        return items * max(t.chance(weight) for t in self.thresholds)
+
+    monkeypatch.setattr(NovelItems, "lost", larger)
+    assert NovelItems(tests, 1).cases.lost[-1] < named * 0.9
+
+
+def test_looking_at_the_ends_alone_is_caught(monkeypatch):
+    """Items that are as likely to be named, however many there are: one of fifty is worst."""
+    monkeypatch.setattr(
+        NovelItems, "lost", lambda _, items, weight: 1e-6 + 1e-9 * items * weight**2
+    )
+    novel = NovelItems((Threshold(4.3, 24.0),), 50)
+    whole = Composition((GaussianStage(1 / 4.3, on_weights=True),), novel)
+    mu = 0.98**0.5 / 4.3
+    lost = 1e-6 + 1e-9 / 50
+    truth = lost + (1 - lost) * float(twins.curve(1.0 - math.log1p(-lost), mu).mid())
+    assert whole.delta(1.0) >= truth * (1 - 1e-12)
+
+    def ends(cases, value_of):
+        return max(value_of(cases.shared[i], cases.lost[i]) for i in (0, -1))
+
+    monkeypatch.setattr(composition, "worst", ends)
+    assert whole.delta(1.0) < truth * 0.99
+
+
+def test_adding_alone_is_caught_where_removing_is_worse():
+    """A function far from convex shows that both are looked at."""
+    assert directions.both_directions(lambda x: 0.5 if x > 0 else 0.0, 0.1) == 0.5
+    assert directions.both_directions(lambda x: 0.5 if x < 0 else 0.0, 0.1) == pytest.approx(0.55)
+
+
+def test_a_coin_before_the_choice_of_a_branch_covers_one_behind_it():
+    """Whichever way goes on: the coin behind would be tossed for each way apart."""
+    lost, epsilon = 1e-3, 0.5
+    ways = [(BoundedRange(0.3, 2),), (BoundedRange(0.1, 9),)]
+    branch = Composition((EitherStage(*ways),))
+    reader = composition._reader(branch.merged, epsilon, 1.0, branch.rho)
+    together = reader.value(1.0, lost)
+    for way in ways:
+        alone = composition._reader(way, epsilon, 1.0, branch.rho)
+        assert together >= alone.value(1.0, lost) * (1 - 1e-3)
