@@ -8,7 +8,7 @@ import pytest
 from flint import arb, ctx
 
 from accountant_twins import ball
-from shortlist.calibration import peeling_epsilon
+from shortlist.privacy.calibration import peeling_epsilon
 from shortlist.errors import InputError
 from shortlist.privacy.accountant import (
     BoundedRange,

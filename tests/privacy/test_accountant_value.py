@@ -17,7 +17,7 @@ from shortlist.privacy.accountant import (
     Lost,
     PureStage,
 )
-from shortlist.privacy.curves import gaussian_delta, zcdp_delta
+from shortlist.privacy._curves import gaussian_delta, zcdp_delta
 
 SMALL = [
     ((BoundedRange(0.25, 4),), 0.5),

@@ -1,5 +1,6 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
@@ -9,23 +10,22 @@ from shortlist.mechanisms.joint_or_peel import JointOrPeel
 from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
 from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
-from shortlist.mechanisms.peeling import Conversion, Peeling
+from shortlist.mechanisms.peeling import Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.policy_gaussian import PolicyGaussian
 from shortlist.mechanisms.policy_greedy import PolicyGreedy
 from shortlist.mechanisms.spectral_ranking import SpectralRanking
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
-from shortlist.mechanisms.user_peeling import Composition, UserPeeling
+from shortlist.mechanisms.user_peeling import UserPeeling
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
 from shortlist.mechanisms.win_count import WinCount
 
 __all__ = [
+    "Accounting",
     "AddedNoise",
     "Adjacency",
     "AuditHints",
-    "Composition",
-    "Conversion",
     "DiscoverThenHit",
     "DiscoverThenRank",
     "Extreme",

@@ -19,6 +19,7 @@ from shortlist.evidence import (
     WeightedHistogram,
     Wins,
 )
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.parameters import Option, checked
 from shortlist.privacy import Cost
 from shortlist.questions import Question, TopK
@@ -108,6 +109,7 @@ class Mechanism(ABC):
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores measure, or None where there are none.
         discovers: Whether it names private items; None where its parameters decide.
+        accountings: How its stages may be counted, for its field `accounting`, if it has one.
 
     Attributes:
         epsilon: The epsilon of the guarantee.
@@ -119,16 +121,26 @@ class Mechanism(ABC):
     derived: ClassVar[tuple[str, ...]] = ()
     score_unit: ClassVar[str | None] = None
     discovers: ClassVar[bool | None] = False
+    accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)
 
     epsilon: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
         checked(self)
+        self._require_accounting()
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
                 "these; epsilon from 1e-6 to 100 with delta from 1e-20 are always within reach."
+            )
+
+    def _require_accounting(self) -> None:
+        asked = getattr(self, "accounting", None)
+        if asked is not None and asked not in self.accountings:
+            known = " or ".join(f'"{one.value}"' for one in self.accountings)
+            raise InputError(
+                f'accounting="{asked.value}": {type(self).__name__} has no such; take {known}.'
             )
 
     def _can_be_calibrated(self) -> bool:

@@ -15,12 +15,20 @@ from shortlist.algorithms.slack import SlackWeights
 from shortlist.draws import Draws, Floats
 from shortlist.draws.reals import ULP
 from shortlist.evidence import PublicCounts
+from shortlist.mechanisms.accounting import Accounting, alone, largest_within
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.peeling import first, odds, pick, picks
 from shortlist.mechanisms.permute_and_flip import flip
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Pure, round_down
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    PureStage,
+    Stage,
+)
 from shortlist.privacy.calibration import divide_down, largest, subtract_down
 
 if TYPE_CHECKING:
@@ -56,6 +64,7 @@ class JointOrPeel(Mechanism):
             see `bench/results/choice.md`.
         threshold: Items are picked one by one where the noisy logarithm of the number of competing
             sequences is at least this; None for 40 where a delta is used, and 80 where not.
+        accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     Raises:
         InputError: A parameter is out of range.
@@ -70,6 +79,7 @@ class JointOrPeel(Mechanism):
     delta: Delta = 0.0
     choice_share: Share = 0.05
     threshold: Whole | None = None
+    accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = (
@@ -104,11 +114,20 @@ class JointOrPeel(Mechanism):
     def _composed_epsilon(self) -> float:
         """The parameter of k picks by the exponential mechanism, composed with the choice."""
         choice = Pure(self.choice_epsilon)
-        return largest(
+        by_rho = largest(
             lambda e: choice + Pure.bounded_range(e) * self.k,
             epsilon=self.epsilon,
             delta=self.delta,
         )
+        if self.accounting is Accounting.ZCDP:
+            return by_rho
+        return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
+
+    def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
+        """The choice and the picks: what follows it instead, `Joint`, is pure."""
+        joint = BoundedRange(self.joint_epsilon)
+        one_by_one = BoundedRange(local_epsilon, self.k)
+        return PureStage(self.choice_epsilon), EitherStage((joint,), (one_by_one,))
 
     @cached_property
     def flips(self) -> bool:
@@ -128,14 +147,18 @@ class JointOrPeel(Mechanism):
         """
         return round_down(2 * Fraction(self.choice_epsilon) / Fraction(self.joint_epsilon))
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         """The choice, and the larger of what may follow it."""
         one = Pure if self.flips else Pure.bounded_range
         one_by_one = one(self.local_epsilon) * self.k
-        return Pure(self.choice_epsilon) + privacy.max(
+        by_rho = Pure(self.choice_epsilon) + privacy.max(
             Pure.bounded_range(self.joint_epsilon), one_by_one
         )
+        if self.flips:
+            return by_rho
+        composition = Composition(self._stages(self.local_epsilon))
+        return alone(self.accounting, composition, by_rho, self.epsilon)
 
     def explain(self) -> list[str]:
         """The choice and both ways in plain words."""

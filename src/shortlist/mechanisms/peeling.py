@@ -14,24 +14,14 @@ from shortlist.algorithms.grouping import Groups
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
+from shortlist.mechanisms.accounting import Accounting, picks_cost, picks_epsilon
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
-from shortlist.parameters import Delta, Epsilon, Option, Whole
-from shortlist.privacy import Pure
-from shortlist.privacy.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
+from shortlist.parameters import Delta, Epsilon, Whole
+from shortlist.privacy import Cost
 
-__all__ = ["Conversion", "Peeling", "first", "odds", "peel", "pick", "picks"]
+__all__ = ["Peeling", "first", "odds", "peel", "pick", "picks"]
 
 Pick = Callable[[Ints, Any, Draws], int]  # values, how many items each has left, draws -> group
-
-
-class Conversion(Option):
-    """How k picks of a local epsilon add up to (epsilon, delta)."""
-
-    TIGHT = "tight"
-    """The minimum over all orders (Canonne, Kamath & Steinke 2020), or k times the local one."""
-
-    LEMMA_4_2 = "lemma 4.2"
-    """As published: Gillenwater et al. (2022), Lemma 4.2."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,44 +31,45 @@ class Peeling(Mechanism):
     The same law as one-shot Gumbel noise of scale 1/local_epsilon on every count.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any counts by at
-    most 1, all the same way. Each pick is local_epsilon-bounded-range; k of them cost
-    k local_epsilon pure and k local_epsilon²/8 zCDP, and local_epsilon is the largest that fits.
+    most 1, all the same way. Each pick is local_epsilon-bounded-range, and local_epsilon is the
+    largest with which k of them, each chosen by what those before released, are within
+    (epsilon, delta); or with which they are pure, where delta allows hardly more.
 
     Source: Durfee & Rogers (2019); Gillenwater et al. (2022), Lemma 4.2, with a tighter
-    conversion. Proof note: `docs/proofs/peeling.md`.
+    composition: `docs/proofs/accountant.md`. Proof note: `docs/proofs/peeling.md`.
 
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
         delta: In [0, 1); with 0 the guarantee is pure, and for so few items that it buys nothing.
-        conversion: `Conversion.TIGHT`, or `Conversion.LEMMA_4_2` for comparison.
+        accounting: By the worst case of all picks; in zCDP, for one release of many; or as
+            published, by Lemma 4.2.
 
     Raises:
         InputError: A parameter is out of range.
 
     >>> round(Peeling(k=20, epsilon=1.0, delta=1e-6).local_epsilon, 4)
-    0.0987
+    0.1067
     """
 
     k: Whole
     epsilon: Epsilon
     delta: Delta = 0.0
-    conversion: Conversion = Conversion.TIGHT
+    accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
+    accountings: ClassVar[tuple[Accounting, ...]] = tuple(Accounting)
 
     @cached_property
     def local_epsilon(self) -> float:
         """The parameter of each pick."""
-        tight = self.conversion is Conversion.TIGHT
-        convert = peeling_epsilon if tight else peeling_epsilon_lemma_b1
-        return convert(self.k, epsilon=self.epsilon, delta=self.delta)
+        return picks_epsilon(self.accounting, self.k, epsilon=self.epsilon, delta=self.delta)
 
-    @property
-    def cost(self) -> Pure:
+    @cached_property
+    def cost(self) -> Cost:
         """K picks of bounded range."""
-        return Pure.bounded_range(self.local_epsilon) * self.k
+        return picks_cost(self.accounting, self.k, self.local_epsilon, self.epsilon)
 
     def explain(self) -> list[str]:
         """The odds in plain words."""

@@ -64,6 +64,7 @@ class ThresholdTopK(Mechanism):
         delta: In [0, 1) with Gumbel noise, where the guarantee is pure with 0, and for so few items
             that it buys nothing; else 0.
         noise: `AddedNoise.GUMBEL`, `AddedNoise.LAPLACE` or `AddedNoise.EXPONENTIAL`.
+        accounting: Of Gumbel noise: by the worst case, or in zCDP, for one release of many.
 
     Raises:
         InputError: A parameter is out of range, or a delta is given where no use is made of it.
@@ -71,13 +72,14 @@ class ThresholdTopK(Mechanism):
     >>> ThresholdTopK(k=20, epsilon=1.0, noise=AddedNoise.EXPONENTIAL).scale
     20.0
     >>> round(ThresholdTopK(k=20, epsilon=1.0, delta=1e-6).scale, 3)
-    10.131
+    9.369
     """
 
     k: Whole
     epsilon: Epsilon
     delta: Delta = 0.0
     noise: AddedNoise = AddedNoise.GUMBEL
+    accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = View
     derived: ClassVar[tuple[str, ...]] = ("scale",)
@@ -100,13 +102,13 @@ class ThresholdTopK(Mechanism):
 
     @cached_property
     def _local_epsilon(self) -> float:
-        return peeling_epsilon(self.k, epsilon=self.epsilon, delta=self.delta)
+        return picks_epsilon(self.accounting, self.k, epsilon=self.epsilon, delta=self.delta)
 
-    @property
-    def cost(self) -> Pure:
+    @cached_property
+    def cost(self) -> Cost:
         """That of the mechanism which reads everything."""
         if self.noise is AddedNoise.GUMBEL:
-            return Pure.bounded_range(self._local_epsilon) * self.k
+            return picks_cost(self.accounting, self.k, self._local_epsilon, self.epsilon)
         return Pure(self.epsilon)
 
     def audit_hints(self) -> AuditHints:

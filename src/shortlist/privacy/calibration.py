@@ -10,6 +10,7 @@ from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
 
 __all__ = [
+    "WORTH_A_DELTA",
     "bounded_range_epsilon",
     "cube_noise_scale",
     "divide_down",
@@ -28,7 +29,7 @@ __all__ = [
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SCALES = 2.0**-900, 2.0**56  # between these, noise on integers below 2^62 fits floats
 _LEAST = 1e-300  # no parameter is less
-_WORTH_A_DELTA = 1.01  # a parameter that is not larger by this factor is worth no delta
+WORTH_A_DELTA = 1.01  # a parameter that is not larger by this factor is worth no delta
 _EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
 
 
@@ -150,7 +151,7 @@ def peeling_epsilon(k: int, *, epsilon: float, delta: float) -> float:
     near = peeling_epsilon_lemma_b1(k, epsilon=epsilon, delta=delta)
     local = largest(lambda e: Pure.bounded_range(e) * k, epsilon=epsilon, delta=delta, near=near)
     pure = divide_down(epsilon, k)
-    return local if local > _WORTH_A_DELTA * pure else pure
+    return local if local > WORTH_A_DELTA * pure else pure
 
 
 def bounded_range_epsilon(k: int, rho: float) -> float:

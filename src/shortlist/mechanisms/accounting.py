@@ -1,0 +1,92 @@
+"""How a mechanism's stages are counted, and the parameters that they are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shortlist.parameters import Option
+from shortlist.privacy import Composed, Cost, Pure
+from shortlist.privacy.accountant import BoundedRange, Composition, Lost, NovelItems, Stage
+from shortlist.privacy.accountant.solving import largest_parameter
+from shortlist.privacy.calibration import (
+    WORTH_A_DELTA,
+    divide_down,
+    peeling_epsilon,
+    peeling_epsilon_lemma_b1,
+)
+
+__all__ = ["Accounting", "alone", "largest_within", "picks_cost", "picks_epsilon"]
+
+
+class Accounting(Option):
+    """How the stages of a mechanism add up to (epsilon, delta)."""
+
+    EXACT = "exact"
+    """The worst case of all stages together: the least noise for one release."""
+
+    ZCDP = "zcdp"
+    """In zCDP, and a share of delta for the rest: the least noise for one of many releases that
+    share a budget, which adds up their rho."""
+
+    PUBLISHED = "published"
+    """As in the mechanism's paper, for comparison."""
+
+
+def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: float) -> float:
+    """The largest local epsilon of k picks by the exponential mechanism.
+
+    Pure where delta is 0, or would allow less than 1 % more.
+
+    >>> [round(picks_epsilon(Accounting.EXACT, k, epsilon=1.0, delta=1e-6), 4) for k in (5, 20)]
+    [0.2328, 0.1067]
+    """
+    if accounting is Accounting.PUBLISHED:
+        return peeling_epsilon_lemma_b1(k, epsilon=epsilon, delta=delta)
+    by_rho = peeling_epsilon(k, epsilon=epsilon, delta=delta)
+    if accounting is Accounting.ZCDP or delta == 0:
+        return by_rho
+
+    def stages(local: float) -> tuple[Stage, ...]:
+        return (BoundedRange(local, k),)
+
+    local = largest_within(stages, epsilon=epsilon, delta=delta, near=by_rho)
+    pure = divide_down(epsilon, k)
+    return local if local > WORTH_A_DELTA * pure else pure
+
+
+def largest_within(
+    stages: Callable[[float], tuple[Stage, ...]],
+    *,
+    epsilon: float,
+    delta: float,
+    near: float,
+    unnamed: Lost | NovelItems | None = None,
+) -> float:
+    """The largest parameter with which the stages are within (epsilon, delta), or hardly less.
+
+    Args:
+        stages: Those of a parameter.
+        epsilon: Of the guarantee.
+        delta: Of the guarantee, above 0.
+        near: About the answer, such as that of zCDP.
+        unnamed: The items that one user alone may hold, or what is lost.
+    """
+
+    def spent(parameter: float, fineness: float) -> float:
+        return Composition(stages(parameter), unnamed).delta(epsilon, fineness=fineness)
+
+    return largest_parameter(spent, delta=delta, near=near)
+
+
+def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:
+    """Of k picks, calibrated to an epsilon by `picks_epsilon`."""
+    by_rho = Pure.bounded_range(local_epsilon) * k
+    return alone(accounting, Composition((BoundedRange(local_epsilon, k),)), by_rho, epsilon)
+
+
+def alone(accounting: Accounting, composition: Composition, by_rho: Cost, epsilon: float) -> Cost:
+    """The cost of stages; with their exact worst case, if they were calibrated by it."""
+    pure_enough = isinstance(by_rho, Pure) and by_rho.pure <= epsilon
+    if accounting is not Accounting.EXACT or pure_enough:
+        return by_rho
+    return Composed(composition, by_rho, epsilon=epsilon)
