@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any
 
 from shortlist.mechanisms import (
+    Accounting,
     AddedNoise,
     Adjacency,
-    Composition,
-    Conversion,
     DiscoverThenHit,
     Extreme,
     Gamma,
@@ -45,7 +44,7 @@ _BEYOND: tuple[dict[str, Any], ...] = (
 
 # Options of a mechanism's own; where they fix a name of the grid, that is not varied.
 _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
-    Peeling: [{}, {"delta": 0.0}, {"conversion": Conversion.LEMMA_4_2}],
+    Peeling: [{}, {"delta": 0.0}, {"accounting": Accounting.PUBLISHED}],
     JointOrPeel: [
         {"choice_share": 0.3, "threshold": 2},
         {"choice_share": 0.6, "threshold": 3, "delta": 0.0},
@@ -79,7 +78,7 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
         {"delta": 0.0, "max_items_per_user": None},
         {"max_items_per_user": None},
         {},
-        {"composition": Composition.HALVES},
+        {"accounting": Accounting.PUBLISHED},
     ],
     DiscoverThenHit: [{"k": 1}, {"k": 2}],
     PolicyGreedy: [{}, {"alpha": 1}],

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
+from shortlist.mechanisms.accounting import Accounting, largest_loss, largest_within
 from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
+from shortlist.privacy.accountant import Composition, NovelItems, Stage, Threshold
 from shortlist.privacy.calibration import (
     bounded_range_epsilon,
     gaussian_sigma,
@@ -85,6 +87,14 @@ class TwoGaussians:
         """The least mean of noisy weights to be named."""
         return self._threshold(self.mean_sigma)
 
+    @property
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """Both, with their noise."""
+        return (
+            Threshold(self.first_sigma, self.first_threshold),
+            Threshold(self.mean_sigma, self.mean_threshold),
+        )
+
     def _threshold(self, sigma: float) -> float:
         return threshold(
             sigma=sigma, delta=self.delta / 2, max_items_per_user=self.max_items_per_user
@@ -138,30 +148,66 @@ class TwoGaussians:
 class Discovering(Mechanism):
     """A first Gaussian names items, and how many it names decides what the rest is spent on.
 
-    A mechanism of this kind has the fields `k`, `delta`, `discovery_share` and `threshold_share`.
+    A mechanism of this kind has the fields `k`, `delta`, `max_items_per_user`, `discovery_share`,
+    `threshold_share` and `accounting`.
     """
 
     k: int
     delta: float
+    max_items_per_user: int
     discovery_share: float
     threshold_share: float
+    accounting: Accounting
 
-    @cached_property
-    def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
-        return self.delta * self.threshold_share
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Of all of delta nothing is set apart for thresholds, where the worst case counts."""
+        return ("threshold_share",) if self.accounting is Accounting.EXACT else ()
+
+    @abstractmethod
+    def stages(self, rho: float) -> tuple[Stage, ...]:
+        """All stages, where they cost so much zCDP together."""
 
     @cached_property
     def rho(self) -> float:
         """The zCDP of all stages together."""
-        return zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+        lost = self.delta * self.threshold_share
+        by_rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        if self.accounting is Accounting.ZCDP:
+            return by_rho
+        return largest_within(self.stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
 
     @cached_property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        if self.accounting is Accounting.ZCDP:
+            return self.delta * self.threshold_share
+        return largest_loss(
+            self.stages(self.rho),
+            self._thresholds,
+            self.max_items_per_user,
+            epsilon=self.epsilon,
+            delta=self.delta,
+        )
+
+    def _thresholds(self, lost: float) -> tuple[Threshold, ...]:
+        first_rho = self.rho * self.discovery_share
+        rest = subtract_down(self.rho, first_rho)
+        gaussians = TwoGaussians(first_rho, rest, lost, self.max_items_per_user)
+        return gaussians.thresholds
+
+    @property
+    def composition(self) -> Composition:
+        """All stages, and the items that one user alone may hold."""
+        thresholds = self._thresholds(self.threshold_delta)
+        return Composition(self.stages(self.rho), NovelItems(thresholds, self.max_items_per_user))
+
+    @property
     def first_rho(self) -> float:
         """The zCDP of the first Gaussian."""
         return self.rho * self.discovery_share
 
-    @cached_property
+    @property
     def rest(self) -> float:
         """The zCDP of all that follows it."""
         return subtract_down(self.rho, self.first_rho)

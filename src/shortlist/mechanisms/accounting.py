@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from shortlist.parameters import Option
 from shortlist.privacy import Composed, Cost, Pure
-from shortlist.privacy.accountant import BoundedRange, Composition, Lost, NovelItems, Stage
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    GaussianStage,
+    Lost,
+    NovelItems,
+    Stage,
+    Threshold,
+)
 from shortlist.privacy.accountant.solving import largest_parameter
 from shortlist.privacy.calibration import (
     WORTH_A_DELTA,
@@ -15,7 +24,15 @@ from shortlist.privacy.calibration import (
     peeling_epsilon_lemma_b1,
 )
 
-__all__ = ["Accounting", "alone", "largest_within", "picks_cost", "picks_epsilon"]
+__all__ = [
+    "Accounting",
+    "alone",
+    "largest_loss",
+    "largest_within",
+    "noise_on_weights",
+    "picks_cost",
+    "picks_epsilon",
+]
 
 
 class Accounting(Option):
@@ -76,6 +93,36 @@ def largest_within(
         return Composition(stages(parameter), unnamed).delta(epsilon, fineness=fineness)
 
     return largest_parameter(spent, delta=delta, near=near)
+
+
+def noise_on_weights(rho: float) -> GaussianStage:
+    """The stage of normal noise of so much zCDP, or a little more, on users' weights."""
+    return GaussianStage(math.sqrt(2 * rho) * (1 + 2.0**-50), on_weights=True)
+
+
+def largest_loss(
+    stages: tuple[Stage, ...],
+    thresholds: Callable[[float], tuple[Threshold, ...]],
+    bound: int,
+    *,
+    epsilon: float,
+    delta: float,
+) -> float:
+    """The largest chance to name an item that one user alone holds, within (epsilon, delta).
+
+    Args:
+        stages: Of all users; those without such an item are within (epsilon, delta) already.
+        thresholds: All that may name an item, of that chance.
+        bound: The most items of one user.
+        epsilon: Of the guarantee.
+        delta: Of the guarantee.
+    """
+
+    def spent(lost: float, fineness: float) -> float:
+        unnamed = NovelItems(thresholds(min(lost, 0.5)), bound)
+        return Composition(stages, unnamed).novel_delta(epsilon, fineness=fineness)
+
+    return largest_parameter(spent, delta=delta, near=0.99 * delta, fineness=1.0)
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:

@@ -216,9 +216,15 @@ class Mechanism(ABC):
         """The names of the parameters it is built from."""
         return [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Options that nothing depends on, as the others are."""
+        return ()
+
     def parameters(self) -> dict[str, object]:
-        """All public parameters by name, the derived ones included."""
-        values = {name: getattr(self, name) for name in (*self.fields(), *self.derived)}
+        """All public parameters by name, the derived ones included, without idle options."""
+        names = (name for name in (*self.fields(), *self.derived) if name not in self.idle)
+        values = {name: getattr(self, name) for name in names}
         return {n: v.value if isinstance(v, Option) else v for n, v in values.items()}
 
 

@@ -11,12 +11,14 @@ import numpy as np
 from shortlist.draws import Draws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Selection, counted, picked_in_turn
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Gaussian
+from shortlist.privacy.accountant import Stage
 from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down
 from shortlist.questions import HittingSet, Question
 
@@ -53,6 +55,7 @@ class DiscoverThenHit(Discovering):
         discovery_share: The first stage's share of rho.
         threshold_share: The share of delta that pays for the thresholds.
         picks_share: The share of the rest that pays for picks, where nearly k items were named.
+        accounting: In zCDP, since there are as many ways to go on as items can be named.
 
     Raises:
         InputError: A parameter is out of range.
@@ -69,6 +72,7 @@ class DiscoverThenHit(Discovering):
     discovery_share: Share = 0.2
     threshold_share: Share = 0.3
     picks_share: Share = 0.75
+    accounting: Accounting = Accounting.ZCDP
 
     question: ClassVar[type[Question]] = HittingSet
     evidence: ClassVar[type] = Contributions
@@ -82,6 +86,7 @@ class DiscoverThenHit(Discovering):
         "mean_threshold",
     )
     score_unit: ClassVar[str | None] = "noisy weight"
+    accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.ZCDP,)
 
     def picks_rho(self, named: int) -> float:
         """The zCDP of the picks, where the first Gaussian named so many items, less than k."""
@@ -96,6 +101,10 @@ class DiscoverThenHit(Discovering):
     def gaussians(self) -> TwoGaussians:
         """Both Gaussians, where the first named none; it is the same whatever it names."""
         return self.gaussians_after(0)
+
+    def stages(self, rho: float) -> tuple[Stage, ...]:
+        """Noise on the weights; what follows is known in zCDP alone."""
+        raise NotImplementedError
 
     @property
     def cost(self) -> Cost:

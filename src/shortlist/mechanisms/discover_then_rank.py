@@ -12,6 +12,7 @@ from shortlist import privacy
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
+from shortlist.mechanisms.accounting import Accounting, alone, noise_on_weights
 from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
@@ -22,6 +23,8 @@ from shortlist.mechanisms.weighted_gaussian import (
 )
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, Pure
+from shortlist.privacy.accountant import BoundedRange, EitherStage, Stage
+from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down
 
 __all__ = ["DiscoverThenRank"]
 
@@ -52,8 +55,9 @@ class DiscoverThenRank(Discovering):
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count for discovery.
         discovery_share: The first stage's share of rho.
-        threshold_share: The share of delta that pays for the thresholds. The defaults of both
-            were measured, see `bench/results/tuning.md`.
+        threshold_share: The share of delta that pays for the thresholds, in zCDP. The defaults of
+            both were measured, see `bench/results/tuning.md`.
+        accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     Raises:
         InputError: A parameter is out of range.
@@ -69,6 +73,7 @@ class DiscoverThenRank(Discovering):
     max_items_per_user: Whole
     discovery_share: Share = 0.3
     threshold_share: Share = 0.3
+    accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = WeightedHistogram
     discovers: ClassVar[bool | None] = True
@@ -100,12 +105,20 @@ class DiscoverThenRank(Discovering):
         """The evidence, of which one user is in at most `max_items_per_user`."""
         return Wants(self.evidence, self.max_items_per_user)
 
-    @property
+    def stages(self, rho: float) -> tuple[Stage, ...]:
+        """Noise on the weights; and then picks, or more noise on the same."""
+        first = rho * self.discovery_share
+        rest = subtract_down(rho, first)
+        picks = BoundedRange(bounded_range_epsilon(self.k, rest), self.k)
+        return noise_on_weights(first), EitherStage((picks,), (noise_on_weights(rest),))
+
+    @cached_property
     def cost(self) -> Cost:
         """The first stage, and the larger of what may follow it."""
         peeling = Pure.bounded_range(self.local_epsilon) * self.k
         first = Gaussian(self.first_rho, self.threshold_delta)
-        return first + privacy.max(peeling, Gaussian(self.rest))
+        by_rho = first + privacy.max(peeling, Gaussian(self.rest))
+        return alone(self.accounting, self.composition, by_rho, self.epsilon)
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""

@@ -16,6 +16,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
+from shortlist.mechanisms.accounting import Accounting, alone, largest_within
 from shortlist.mechanisms.base import (
     AuditHints,
     Mechanism,
@@ -27,6 +28,7 @@ from shortlist.mechanisms.base import (
 from shortlist.mechanisms.peeling import first, odds, picks
 from shortlist.parameters import MOST, DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
+from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
 from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 
 __all__ = ["LimitedDomain"]
@@ -44,8 +46,8 @@ class LimitedDomain(Mechanism):
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, who is in at most
     max_items_per_user counts, or in any number of them. Either threshold_share of delta pays for
-    the bar and k picks of bounded range are composed in zCDP, or all of it pays for the bar and the
-    picks are pure: whichever allows the larger local_epsilon.
+    the bar, and the rest for k picks of bounded range; or all of it pays for the bar, and the picks
+    are pure: whichever allows the larger local_epsilon.
 
     Source: Durfee & Rogers (2019), Algorithm 1 and Theorem 1. Proof note:
     `docs/proofs/limited-domain.md`.
@@ -57,7 +59,8 @@ class LimitedDomain(Mechanism):
         k_bar: How many of the largest counts are looked at, at least k. With None all are, if
             max_items_per_user is given, and the largest 10 k, or 1,000, if not.
         max_items_per_user: In how many counts a user is at most; None if there is no bound.
-        threshold_share: The share of delta that pays for the bar, where picks are composed in zCDP.
+        threshold_share: The share of delta that pays for the bar, unless picks are pure.
+        accounting: Of the picks: by the worst case, or in zCDP, for one release of many.
 
     Raises:
         InputError: A parameter is out of range.
@@ -73,6 +76,7 @@ class LimitedDomain(Mechanism):
     k_bar: Whole | None = None
     max_items_per_user: Whole | None = None
     threshold_share: Share = 0.5
+    accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = PrivateCounts
     discovers: ClassVar[bool | None] = True
@@ -86,12 +90,19 @@ class LimitedDomain(Mechanism):
             )
 
     @cached_property
-    def _zcdp_epsilon(self) -> float:
-        """The local epsilon of k picks composed in zCDP."""
+    def _composed_epsilon(self) -> float:
+        """The local epsilon of k picks, composed with what the bar loses."""
+        epsilon, delta = self.epsilon, self.delta
         lost = self.delta * self.threshold_share
-        return bounded_range_epsilon(
-            self.k, zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        by_rho = bounded_range_epsilon(self.k, zcdp_rho(epsilon=epsilon, delta=delta, lost=lost))
+        if self.accounting is Accounting.ZCDP:
+            return by_rho
+        return largest_within(
+            self._stages, epsilon=epsilon, delta=delta, near=by_rho, unnamed=Lost(lost)
         )
+
+    def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
+        return (BoundedRange(local_epsilon, self.k),)
 
     @cached_property
     def _pure_epsilon(self) -> float:
@@ -100,12 +111,12 @@ class LimitedDomain(Mechanism):
     @cached_property
     def local_epsilon(self) -> float:
         """The parameter of each pick."""
-        return max(self._pure_epsilon, self._zcdp_epsilon)
+        return max(self._pure_epsilon, self._composed_epsilon)
 
     @cached_property
     def threshold_delta(self) -> float:
         """The probability granted to naming an item that one user brought among the largest."""
-        is_pure = self._pure_epsilon >= self._zcdp_epsilon
+        is_pure = self._pure_epsilon >= self._composed_epsilon
         return self.delta if is_pure else self.delta * self.threshold_share
 
     @property
@@ -135,13 +146,15 @@ class LimitedDomain(Mechanism):
         """The evidence, of which one user is in at most `max_items_per_user`."""
         return Wants(self.evidence, self.max_items_per_user)
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         """The bar and k picks."""
-        if self._pure_epsilon >= self._zcdp_epsilon:
+        if self._pure_epsilon >= self._composed_epsilon:
             return Approximate((Pure(self.local_epsilon) * self.k).pure, self.threshold_delta)
         picks_of_range = Pure.bounded_range(self.local_epsilon) * self.k
-        return ZCDP(picks_of_range.rho, self.threshold_delta)
+        by_rho = ZCDP(picks_of_range.rho, self.threshold_delta)
+        composition = Composition(self._stages(self.local_epsilon), Lost(self.threshold_delta))
+        return alone(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """Where "nobody" is left behind."""

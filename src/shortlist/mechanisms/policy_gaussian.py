@@ -14,10 +14,12 @@ from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
-from shortlist.privacy import Gaussian, round_up
+from shortlist.privacy import Cost, Gaussian, round_up
+from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
 
@@ -34,9 +36,10 @@ class PolicyGaussian(Mechanism):
     1. Each item's weight gets Gaussian noise, and the item is named if it reaches the threshold.
     A weight ends at the cutoff, and says nothing of how many hold the item: it is not released.
 
-    Guarantee: (epsilon, delta)-DP when one user is added or removed. sigma comes from the exact
-    Gaussian curve at delta - threshold_delta and the sensitivity of the weights as they are
-    computed, hardly above 1; the threshold from threshold_delta.
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, by the sensitivity of the
+    weights as they are computed, hardly above 1. A user whose items are all held by others spends
+    all of delta on the noise, one who alone holds them all on the threshold; no user in between
+    spends more.
 
     Source: Gopi et al. (2020), policy Gaussian with ℓ2-descent. The variant that fills items one
     by one and spreads the rest evenly is not private at this noise, and not offered. Proof note:
@@ -46,7 +49,8 @@ class PolicyGaussian(Mechanism):
         epsilon: Above 0.
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count, at most 2^19.
-        threshold_share: The share of delta that pays for the threshold.
+        threshold_share: The share of delta that pays for the threshold, in zCDP.
+        accounting: By the worst case of all users, or in zCDP, for one release of many.
         alpha: How many standard deviations of the noise the cutoff lies above the threshold.
 
     Raises:
@@ -61,12 +65,13 @@ class PolicyGaussian(Mechanism):
     delta: DeltaAboveZero
     max_items_per_user: Whole
     threshold_share: Share = 0.5
+    accounting: Accounting = Accounting.EXACT
     alpha: Whole = 3
 
     question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
-    derived: ClassVar[tuple[str, ...]] = ("rho", "sensitivity", "sigma", "threshold", "cutoff")
+    derived: ClassVar[tuple[str, ...]] = ("sensitivity", "sigma", "threshold", "cutoff")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,15 +81,20 @@ class PolicyGaussian(Mechanism):
                 f"{type(self).__name__}."
             )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Of all of delta nothing is set apart for the threshold, where the worst case counts."""
+        return ("threshold_share",) if self.accounting is Accounting.EXACT else ()
+
     @cached_property
-    def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
+    def _lost(self) -> float:
+        """The probability granted to naming an item that one user alone holds, in zCDP."""
         return self.delta * self.threshold_share
 
     @cached_property
-    def rho(self) -> float:
-        """The zCDP of the noisy weights."""
-        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+    def _rho(self) -> float:
+        """The zCDP of the noisy weights, beside that."""
+        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self._lost)
 
     @cached_property
     def grid(self) -> Grid:
@@ -92,7 +102,7 @@ class PolicyGaussian(Mechanism):
 
         The sensitivity, and with it the cutoff, is less than twice what this begins with.
         """
-        sigma = gaussian_sigma(self.rho)
+        sigma = gaussian_sigma(self._rho)
         least = self._threshold(sigma)
         return Grid.reaching(max(least + self.alpha * sigma, 1.0) - min(least, 0.0))
 
@@ -108,14 +118,32 @@ class PolicyGaussian(Mechanism):
         return round_up(1 + Fraction(drift))
 
     @cached_property
+    def _noise(self) -> Release:
+        """The noise and the threshold."""
+        if self.accounting is Accounting.EXACT:
+            return least_noise(
+                epsilon=self.epsilon,
+                delta=self.delta,
+                bound=self.max_items_per_user,
+                drift=self._drift,
+                by_policy=True,
+            )
+        sigma = round_up(Fraction(gaussian_sigma(self._rho)) * Fraction(self.sensitivity))
+        return Release(sigma, self._threshold(sigma))
+
+    @property
+    def _drift(self) -> float:
+        return round_up(Fraction(self.sensitivity) - 1)
+
+    @property
     def sigma(self) -> float:
         """The standard deviation of the noise."""
-        return round_up(Fraction(gaussian_sigma(self.rho)) * Fraction(self.sensitivity))
+        return self._noise.sigma
 
-    @cached_property
+    @property
     def threshold(self) -> float:
         """The least noisy weight to be named."""
-        return self._threshold(self.sigma)
+        return self._noise.threshold
 
     @cached_property
     def cutoff(self) -> float:
@@ -123,14 +151,15 @@ class PolicyGaussian(Mechanism):
         return max(self.threshold + self.alpha * self.sigma, 1.0)
 
     def _threshold(self, sigma: float) -> float:
-        return threshold(
-            sigma=sigma, delta=self.threshold_delta, max_items_per_user=self.max_items_per_user
-        )
+        return threshold(sigma=sigma, delta=self._lost, max_items_per_user=self.max_items_per_user)
 
-    @property
-    def cost(self) -> Gaussian:
-        """The Gaussian's cost, and the threshold's share of delta."""
-        return Gaussian(self.rho, self.threshold_delta)
+    @cached_property
+    def cost(self) -> Cost:
+        """The noise on the weights, and the items that one user alone may hold."""
+        bound = self.max_items_per_user
+        composition = noisy_weights(self._noise, bound, drift=self._drift, by_policy=True)
+        by_rho = Gaussian(composition.rho, composition.lost)
+        return alone(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """The threshold, and that users are shuffled."""

@@ -19,11 +19,12 @@ from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View
+from shortlist.mechanisms.accounting import Accounting, picks_cost, picks_epsilon
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, best_are_named, counted
 from shortlist.mechanisms.peeling import odds
 from shortlist.parameters import Delta, Epsilon, Option, Whole
-from shortlist.privacy import Pure, round_up
-from shortlist.privacy.calibration import one_shot_laplace_scale, peeling_epsilon
+from shortlist.privacy import Cost, Pure, round_up
+from shortlist.privacy.calibration import one_shot_laplace_scale
 
 __all__ = ["AddedNoise", "ThresholdTopK"]
 

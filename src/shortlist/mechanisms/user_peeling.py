@@ -12,6 +12,15 @@ from shortlist.algorithms.grouping import Shuffle
 from shortlist.algorithms.unreached import Unreached
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms.accounting import (
+    Accounting,
+    alone,
+    largest_loss,
+    largest_within,
+    noise_on_weights,
+    picks_cost,
+    picks_epsilon,
+)
 from shortlist.mechanisms.base import (
     AuditHints,
     Mechanism,
@@ -27,16 +36,21 @@ from shortlist.mechanisms.weighted_gaussian import (
 from shortlist.parameters import (
     Delta,
     Epsilon,
-    Option,
     Share,
     Whole,
     require_delta_above_zero,
 )
 from shortlist.privacy import Approximate, Cost, Gaussian, Pure
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    NovelItems,
+    Stage,
+    Threshold,
+)
 from shortlist.privacy.calibration import (
     bounded_range_epsilon,
     gaussian_sigma,
-    peeling_epsilon,
     peeling_epsilon_lemma_b1,
     subtract_down,
     threshold,
@@ -44,7 +58,7 @@ from shortlist.privacy.calibration import (
 )
 from shortlist.questions import HittingSet, Question
 
-__all__ = ["Composition", "UserPeeling", "peel_users"]
+__all__ = ["UserPeeling", "peel_users"]
 
 
 class _Discovery(NamedTuple):
@@ -61,16 +75,6 @@ class _Plan(NamedTuple):
     local_epsilon: float
     cost: Cost
     discovery: _Discovery | None = None
-
-
-class Composition(Option):
-    """How discovery and picks, where items are private, share the budget."""
-
-    ZCDP = "zCDP"
-    """One budget of zCDP, of which discovery has a share."""
-
-    HALVES = "halves"
-    """As published: half of epsilon and delta for each (Dick et al. 2026, Theorem 4.5)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +100,9 @@ class UserPeeling(Mechanism):
             that it buys nothing; in (0, 1) for private ones.
         max_items_per_user: The most items of one user that count for discovery; None where
             everybody knows the items, so that there is nothing to discover.
-        composition: Of discovery and picks: `Composition.ZCDP`, or `Composition.HALVES` for
-            comparison.
-        discovery_share: The share of the zCDP that pays for discovery, in zCDP.
+        accounting: By the worst case of all stages; in zCDP, for one release of many; or as
+            published, half of epsilon and delta for discovery and half for picks.
+        discovery_share: The share of the zCDP that pays for discovery, unless as published.
         threshold_share: The share of delta that pays for the discovery's threshold, in zCDP.
 
     Raises:
@@ -115,13 +119,14 @@ class UserPeeling(Mechanism):
     epsilon: Epsilon
     delta: Delta = 0.0
     max_items_per_user: Whole | None = None
-    composition: Composition = Composition.ZCDP
+    accounting: Accounting = Accounting.EXACT
     discovery_share: Share = 0.5
     threshold_share: Share = 0.3
 
     question: ClassVar[type[Question]] = HittingSet
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = None
+    accountings: ClassVar[tuple[Accounting, ...]] = tuple(Accounting)
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
 
     def __post_init__(self) -> None:
@@ -129,48 +134,66 @@ class UserPeeling(Mechanism):
             require_delta_above_zero("delta", self.delta)
         super().__post_init__()
 
-    def parameters(self) -> dict[str, object]:
-        """All public parameters by name, without options that nothing here depends on."""
-        unused = self._unused
-        return {n: value for n, value in super().parameters().items() if n not in unused}
-
     @property
-    def _unused(self) -> tuple[str, ...]:
+    def idle(self) -> tuple[str, ...]:
         """Options that say how a discovery shares the budget, where it does not."""
         shares = ("discovery_share", "threshold_share")
-        if self.max_items_per_user is None:
-            return ("composition", *shares)
-        return shares if self.composition is Composition.HALVES else ()
+        if self.max_items_per_user is None or self.accounting is Accounting.PUBLISHED:
+            return shares
+        return shares[1:] if self.accounting is Accounting.EXACT else ()
 
     @cached_property
     def _plan(self) -> _Plan:
         if self.max_items_per_user is None:
             return self._without_discovery()
-        if self.composition is Composition.HALVES:
+        if self.accounting is Accounting.PUBLISHED:
             return self._by_halves(self.max_items_per_user)
         return self._composed(self.max_items_per_user)
 
     def _without_discovery(self) -> _Plan:
-        local = peeling_epsilon(self.k, epsilon=self.epsilon, delta=self.delta)
-        return _Plan(local, Pure.bounded_range(local) * self.k)
+        epsilon, delta = self.epsilon, self.delta
+        local = picks_epsilon(self.accounting, self.k, epsilon=epsilon, delta=delta)
+        return _Plan(local, picks_cost(self.accounting, self.k, local, self.epsilon))
 
-    def _composed(self, max_items_per_user: int) -> _Plan:
+    def _composed(self, bound: int) -> _Plan:
+        epsilon, delta = self.epsilon, self.delta
         lost = self.delta * self.threshold_share
-        rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=lost)
+        if self.accounting is Accounting.EXACT:
+            rho = largest_within(self._stages, epsilon=epsilon, delta=delta, near=rho)
         first = rho * self.discovery_share
         sigma = gaussian_sigma(first)
+
+        def thresholds(lost: float) -> tuple[Threshold, ...]:
+            least = threshold(sigma=sigma, delta=lost, max_items_per_user=bound)
+            return (Threshold(sigma, least),)
+
+        stages = self._stages(rho)
+        if self.accounting is Accounting.EXACT:
+            lost = largest_loss(stages, thresholds, bound, epsilon=epsilon, delta=delta)
+        passed = thresholds(lost)
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))
-        least = threshold(sigma=sigma, delta=lost, max_items_per_user=max_items_per_user)
+        by_rho = Gaussian(first, lost) + Pure.bounded_range(local) * self.k
+        composition = Composition(stages, NovelItems(passed, bound))
         return _Plan(
             local,
-            Gaussian(first, lost) + Pure.bounded_range(local) * self.k,
-            _Discovery(sigma, least, max_items_per_user),
+            alone(self.accounting, composition, by_rho, self.epsilon),
+            _Discovery(sigma, passed[0].least, bound),
         )
+
+    def _stages(self, rho: float) -> tuple[Stage, ...]:
+        """Noise on the weights and picks, where they cost so much zCDP together."""
+        first = rho * self.discovery_share
+        local = bounded_range_epsilon(self.k, subtract_down(rho, first))
+        return noise_on_weights(first), BoundedRange(local, self.k)
 
     def _by_halves(self, max_items_per_user: int) -> _Plan:
         epsilon, delta = self.epsilon / 2, self.delta / 2
         discovery = WeightedGaussian(
-            epsilon=epsilon, delta=delta, max_items_per_user=max_items_per_user
+            epsilon=epsilon,
+            delta=delta,
+            max_items_per_user=max_items_per_user,
+            accounting=Accounting.ZCDP,
         )
         return _Plan(
             peeling_epsilon_lemma_b1(self.k, epsilon=epsilon, delta=delta),

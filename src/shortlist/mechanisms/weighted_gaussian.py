@@ -13,6 +13,7 @@ from shortlist.draws import UNIT, Draws, Ints
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     AuditHints,
     Mechanism,
@@ -21,7 +22,8 @@ from shortlist.mechanisms.base import (
     score_digits,
 )
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
-from shortlist.privacy import Gaussian
+from shortlist.privacy import Cost, Gaussian
+from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
 
@@ -35,8 +37,9 @@ class WeightedGaussian(Mechanism):
     Each user spreads weight over the items held, in all of ℓ2 norm at most 1. Each item's weight
     gets Gaussian noise. The noisy weights of the named items are released with them.
 
-    Guarantee: (epsilon, delta)-DP when one user is added or removed. sigma comes from the exact
-    Gaussian curve at delta - threshold_delta, the threshold from threshold_delta.
+    Guarantee: (epsilon, delta)-DP when one user is added or removed. A user whose items are all
+    held by others spends all of delta on the noise, one who alone holds them all on the threshold;
+    no user in between spends more.
 
     Source: Gopi et al. (2020), Theorem 5.1; Dick et al. (2026), Algorithm 1 and Theorem 3.2, which
     takes half of delta for the threshold. Proof note: `docs/proofs/weighted-gaussian.md`.
@@ -45,60 +48,66 @@ class WeightedGaussian(Mechanism):
         epsilon: Above 0.
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count.
-        threshold_share: The share of delta that pays for the threshold.
+        threshold_share: The share of delta that pays for the threshold, in zCDP.
+        accounting: By the worst case of all users, or in zCDP, for one release of many.
 
     Raises:
         InputError: A parameter is out of range.
 
     >>> mechanism = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
-    (4.365, 25.116)
+    (4.225, 23.816)
     """
 
     epsilon: Epsilon
     delta: DeltaAboveZero
     max_items_per_user: Whole
     threshold_share: Share = 0.5
+    accounting: Accounting = Accounting.EXACT
 
     question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = WeightedHistogram
     discovers: ClassVar[bool | None] = True
-    derived: ClassVar[tuple[str, ...]] = ("rho", "sigma", "threshold")
+    derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
 
-    @cached_property
-    def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
-        return self.delta * self.threshold_share
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Of all of delta nothing is set apart for the threshold, where the worst case counts."""
+        return ("threshold_share",) if self.accounting is Accounting.EXACT else ()
 
     @cached_property
-    def rho(self) -> float:
-        """The zCDP of the noisy weights."""
-        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+    def _noise(self) -> Release:
+        """The noise and the threshold."""
+        epsilon, delta = self.epsilon, self.delta
+        if self.accounting is Accounting.EXACT:
+            return least_noise(epsilon=epsilon, delta=delta, bound=self.max_items_per_user)
+        lost = self.delta * self.threshold_share
+        sigma = gaussian_sigma(gaussian_rho(epsilon=epsilon, delta=delta, lost=lost))
+        least = threshold(sigma=sigma, delta=lost, max_items_per_user=self.max_items_per_user)
+        return Release(sigma, least)
 
-    @cached_property
+    @property
     def sigma(self) -> float:
         """The standard deviation of the noise."""
-        return gaussian_sigma(self.rho)
+        return self._noise.sigma
 
-    @cached_property
+    @property
     def threshold(self) -> float:
         """The least noisy weight to be named."""
-        return threshold(
-            sigma=self.sigma,
-            delta=self.threshold_delta,
-            max_items_per_user=self.max_items_per_user,
-        )
+        return self._noise.threshold
 
     @property
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
         return Wants(self.evidence, self.max_items_per_user)
 
-    @property
-    def cost(self) -> Gaussian:
-        """The Gaussian's cost, and the threshold's share of delta."""
-        return Gaussian(self.rho, self.threshold_delta)
+    @cached_property
+    def cost(self) -> Cost:
+        """The noise on the weights, and the items that one user alone may hold."""
+        composition = noisy_weights(self._noise, self.max_items_per_user)
+        by_rho = Gaussian(composition.rho, composition.lost)
+        return alone(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """The threshold and the noise."""

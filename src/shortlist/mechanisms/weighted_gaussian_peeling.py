@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, require_bounded
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
@@ -54,6 +55,7 @@ class WeightedGaussianPeeling(Mechanism):
             epsilon=self.epsilon / 2,
             delta=self.delta / 2,
             max_items_per_user=self.max_items_per_user,
+            accounting=Accounting.ZCDP,
         )
 
     @cached_property

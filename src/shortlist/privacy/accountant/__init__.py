@@ -7,6 +7,8 @@ from shortlist.privacy.accountant.stages import (
     EitherStage,
     GaussianStage,
     PureStage,
+    Stage,
+    Stages,
 )
 
 __all__ = [
@@ -17,5 +19,7 @@ __all__ = [
     "Lost",
     "NovelItems",
     "PureStage",
+    "Stage",
+    "Stages",
     "Threshold",
 ]

@@ -67,6 +67,13 @@ class Composition:
         """Its zCDP, rounded up."""
         return round_up(_rho(self.merged))
 
+    @property
+    def lost(self) -> float:
+        """The mass that its zCDP leaves out: what may be named that one user alone holds."""
+        if isinstance(self.unnamed, NovelItems):
+            return float(self.unnamed.cases.lost[-1])
+        return 0.0 if self.unnamed is None else self.unnamed.delta
+
     @cached_property
     def is_feasible(self) -> bool:
         """Whether the worst case is computed on a grid; else `delta` is that of zCDP."""
