@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import accountant_twins as twins
+from shortlist.errors import InputError
 from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
@@ -236,6 +237,8 @@ EXTREME = [
     ((GaussianStage(1e-8),), 1e-7),
     ((GaussianStage(1e6),), 1.0),
     ((GaussianStage(0.01),), 1.0),
+    ((GaussianStage(1e-3), BoundedRange(1e-9, 20)), 100.0),
+    ((GaussianStage(0.1), BoundedRange(0.05, 20)), 1e6),
     ((PureStage(100.0),), 99.0),
     ((PureStage(1e-6, 100),), 3e-5),
     ((BoundedRange(0.1, 3), PureStage(0.05, 2), BoundedRange(0.01, 30)), 0.4),
@@ -257,6 +260,12 @@ def test_tiny_deltas_stay_accurate():
     upper, lower = composition.delta(3.1), composition.least_delta(3.1)
     assert upper < 1e-18
     assert upper <= lower * 1.01
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, math.nan, math.inf])
+def test_an_epsilon_out_of_range_is_refused(epsilon):
+    with pytest.raises(InputError, match="must be at least 0"):
+        Composition((BoundedRange(0.1),)).delta(epsilon)
 
 
 def test_beyond_a_few_thousand_picks_zcdp_is_used():

@@ -8,7 +8,11 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 
+<<<<<<< HEAD
 from shortlist.privacy._curves import zcdp_delta
+=======
+from shortlist.errors import InputError
+>>>>>>> accountant
 from shortlist.privacy.accountant.directions import Reading, both_directions, worst
 from shortlist.privacy.accountant.grid import Grid
 from shortlist.privacy.accountant.normal import gaussian_curve
@@ -33,6 +37,7 @@ __all__ = ["Composition"]
 Set: TypeAlias = Lost | NovelItems | None
 
 _LEAST = 1e-300  # added to every delta that is not 0: what underflows may have been there
+_NOTHING = 1e-290  # a delta that is not worth a look
 _LEFT_OUT = 1e-6  # of delta, at the ends of windows
 _FAR = 4.0  # standard deviations of the loss, up to which a coin moves it on a grid
 
@@ -86,11 +91,13 @@ class Composition:
             epsilon: Of the guarantee, at least 0.
             fineness: Of the grid; the result is off by a share that falls with its square.
         """
+        if not 0 <= epsilon < math.inf:
+            raise InputError(f"epsilon={epsilon!r}: must be at least 0.")
         if isinstance(self.unnamed, NovelItems):
             return self._worst(self.unnamed.cases, epsilon, fineness)
         lost = 0.0 if self.unnamed is None else self.unnamed.delta
         known = self._by_zcdp(epsilon, lost)
-        if not self.is_feasible or epsilon >= self._farthest:
+        if not self._is_worth_a_grid(epsilon) or epsilon >= self._farthest:
             return known
         stages = _without_pure_ways(self.merged, epsilon)
         value = lost + _reader(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
@@ -107,7 +114,7 @@ class Composition:
         if not len(cases.lost):
             return 0.0
         known = self._by_zcdp(epsilon, float(cases.lost[-1]))
-        if not self.is_feasible:
+        if not self._is_worth_a_grid(epsilon):
             return known
         reader = _reader(self.merged, epsilon, fineness, self.rho)
         value = worst(cases, reader.value)
@@ -119,7 +126,7 @@ class Composition:
         Of the users with novel items, all who share nothing and all who share everything are
         looked at, and some between.
         """
-        if not self.is_feasible:
+        if not self._is_worth_a_grid(epsilon):
             return 0.0
         if not isinstance(self.unnamed, NovelItems):
             return self._least(epsilon, 1.0, 0.0, fineness)
@@ -142,6 +149,10 @@ class Composition:
             return float(profile.values[-profile.first])
 
         return max(both_directions(value, lost) * (1 - self._rounding) - _LEAST, 0.0)
+
+    def _is_worth_a_grid(self, epsilon: float) -> bool:
+        """Unless it is too long, or delta so small that floats run out."""
+        return self.is_feasible and zcdp_delta(self.rho, epsilon) > _NOTHING
 
     @cached_property
     def _farthest(self) -> float:
