@@ -8,11 +8,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 
-<<<<<<< HEAD
-from shortlist.privacy._curves import zcdp_delta
-=======
 from shortlist.errors import InputError
->>>>>>> accountant
+from shortlist.privacy._curves import zcdp_delta
 from shortlist.privacy.accountant.directions import Reading, both_directions, worst
 from shortlist.privacy.accountant.grid import Grid
 from shortlist.privacy.accountant.normal import gaussian_curve
