@@ -64,7 +64,7 @@ ALLOWED = {
     "kernels": set(),
     "processes": set(),
     "bits": {"errors"},
-    "privacy": {"errors"},
+    "privacy": {"errors", "kernels"},
     "parameters": {"errors", "privacy"},
     "questions": {"errors", "parameters"},
     "draws": {"bits"},
