@@ -54,7 +54,8 @@ class Answer(NamedTuple):
 
     def relabelled(self, order: Sequence[int]) -> Answer:
         """The same where item i is called order[i]."""
-        return self._replace(positions=tuple(order[i] for i in self.positions)).without_order()
+        positions = tuple([order[i] for i in self.positions])
+        return Answer(positions, *self[1:]).without_order()
 
     def without_order(self) -> Answer:
         """The same with rising positions, each with its score, if they are a set."""
