@@ -1,6 +1,7 @@
 """Where tests are: in the room of what they test, in files of one subject, sharing by helpers."""
 
 import ast
+import re
 from pathlib import Path
 
 import shortlist
@@ -44,3 +45,9 @@ def test_a_file_holds_tests_or_what_they_share():
 def test_no_test_imports_another():
     tests = {file.stem for file in FILES.values() if file.name.startswith("test_")}
     assert {name: both for name in FILES if (both := tests & set(imported(FILES[name])))} == {}
+
+
+def test_documents_name_tests_that_there_are():
+    documents = (TESTS.parent / "docs").rglob("*.md")
+    named = {name for path in documents for name in re.findall(r"test_\w+\.py", path.read_text())}
+    assert named <= {file.name for file in FILES.values()}

@@ -9,7 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from helpers.planned import MARKER, build, build_for_counts, refusal
+from helpers.planned import build, build_for_counts, refusal
+from helpers.refusals import MARKER
 from shortlist.mechanisms import DiscoverThenRank, Peeling
 from shortlist.parameters import Share
 from shortlist.plan import _bits_of as bits_of

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.exactness import ints
 from shortlist.algorithms import grouping
 from shortlist.algorithms.grouping import Groups, Shuffle
 from shortlist.audit.exact.enumerator import law
@@ -16,10 +17,6 @@ from shortlist.draws import ExactDraws
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 HUGE = 2**62
-
-
-def ints(*values):
-    return np.array(values, np.int64)
 
 
 def check_groups(counts):

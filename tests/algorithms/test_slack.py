@@ -10,7 +10,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from helpers.exactness import OnesFirst, between, within_stated_error
+from helpers.exactness import OnesFirst, between, ints, within_stated_error
 from shortlist import kernels
 from shortlist.algorithms import slack
 from shortlist.algorithms.grouping import Groups
@@ -27,10 +27,6 @@ UNIVERSES = [
     for d in range(1, 6)
     for counts in itertools.combinations_with_replacement(VALUES[::-1], d)
 ]
-
-
-def ints(*values):
-    return np.array(values, np.int64)
 
 
 def sequences(counts, k, most=None):

@@ -7,6 +7,7 @@ import pytest
 
 from helpers import wrong_listed as listed
 from helpers import wrong_others as others
+from helpers.audited import broken
 from shortlist.audit import Audit, Verdict
 from shortlist.audit.exact.search import audit_exactly
 from shortlist.audit.findings import Finding
@@ -18,10 +19,6 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import JointOrPeel, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
-
-
-def broken(findings):
-    return {f.claim for f in findings if f.verdict is Verdict.BROKEN}
 
 
 def right(mechanism):

@@ -9,6 +9,7 @@ import pytest
 
 import shortlist as sl
 from helpers import wrong_outside as wrong
+from helpers.audited import broken
 from shortlist.audit import Verdict
 from shortlist.audit.answers.outside import listening
 from shortlist.audit.exact.search import audit_exactly
@@ -19,11 +20,6 @@ from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
 ONE = {"k": 1, "epsilon": 1.0}
 FEW = [(5, 1), (4, 2), (0, 0)]
-
-
-def broken(findings):
-    return {f.claim for f in findings if f.verdict is Verdict.BROKEN}
-
 
 CAUGHT = [
     (wrong.Exits(**ONE), "raises SystemExit"),

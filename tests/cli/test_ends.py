@@ -11,11 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from helpers.command import (
-    MARKER,
-    domain,
-    top_k,
-)
+from helpers.command import domain, top_k
+from helpers.refusals import MARKER
 from shortlist import cli
 from shortlist.cli import answer, failure, request
 from shortlist.errors import SPENT, InputError

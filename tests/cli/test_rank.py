@@ -5,7 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from helpers.command import IN_TABLE, ITEMS, MARKER, instead
+from helpers.command import IN_TABLE, ITEMS, instead
+from helpers.refusals import MARKER
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")

@@ -7,17 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from helpers.command import (
-    COLUMNS,
-    IN_TABLE,
-    MARKER,
-    PRIVACY,
-    STORED,
-    count,
-    domain,
-    in_store,
-    top_k,
-)
+from helpers.command import COLUMNS, IN_TABLE, PRIVACY, STORED, count, domain, in_store, top_k
+from helpers.refusals import MARKER
 from shortlist.cli import failure
 from shortlist.errors import SPENT
 from shortlist.release import Release

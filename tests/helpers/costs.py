@@ -5,16 +5,10 @@ import math
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from helpers.exactness import between
 from shortlist.privacy import ZCDP, Gaussian, Pure
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
-
-
-def between(low, high):
-    """Floats spread evenly over the orders of magnitude, with all their bits."""
-    exponents = st.floats(math.log10(low), math.log10(high))
-    return exponents.map(lambda x: min(max(10.0**x, low), high))
-
 
 COSTS = st.one_of(
     st.builds(ZCDP, between(1e-9, 100), st.sampled_from([0.0, 1e-300, 1e-7, 0.1])),

@@ -4,7 +4,6 @@ import polars as pl
 
 import shortlist as sl
 
-MARKER = "Zz-private-91"
 ASK = {"epsilon": 5.0, "delta": 1e-6}
 TITLE, READERS = "titre, [bold]", "lecteurs é"
 ITEMS = ["007", "7", "\u00e9t\u00e9", "e\u0301te\u0301", "[bold]x[/]", 'a, "b"', "\x1b[31m日本"]

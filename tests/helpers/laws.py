@@ -1,8 +1,6 @@
 """The output law of a mechanism on small data, as the enumerator tells it."""
 
 import dataclasses
-import itertools
-import math
 
 import numpy as np
 
@@ -73,23 +71,6 @@ def agree(law, oracle, tolerance):
     assert abs(sum(law.values()) - 1) < tolerance
     for outcome in law.keys() | oracle.keys():
         assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
-
-
-def peeling_oracle(counts, k, epsilon):
-    """Each ordered k-tuple by the definition, item by item."""
-    law = {}
-    for picked in itertools.permutations(range(len(counts)), min(k, len(counts))):
-        left, p = list(range(len(counts))), 1.0
-        for item in picked:
-            weights = [math.exp(epsilon * (counts[i] - max(counts))) for i in left]
-            p *= weights[left.index(item)] / sum(weights)
-            left.remove(item)
-        law[picked] = p
-    return law
-
-
-def subsets(n):
-    return itertools.product([False, True], repeat=n)
 
 
 class FreshNoise(TwoGaussians):

@@ -2,7 +2,6 @@
 
 import polars as pl
 
-MARKER = "Zz-private-91"
 ASK = {"epsilon": 5.0, "delta": 1e-6}
 USER, TITLE = "user [id] é", "titre, [bold]"
 STEP = 80  # people between one item and the next: many times the noise

@@ -4,9 +4,9 @@ import polars as pl
 
 import shortlist as sl
 from helpers import refusals
+from helpers.refusals import MARKER
 from shortlist.questions import Domain, TopK
 
-MARKER = "Zz-private-91"
 ROWS = pl.DataFrame({"user": [1], "item": ["0"], "count": [1]})
 KNOWN = [str(i) for i in range(100)]
 

@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from helpers.refusals import refused
+from helpers.refusals import MARKER, refused
 from shortlist.table import open_table
 
-PRIVATE = "Zz-private-91"
 open_pairs = partial(open_table, user="user", items=["item"])
 
 
@@ -19,7 +18,7 @@ def refusal(action, *contains):
     error = refused(action)
     assert error.__cause__ is None
     assert error.__context__ is None
-    assert PRIVATE not in str(error)
+    assert MARKER not in str(error)
     for part in contains:
         assert part in str(error)
     return str(error)

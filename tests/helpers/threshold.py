@@ -18,6 +18,12 @@ KINDS = list(AddedNoise)
 every = pytest.mark.parametrize("noise", KINDS)
 
 
+class Coarse(ThresholdTopK):
+    """Few leading bits, so that they tie and often leave the order open."""
+
+    _bits = 2
+
+
 class Unbatched(ThresholdTopK):
     def _lengths(self, _):
         return one_by_one(2)

@@ -2,21 +2,11 @@
 
 import io
 import uuid
-from functools import partial
 
 import polars as pl
 
-from shortlist.table import open_table
-
-PRIVATE = "Zz-private-91"
 ROWS = [("u1", "007"), ("u2", "7"), ("ü\u0301", " 7")]
 FRAME = pl.DataFrame(ROWS, schema=["user", "item"], orient="row")
-open_pairs = partial(open_table, user="user", items=["item"])
-
-
-def rows_of(table):
-    users, items = table.pairs()
-    return users.take(users.codes).hstack(items.take(items.codes)).rows()
 
 
 def text(suffix, frame=FRAME):

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
 from helpers.laws import (
     ALL,
@@ -15,11 +14,11 @@ from helpers.laws import (
     build,
     histogram,
     output_law,
-    peeling_oracle,
     positions_law,
     shown,
-    subsets,
 )
+from helpers.oracles_of_counts import peeling_oracle
+from helpers.oracles_of_users import named_above, published_peeling
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -44,28 +43,14 @@ def test_weighted_gaussian_names_items_independently():
     sets = {}
     for positions, p in law.items():
         sets[frozenset(positions)] = sets.get(frozenset(positions), 0) + p
-    chance = {i: ndtr((w - mechanism.threshold) / mechanism.sigma) for i, w in enumerate(weights)}
-    oracle = {}
-    for named in subsets(3):
-        outcome = frozenset(i for i, yes in zip((1, 2, 3), named, strict=True) if yes)
-        oracle[outcome] = math.prod(chance[i] if i in outcome else 1 - chance[i] for i in (1, 2, 3))
+    oracle = named_above(weights, mechanism.threshold, mechanism.sigma)
     agree(sets, oracle, 1e-9)  # the threshold is rounded to a grid of 2^-32
 
 
 def test_published_peeling_within_what_was_discovered():
     mechanism = build(WeightedGaussianPeeling, k=2)
     weights, counts = [1.0, 2.4, 2.0], [1, 3, 2]
-    oracle = {}
-    for named in subsets(3):
-        found = [i for i in range(3) if named[i]]
-        p = math.prod(
-            ndtr((1 if named[i] else -1) * (weights[i] - mechanism.threshold) / mechanism.sigma)
-            for i in range(3)
-        )
-        picks = peeling_oracle([counts[i] for i in found], 2, mechanism.local_epsilon)
-        for picked, q in picks.items():
-            outcome = tuple(found[j] for j in picked)
-            oracle[outcome] = oracle.get(outcome, 0) + p * q
+    oracle = published_peeling(mechanism, weights, counts)
     agree(positions_law(mechanism, histogram(weights, counts)), oracle, 1e-9)
 
 

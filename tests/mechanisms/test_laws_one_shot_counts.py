@@ -7,6 +7,7 @@ import pytest
 
 from helpers.losses import largest_log_ratio
 from helpers.one_shot import BOTH, EPSILON, LOSS, QuietLaplace, build, cells_law, changes
+from helpers.wrong_mechanisms import Retold
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -50,17 +51,9 @@ def test_counts_are_told_just_where_the_noise_hides_all_of_a_user(neighbours):
         assert (selection.noise_sd is not None) == (selection.scores is not None)
 
 
-class Telling(OneShotLaplace):
-    """Tells the counts that ranked, where a user may be in any number of them."""
-
-    @property
-    def scores_are_counts(self):
-        return True
-
-
 def test_counts_from_the_noise_that_ranks_are_caught_where_a_user_is_in_more_of_them():
-    assert build(Telling, 1).select(PublicCounts(np.array([5, 3])), ExactDraws()).scores is not None
-    assert loss_with_counts(build(Telling, 1), 3, None) > 1.2 * EPSILON
+    assert build(Retold, 1).select(PublicCounts(np.array([5, 3])), ExactDraws()).scores is not None
+    assert loss_with_counts(build(Retold, 1), 3, None) > 1.2 * EPSILON
     assert loss_with_counts(build(QuietLaplace, 2, max_items_per_user=1), 2, 1) > 1.2 * EPSILON
 
 

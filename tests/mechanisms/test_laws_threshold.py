@@ -9,7 +9,7 @@ import pytest
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, exponential, permute_and_flip
 from helpers.refusals import refusal
-from helpers.threshold import EPSILON, Unbatched, build, every, reading_everything
+from helpers.threshold import EPSILON, Coarse, Unbatched, build, every, reading_everything
 from helpers.views import Listed
 from helpers.wrong_races import Everywhere, Forgetful, Stale
 from shortlist.audit.exact.enumerator import law
@@ -19,12 +19,6 @@ from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import OneShotLaplace, Peeling, threshold_top_k
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.privacy import Pure
-
-
-class Coarse(ThresholdTopK):
-    """Few leading bits, so that they tie and often leave the order open."""
-
-    _bits = 2
 
 
 class Coarsest(ThresholdTopK):

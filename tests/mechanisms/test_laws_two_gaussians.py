@@ -6,81 +6,22 @@ import math
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import multivariate_normal
 
-from helpers.laws import (
-    FreshScores,
-    agree,
-    build,
-    histogram,
-    peeling_oracle,
-    positions_law,
-    subsets,
-    with_wrong,
-)
+from helpers.laws import FreshScores, agree, build, histogram, positions_law, with_wrong
+from helpers.oracles_of_counts import peeling_oracle
+from helpers.oracles_of_users import subsets
+from helpers.oracles_two_gaussians import normal_orthant, top_up
 from shortlist.audit.exact.enumerator import law
 from shortlist.draws.noise import Normal
 from shortlist.mechanisms import DiscoverThenRank
 from shortlist.mechanisms._two_gaussians import TwoGaussians
 
 
-def normal_orthant(constraints, mean, covariance):
-    """P(each constraint · X <= bound) for normal X, by SciPy's own integration."""
-    matrix = np.array([c for c, _ in constraints])
-    bounds = np.array([b for _, b in constraints])
-    return multivariate_normal.cdf(
-        bounds,
-        mean=matrix @ mean,
-        cov=matrix @ covariance @ matrix.T,
-        allow_singular=True,
-        abseps=1e-9,
-        releps=1e-9,
-        maxpts=2_000_000,
-    )
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_adaptive_top_up_is_the_two_gaussians_it_stands_for(k):
-    # Variables: the first noisy weights Y1 of both items, then their second ones Y2.
     mechanism = build(DiscoverThenRank, k=k)
     weights, counts = [1.8, 2.6], [2, 3]
-    sigmas = np.repeat([mechanism.first_sigma, mechanism.second_sigma], 2)
-    mean, covariance = np.tile(weights, 2), np.diag(sigmas**2)
-    w = mechanism.gaussians.first_share
-    y1, y2 = np.eye(4)[:2], np.eye(4)[2:]
-    both = w * y1 + (1 - w) * y2
-    first, second = mechanism.first_threshold, mechanism.mean_threshold
-    oracle = {}
-
-    def add(outcome, constraints):
-        p = normal_orthant(constraints, mean, covariance)
-        oracle[outcome] = oracle.get(outcome, 0) + p
-
-    for named in subsets(2):
-        sides = [(-y1[i], -first) if named[i] else (y1[i], first) for i in range(2)]
-        if sum(named) >= k:
-            found = [i for i in range(2) if named[i]]
-            p = normal_orthant(sides, mean, covariance)
-            picks = peeling_oracle([counts[i] for i in found], k, mechanism.local_epsilon)
-            for picked, q in picks.items():
-                outcome = tuple(found[j] for j in picked)
-                oracle[outcome] = oracle.get(outcome, 0) + p * q
-            continue
-        for kept in subsets(2):
-            if any(n and not y for n, y in zip(named, kept, strict=True)):
-                continue
-            levels = [
-                (-both[i], -second) if kept[i] else (both[i], second)
-                for i in range(2)
-                if not named[i]
-            ]
-            found = [i for i in range(2) if kept[i]]
-            if len(found) < 2:
-                add(tuple(found), sides + levels)
-            else:
-                for order in itertools.permutations(range(2)):
-                    ahead = (both[order[1]] - both[order[0]], 0.0)
-                    add(order[:k], [*sides, *levels, ahead])
+    oracle = top_up(mechanism, weights, counts)
     agree(positions_law(mechanism, histogram(weights, counts)), oracle, 2e-5)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtr
 
 from helpers.hitting import contributions, picks_oracle, positions_law
+from helpers.laws import agree
 from helpers.losses import hockey_stick, largest_log_ratio, neighbours
+from helpers.oracles_of_users import discovery_oracle
 from helpers.refusals import refusal
 from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
@@ -28,14 +29,6 @@ from shortlist.privacy import Approximate, Pure
 from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
 fixed = settings(derandomize=True, deadline=None, max_examples=100)
-
-
-def agree(law, oracle, tolerance):
-    assert abs(sum(law.values()) - 1) < tolerance
-    for outcome in law.keys() | oracle.keys():
-        assert abs(law.get(outcome, 0) - oracle.get(outcome, 0)) < tolerance, outcome
-
-
 SETS = [frozenset(s) for n in range(1, 4) for s in itertools.combinations(range(3), n)]
 
 
@@ -46,21 +39,6 @@ def test_user_peeling_of_public_items_is_its_definition(k):
         for data in itertools.combinations_with_replacement(SETS, size):
             oracle = picks_oracle(data, range(3), k, mechanism.local_epsilon)
             agree(positions_law(mechanism, data), oracle, 1e-12)
-
-
-def discovery_oracle(sets, mechanism):
-    """Each domain by the definition: weights of these sets, a normal, a threshold."""
-    weights = [sum(len(kept) ** -0.5 for kept in sets if x in kept) for x in range(3)]
-    for named in itertools.product([False, True], repeat=3):
-        yield (
-            [x for x in range(3) if named[x]],
-            math.prod(
-                ndtr((1 if yes else -1) * (weight - mechanism.threshold) / mechanism.sigma)
-                if weight
-                else not yes
-                for yes, weight in zip(named, weights, strict=True)
-            ),
-        )
 
 
 @pytest.mark.parametrize("composition", Composition)

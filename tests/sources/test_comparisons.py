@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from helpers import engines
-from helpers.comparing import ITEMS, LOST, MARKER, STEP, WHO, WON, by_user, comparisons, table
+from helpers.comparing import ITEMS, LOST, STEP, WHO, WON, by_user, comparisons, table
 from helpers.forms import FORMS, counting, everything_shown
-from helpers.refusals import refusal
+from helpers.refusals import MARKER, refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws

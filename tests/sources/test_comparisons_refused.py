@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.comparing import ITEMS, KNOWN, LOST, MARKER, WHO, WON, by_user, comparisons, table
+from helpers.comparing import ITEMS, KNOWN, LOST, WHO, WON, by_user, comparisons, table
 from helpers.forms import everything_shown, numbers, said
-from helpers.refusals import refusal
+from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import SPENT, InputError
 from shortlist.mechanisms import JointOrPeel, WinCount

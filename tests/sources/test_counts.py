@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import shortlist as sl
 from helpers import engines
 from helpers.forms import FORMS, counting, everything_shown
-from helpers.histogram import ASK, ITEMS, MARKER, READERS, ROWS, STEP, TITLE, counts, table
-from helpers.refusals import refusal
+from helpers.histogram import ASK, ITEMS, READERS, ROWS, STEP, TITLE, counts, table
+from helpers.refusals import MARKER, refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants
 from shortlist.mechanisms import JointOrPeel, LimitedDomain, Peeling

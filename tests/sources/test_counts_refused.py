@@ -9,8 +9,8 @@ import pytest
 
 import shortlist as sl
 from helpers.forms import everything_shown, numbers, said
-from helpers.histogram import ASK, ITEMS, MARKER, READERS, ROWS, TITLE, counts, table
-from helpers.refusals import refusal
+from helpers.histogram import ASK, ITEMS, READERS, ROWS, TITLE, counts, table
+from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import SPENT, InputError
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian

@@ -10,8 +10,8 @@ import pytest
 
 import shortlist as sl
 from helpers.forms import counting, said
-from helpers.pairs import ASK, ITEMS, MARKER, TITLE, USER, table
-from helpers.refusals import refusal
+from helpers.pairs import ASK, ITEMS, TITLE, USER, table
+from helpers.refusals import MARKER, refusal
 from shortlist.errors import SPENT, InputError
 from shortlist.mechanisms import DiscoverThenRank, Peeling, WeightedGaussian
 

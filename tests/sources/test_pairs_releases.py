@@ -12,8 +12,8 @@ import pytest
 
 import shortlist as sl
 from helpers.forms import everything_shown, numbers
-from helpers.pairs import ASK, ITEMS, MARKER, TITLE, USER, table
-from helpers.refusals import refusal
+from helpers.pairs import ASK, ITEMS, TITLE, USER, table
+from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.mechanisms import WeightedGaussian

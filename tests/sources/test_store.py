@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.databases import MARKER, ROWS
+from helpers.databases import ROWS
 from helpers.forms import everything_shown, numbers, said
-from helpers.refusals import refusal, refused
+from helpers.refusals import MARKER, refusal, refused
 from shortlist import stores
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits

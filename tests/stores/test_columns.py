@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.databases import MARKER, ROWS, rows_of, statement
+from helpers.databases import ROWS, rows_of, statement
 from helpers.forms import said
-from helpers.refusals import refusal, refused
+from helpers.refusals import MARKER, refusal, refused
 from shortlist.stores import MemoryStore
 
 # Counts

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from helpers.databases import MARKER, NAMES, ROWS, rows_of
+from helpers.databases import NAMES, ROWS, rows_of
 from helpers.forms import said
-from helpers.refusals import refusal, refused
+from helpers.refusals import MARKER, refusal, refused
 from postgres import PASSWORD
 from shortlist.errors import SPENT, InputError
 from shortlist.stores import MemoryStore, PostgresStore, SqliteStore

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from helpers.databases import MARKER, ROWS, Postgres, rows_of, statement
-from helpers.refusals import refusal
+from helpers.databases import ROWS, Postgres, rows_of, statement
+from helpers.refusals import MARKER, refusal
 from shortlist.errors import SPENT
 
 # Columns and tables

@@ -6,8 +6,9 @@ import pyarrow.dataset
 import pytest
 
 import shortlist as sl
+from helpers.reading import open_pairs, rows_of
 from helpers.refusals import refusal
-from helpers.written import FRAME, ROWS, UUIDS, open_pairs, rows_of
+from helpers.written import FRAME, ROWS, UUIDS
 
 
 def arrow(frame=FRAME):

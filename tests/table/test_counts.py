@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from hypothesis import strategies as st
 
-from helpers.reading import PRIVATE, refusal
+from helpers.reading import refusal
+from helpers.refusals import MARKER
 from helpers.tables import FORMS
 from shortlist.table import open_table
 from shortlist.table.counts import align, check_distinct
@@ -68,7 +69,7 @@ def test_histograms_in_several_files(tmp_path):
     pl.DataFrame({"item": ["a"], "count": [5]}).write_parquet(tmp_path / "1.parquet")
     pl.DataFrame({"item": ["b"], "count": [6]}).write_parquet(tmp_path / "2.parquet")
     assert histogram_of(open_counts(tmp_path / "*.parquet")) == [("a", 5), ("b", 6)]
-    pl.DataFrame({"item": [PRIVATE] * 2, "count": [5, 6]}).write_parquet(tmp_path / "3.parquet")
+    pl.DataFrame({"item": [MARKER] * 2, "count": [5, 6]}).write_parquet(tmp_path / "3.parquet")
     refusal(open_counts(tmp_path / "*.parquet").counts, "*.parquet", "is in more than one row")
     pl.DataFrame({"item": ["b"], "count": [6.0]}).write_parquet(tmp_path / "4.parquet")
     refusal(lambda: open_counts(tmp_path / "*.parquet"), "4.parquet", "Float64", "cast it")
@@ -85,7 +86,7 @@ def test_histograms_in_several_files(tmp_path):
     ],
 )
 def test_columns_of_a_histogram_are_checked(count, items, said):
-    frame = pl.DataFrame({"item": [PRIVATE], "count": [1]})
+    frame = pl.DataFrame({"item": [MARKER], "count": [1]})
     refusal(lambda: open_table(frame, count=count, items=items), *said)
 
 

@@ -8,8 +8,9 @@ import sys
 import polars as pl
 import pytest
 
-from helpers.refusals import refusal
-from helpers.written import FRAME, MARK, PRIVATE, ROWS, open_pairs, rows_of, text
+from helpers.reading import open_pairs, rows_of
+from helpers.refusals import MARKER, refusal
+from helpers.written import FRAME, MARK, ROWS, text
 from shortlist.table import open_table
 from shortlist.table.public_items import open_public_items
 from shortlist.table.scans import StandardInput
@@ -26,8 +27,8 @@ def test_a_directory_is_all_its_tables(tmp_path, write):
     (tmp_path / "deeper" / "d.csv").write_bytes(b"user,item\nno,no\n")
     for given in (tmp_path, f"{tmp_path}/"):
         assert rows_of(open_pairs(given)) == ROWS
-    (tmp_path / f"year={PRIVATE}").mkdir()
-    assert PRIVATE not in refusal(lambda: open_pairs(tmp_path), "divided by the values")
+    (tmp_path / f"year={MARKER}").mkdir()
+    assert MARKER not in refusal(lambda: open_pairs(tmp_path), "divided by the values")
 
 
 def test_a_directory_without_tables(tmp_path, write):
@@ -42,8 +43,8 @@ def test_a_list_of_paths(tmp_path, write):
     paths.append(tmp_path / "more")
     assert rows_of(open_pairs(paths)) == ROWS
     assert rows_of(open_pairs(tuple(paths))) == ROWS
-    said = refusal(lambda: open_pairs([*paths, PRIVATE]), "data[3] does not exist")
-    assert PRIVATE not in said  # perhaps a list of items was given by mistake
+    said = refusal(lambda: open_pairs([*paths, MARKER]), "data[3] does not exist")
+    assert MARKER not in said  # perhaps a list of items was given by mistake
     refusal(lambda: open_pairs([paths[0], f"{tmp_path}/x*.csv"]), "data[1] matches no file")
     refusal(lambda: open_table(paths, user="who", items="item"), "a.csv", 'user="who"')
     items = open_public_items([paths[0]], {"item": pl.String()}, also=())

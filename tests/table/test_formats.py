@@ -11,8 +11,9 @@ import pyarrow.dataset
 import pytest
 
 import shortlist as sl
-from helpers.refusals import refusal
-from helpers.written import FRAME, MARK, PRIVATE, ROWS, open_pairs, rows_of, text
+from helpers.reading import open_pairs, rows_of
+from helpers.refusals import MARKER, refusal
+from helpers.written import FRAME, MARK, ROWS, text
 from shortlist.errors import SPENT
 from shortlist.table import open_table
 from shortlist.table.public_items import open_public_items
@@ -76,7 +77,7 @@ def test_parquet_is_not_compressed_twice(write):
 
 @pytest.mark.parametrize("header", ["user,item,item", "user,user,item", "user,item,x,item"])
 def test_a_column_that_stands_twice_in_the_first_line(write, header):
-    path = write("t.csv", f"{header}\n{','.join([PRIVATE] * (header.count(',') + 1))}\n".encode())
+    path = write("t.csv", f"{header}\n{','.join([MARKER] * (header.count(',') + 1))}\n".encode())
     refusal(lambda: open_pairs(path), "stands twice in the first line")
     refusal(lambda: open_table(path, count="user", items=["item"]), "stands twice")
     play = partial(sl.comparisons, path, winner="user", loser="item", public_items=sl.IN_TABLE)
@@ -113,11 +114,11 @@ def test_utf_16_is_named_with_what_converts_it(write, encoding, suffix):
 
 @pytest.mark.parametrize("suffix", [".csv", ".ndjson", ".csv.gz", ".csv.zst"])
 def test_latin_1_is_named_with_what_converts_it(write, suffix):
-    frame = pl.DataFrame({"user": ["a"] * 9000, "item": ["x"] * 8999 + [f"{PRIVATE} é"]})
+    frame = pl.DataFrame({"user": ["a"] * 9000, "item": ["x"] * 8999 + [f"{MARKER} é"]})
     inner, packed = unpacked(suffix)
     path = write(f"t{suffix}", PACK[packed](text(inner, frame).decode().encode("latin1")))
     said = refusal(open_pairs(path).pairs, "is not in UTF-8", "iconv -f latin1 -t utf-8")
-    assert PRIVATE not in said
+    assert MARKER not in said
     assert said.endswith(SPENT)
     known = refusal(lambda: open_public_items(path, {"item": pl.String()}), "iconv -f latin1")
     assert SPENT not in known

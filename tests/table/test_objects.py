@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.refusals import refusal
-from helpers.written import FRAME, PRIVATE, UUIDS, open_pairs, rows_of
+from helpers.reading import open_pairs, rows_of
+from helpers.refusals import MARKER, refusal
+from helpers.written import FRAME, UUIDS
 from shortlist.errors import SPENT
 from shortlist.table import open_table
 from shortlist.table.public_items import open_public_items
@@ -47,7 +48,7 @@ def test_one_value_of_a_list_changes_no_other_and_no_type(one, first):
 
 
 def test_the_keys_of_a_dict_may_be_users():
-    assert PRIVATE not in refusal(lambda: open_pairs({PRIVATE: ["x"], "user": ["y"]}), "keys")
+    assert MARKER not in refusal(lambda: open_pairs({MARKER: ["x"], "user": ["y"]}), "keys")
 
 
 # pandas

@@ -9,7 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from helpers.reading import PRIVATE, refusal
+from helpers.reading import refusal
+from helpers.refusals import MARKER
 from shortlist.table.public_items import open_public_items
 
 TEXT = {"item": pl.String()}
@@ -109,8 +110,8 @@ def test_public_tables_are_checked():
     refusal(lambda: public(wide, types={"item": pl.Int8()}), "Int8", "exactly")
     refusal(lambda: public(pl.DataFrame({"item": [1.5]})), "Float64")
     refusal(lambda: public(pl.DataFrame({"item": ["a", None]})), "null")
-    refusal(lambda: public(pl.DataFrame({"item": [PRIVATE] * 2})), "an item twice")
-    refusal(lambda: public(pl.Series([PRIVATE] * 2)), "an item twice")
+    refusal(lambda: public(pl.DataFrame({"item": [MARKER] * 2})), "an item twice")
+    refusal(lambda: public(pl.Series([MARKER] * 2)), "an item twice")
     refusal(lambda: public(np.array([7, 8]), types=TEXT), "a value of type int")
     refusal(lambda: public(pl.DataFrame({"item": []})), "empty")
 

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from helpers.reading import PRIVATE, open_pairs, refusal, rows_of
+from helpers.reading import open_pairs, refusal, rows_of
+from helpers.refusals import MARKER
 from shortlist.table import open_table
 
 
@@ -65,13 +66,13 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "ndjson"])
 def test_foreign_files_are_refused(write, suffix):
-    path = write(f"t.{suffix}", PNG + PRIVATE.encode())
+    path = write(f"t.{suffix}", PNG + MARKER.encode())
     refusal(lambda: open_pairs(path), f"t.{suffix}")
 
 
 def test_a_parquet_file_cut_short_is_refused(write):
     buffer = io.BytesIO()
-    pl.DataFrame({"user": [PRIVATE] * 99, "item": ["x"] * 99}).write_parquet(buffer)
+    pl.DataFrame({"user": [MARKER] * 99, "item": ["x"] * 99}).write_parquet(buffer)
     whole = buffer.getvalue()
     path = write("t.parquet", whole[: len(whole) // 2])
     refusal(lambda: open_pairs(path), "t.parquet", "Parquet", "cut short")
@@ -86,7 +87,7 @@ def test_a_file_that_goes_away_is_refused(write):
     refusal(table.pairs, "t.csv", "cannot be read")
 
 
-@pytest.mark.parametrize("wrong", [f"{PRIVATE},x,y", f'"{PRIVATE},x', f"{PRIVATE}\udcff,x"])
+@pytest.mark.parametrize("wrong", [f"{MARKER},x,y", f'"{MARKER},x', f"{MARKER}\udcff,x"])
 def test_malformed_csv_lines_are_not_quoted(write, wrong):
     lines = "user,item\n" + "a,b\n" * 3000 + wrong + "\n"
     table = open_pairs(write("t.csv", lines.encode(errors="surrogateescape")))
@@ -96,11 +97,11 @@ def test_malformed_csv_lines_are_not_quoted(write, wrong):
 @pytest.mark.parametrize(
     "wrong",
     [
-        f"{PRIVATE}",
-        f'{{"user":"{PRIVATE}","item":',
-        f'["{PRIVATE}"]',
-        f'{{"user":"{PRIVATE}","item":9{"9" * 60}}}',
-        f'{{"user":"{PRIVATE}\udcff","item":1}}',
+        f"{MARKER}",
+        f'{{"user":"{MARKER}","item":',
+        f'["{MARKER}"]',
+        f'{{"user":"{MARKER}","item":9{"9" * 60}}}',
+        f'{{"user":"{MARKER}\udcff","item":1}}',
     ],
 )
 def test_malformed_json_lines_are_not_quoted(write, wrong):
@@ -110,7 +111,7 @@ def test_malformed_json_lines_are_not_quoted(write, wrong):
 
 
 def test_the_first_line_of_a_csv_without_header_is_not_quoted(write):
-    path = write("t.csv", f"{PRIVATE},x\n".encode())
+    path = write("t.csv", f"{MARKER},x\n".encode())
     refusal(lambda: open_pairs(path), 'user="user"', "must hold the columns' names")
 
 
@@ -155,7 +156,7 @@ def test_a_file_of_nulls_has_no_rows(tmp_path):
 
 
 def test_a_header_that_may_be_rows_is_not_shown(write):
-    path = write("t.csv", f"user,item\ralice,{PRIVATE}\r".encode())
+    path = write("t.csv", f"user,item\ralice,{MARKER}\r".encode())
     refusal(lambda: open_table(path, user="user", items="title"), 'item="title"', "first line")
 
 

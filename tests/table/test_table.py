@@ -9,7 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from helpers.reading import PRIVATE, open_pairs, refusal, rows_of
+from helpers.reading import open_pairs, refusal, rows_of
+from helpers.refusals import MARKER
 from helpers.tables import AS_TEXT, FORMS
 from shortlist.errors import SPENT
 from shortlist.table import open_table
@@ -92,7 +93,7 @@ def test_nothing_is_read_before_the_first_question():
     def read(column):
         raise AssertionError(column)
 
-    lazy = pl.LazyFrame({"user": ["u"], "item": [PRIVATE]}).with_columns(
+    lazy = pl.LazyFrame({"user": ["u"], "item": [MARKER]}).with_columns(
         pl.col("item").map_batches(read, return_dtype=pl.String)
     )
     table = open_pairs(lazy)
@@ -125,7 +126,7 @@ def test_the_table_is_not_kept_alive_by_keys():
     ],
 )
 def test_columns_are_checked(form, user, items, said):
-    data = form(pl.DataFrame({"user": ["a"], "item": [PRIVATE], "x": [1.5]}))
+    data = form(pl.DataFrame({"user": ["a"], "item": [MARKER], "x": [1.5]}))
     if str(data).lower().endswith(("ndjson", "jsonl")) and '"?' in said[-1]:
         said = [said[0], "The first line must hold"]  # whose keys are those of one person's row
     refusal(lambda: open_table(data, user=user, items=items), *said)
@@ -133,7 +134,7 @@ def test_columns_are_checked(form, user, items, said):
 
 @pytest.mark.parametrize("name", sorted(FORMS.keys() - AS_TEXT - {"pandas objects"}))
 def test_floats_are_refused(name, tmp_path):
-    data = FORMS[name](pl.DataFrame({"user": [1.5], "item": [PRIVATE]}), tmp_path)
+    data = FORMS[name](pl.DataFrame({"user": [1.5], "item": [MARKER]}), tmp_path)
     refusal(lambda: open_pairs(data), 'user="user" is of type Float64', "cast it to a string")
 
 
@@ -150,15 +151,15 @@ def test_other_types_are_refused(value):
 
 
 def test_mixed_objects_are_refused():
-    early = pd.DataFrame({"user": ["a", 1], "item": ["x", PRIVATE]}, dtype=object)
-    late = pd.DataFrame({"user": [PRIVATE] * 5000 + [1], "item": "x"}, dtype=object)
+    early = pd.DataFrame({"user": ["a", 1], "item": ["x", MARKER]}, dtype=object)
+    late = pd.DataFrame({"user": [MARKER] * 5000 + [1], "item": "x"}, dtype=object)
     for mixed in (early, late):
         refusal(open_pairs(mixed).pairs, "Python objects", "neither text nor a date", SPENT)
 
 
 @pytest.mark.parametrize(
     "data",
-    [{"user": PRIVATE}, {1: [PRIVATE]}, [(PRIVATE, 1)], None, 7, pd.Series(["a"])],
+    [{"user": MARKER}, {1: [MARKER]}, [(MARKER, 1)], None, 7, pd.Series(["a"])],
 )
 def test_what_is_no_table_is_refused(data):
     refusal(
@@ -167,7 +168,7 @@ def test_what_is_no_table_is_refused(data):
 
 
 def test_frames_with_twice_the_same_name_are_refused():
-    data = pd.DataFrame([["a", PRIVATE, "c"]], columns=["user", "item", "item"])
+    data = pd.DataFrame([["a", MARKER, "c"]], columns=["user", "item", "item"])
     refusal(lambda: open_pairs(data), "different names")
 
 

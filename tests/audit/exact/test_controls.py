@@ -9,6 +9,7 @@ from flint import arb
 from helpers import wrong_mechanisms as wrong
 from helpers import wrong_policies as policies
 from helpers import wrong_races as races
+from helpers.audited import broken
 from helpers.refusals import refusal
 from shortlist.audit import Verdict
 from shortlist.audit.exact.enumerator import Enumerator
@@ -28,11 +29,6 @@ from shortlist.mechanisms import (
     WeightedGaussian,
     WinCount,
 )
-
-
-def broken(findings):
-    return {f.claim for f in findings if f.verdict is Verdict.BROKEN}
-
 
 CAUGHT = [
     (wrong.FlipOfBoundedRange(k=1, epsilon=2.0), "rho"),
