@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx
 
-from accountant_twins import ball
+from helpers.accountant_twins import ball
 from shortlist.errors import InputError
 from shortlist.privacy.accountant import (
     BoundedRange,

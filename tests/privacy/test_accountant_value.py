@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import accountant_twins as twins
+from helpers import accountant_twins as twins
 from shortlist.errors import InputError
 from shortlist.privacy._curves import gaussian_delta, zcdp_delta
 from shortlist.privacy.accountant import (
