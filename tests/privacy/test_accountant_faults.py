@@ -19,7 +19,7 @@ from shortlist.privacy.accountant import (
     loops,
     reader,
 )
-from shortlist.privacy.accountant.grid import Grid, Profile, Window
+from shortlist.privacy.accountant._grid import Grid, Profile, Window
 
 PICKS, EPSILON, COARSE = (BoundedRange(0.5, 3),), 0.8, 0.001
 

@@ -23,6 +23,7 @@ class Kernel:
         self.plain, self._signature, self._options = loop, signature, options
 
     def __call__(self, *arrays: Any) -> Any:  # noqa: ANN401 - as the loop has them
+        """What the loop returns."""
         return self.compiled(*arrays)
 
     @property

@@ -10,22 +10,22 @@ from typing import TypeAlias
 
 from shortlist.errors import InputError
 from shortlist.privacy._curves import zcdp_delta
-from shortlist.privacy.accountant.directions import both_directions, worst
-from shortlist.privacy.accountant.normal import gaussian_curve
+from shortlist.privacy.accountant._directions import both_directions, worst
+from shortlist.privacy.accountant._normal import gaussian_curve
+from shortlist.privacy.accountant._reader import reader, valuation
+from shortlist.privacy.accountant._resolution import is_feasible
+from shortlist.privacy.accountant._sums import (
+    farthest_of,
+    operations_of,
+    rho_of,
+    without_pure_ways,
+)
 from shortlist.privacy.accountant.novel import Cases, Lost, NovelItems
-from shortlist.privacy.accountant.reader import reader, valuation
-from shortlist.privacy.accountant.resolution import is_feasible
 from shortlist.privacy.accountant.stages import (
     Stages,
     as_stages,
     is_gaussian,
     mu_of,
-)
-from shortlist.privacy.accountant.sums import (
-    farthest_of,
-    operations_of,
-    rho_of,
-    without_pure_ways,
 )
 from shortlist.privacy.rounding import round_up
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
+from shortlist.privacy.accountant._normal import gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.normal import gaussian_curve
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.rounding import bisect

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from shortlist.privacy._curves import zcdp_delta
-from shortlist.privacy.accountant.directions import Reading, both_directions
-from shortlist.privacy.accountant.grid import Grid
-from shortlist.privacy.accountant.normal import gaussian_curve
-from shortlist.privacy.accountant.resolution import spacing
+from shortlist.privacy.accountant._directions import Reading, both_directions
+from shortlist.privacy.accountant._grid import Grid
+from shortlist.privacy.accountant._normal import gaussian_curve
+from shortlist.privacy.accountant._resolution import spacing
+from shortlist.privacy.accountant._value import Valuation
 from shortlist.privacy.accountant.stages import Stages, is_gaussian, mu_of
-from shortlist.privacy.accountant.value import Valuation
 
 __all__ = ["Reader", "reader", "valuation"]
 

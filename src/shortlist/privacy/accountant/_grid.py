@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.privacy.accountant.normal import Floats, gaussian_curve
+from shortlist.privacy.accountant._normal import Floats, gaussian_curve
 from shortlist.privacy.accountant.stages import Spread
 
 __all__ = ["Grid", "Ints", "Profile", "Spreads", "Window"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shortlist.privacy.accountant import gaussians
-from shortlist.privacy.accountant.grid import Grid, Ints, Profile, Spreads, Window
-from shortlist.privacy.accountant.ranges import apply_pure, apply_ranges
+from shortlist.privacy.accountant import _gaussians as gaussians
+from shortlist.privacy.accountant._grid import Grid, Ints, Profile, Spreads, Window
+from shortlist.privacy.accountant._ranges import apply_pure, apply_ranges
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
