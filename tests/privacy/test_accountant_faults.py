@@ -14,11 +14,11 @@ from shortlist.privacy.accountant import (
     NovelItems,
     Threshold,
     composition,
-    directions,
-    gaussians,
-    loops,
-    reader,
 )
+from shortlist.privacy.accountant import _directions as directions
+from shortlist.privacy.accountant import _gaussians as gaussians
+from shortlist.privacy.accountant import _loops as loops
+from shortlist.privacy.accountant import _reader as reader
 from shortlist.privacy.accountant._grid import Grid, Profile, Window
 
 PICKS, EPSILON, COARSE = (BoundedRange(0.5, 3),), 0.8, 0.001

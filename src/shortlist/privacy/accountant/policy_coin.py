@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -53,6 +54,15 @@ class UnitCoin:
         """Chances are multiples of 2^-bits."""
         return _GUARD - math.frexp(self.delta)[1]
 
+    @property
+    def needed(self) -> float:
+        """About how many units are named for certain, known without climbing there.
+
+        The chance is about 1/2 where e^(n epsilon) is (e^epsilon - 1) / (2 delta).
+        """
+        growth = math.expm1(min(self.epsilon, 1.0))
+        return 2 * math.log1p(growth / self.delta) / self.epsilon
+
     @cached_property
     def numerators(self) -> tuple[int, ...]:
         """The chances of 0, 1, 2 .. units in units of 2^-bits, up to the first that is 1.
@@ -66,6 +76,14 @@ class UnitCoin:
     def certain(self) -> int:
         """The least number of units that is named for certain."""
         return len(self.numerators) - 1
+
+    def units_for(self, chance: Fraction) -> int:
+        """The least number of units that is named with this chance at least, at most 1.
+
+        >>> UnitCoin(1.0, 1e-6).units_for(Fraction(1, 2))
+        14
+        """
+        return bisect_left(self.numerators, math.ceil(chance * (1 << self.bits)))
 
     def chance(self, units: int) -> Fraction:
         """The chance to name an item of so many units."""
@@ -86,13 +104,10 @@ class UnitCoin:
         yield one
 
     def _require_an_end(self) -> None:
-        """The chance is about 1/2 where e^(n epsilon) is (e^epsilon - 1) / (2 delta)."""
-        growth = math.expm1(min(self.epsilon, 1.0))
-        needed = 2 * math.log1p(growth / self.delta) / self.epsilon
-        if needed > _LONGEST:
+        if self.needed > _LONGEST:
             raise InputError(
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that an item would need "
-                f"{needed:.0f} units to be named for certain."
+                f"{self.needed:.0f} units to be named for certain."
             )
 
 
