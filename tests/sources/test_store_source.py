@@ -18,7 +18,7 @@ from shortlist import stores
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.engines.indexed_store import IndexedStore
-from shortlist.errors import SPENT
+from shortlist.errors import SPENT, InputError
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import JointOrPeel, Peeling, ThresholdTopK
 from shortlist.mechanisms.threshold_top_k import AddedNoise
@@ -263,7 +263,7 @@ def test_the_database_fails_in_the_middle(postgresql):
 def test_a_store_of_another_kind():
     """Whoever has counts elsewhere gives rows, and everything else is there."""
 
-    class Rows(stores.Rows):
+    class Rows(stores.StoredRows):
         size, origin = 4, "elsewhere"
 
         def __init__(self):
@@ -282,7 +282,7 @@ def test_a_store_of_another_kind():
             return pl.DataFrame({"letter": [MARKER[i] for i in ids]})
 
         def complaint(self, _):
-            return "elsewhere fails."
+            return InputError("elsewhere fails")
 
     class Elsewhere(stores.ScoreStore):
         def rows(self):

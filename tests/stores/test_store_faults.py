@@ -158,8 +158,8 @@ def test_urls_that_are_nearly_right():
     ask = partial(open_store, **NAMES)
     refusal(lambda: ask("postgresq://x"), 'url="…://…"', 'Did you mean "postgresql"?')
     refusal(lambda: ask("postgresql+psycopg://x"), 'Did you mean "postgresql"?')
-    refusal(lambda: ask("mysql://x"), 'url="…://…": is no kind of store')
-    refusal(lambda: ask("items.db"), "store: is no URL", "sqlite:///items.db")
+    refusal(lambda: ask("mysql://x"), 'url="…://…": is a URL of another kind')
+    refusal(lambda: ask("items.db"), "url: is not the URL of a database", "sqlite:///items.db")
     for url in ("sqlite://", "sqlite:///", "sqlite://items.db", "sqlite:///:memory:"):
         refusal(lambda url=url: ask(url), 'url="sqlite://…": names no file')
     assert refusal(lambda: ask("sqlite:///no/such.db")).startswith(

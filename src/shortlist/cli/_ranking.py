@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,18 +36,22 @@ class RankRequest(Request):
 
         return Rank(self.k)  # type: ignore[arg-type]  # the command requires it
 
-    def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
+    def kind(
+        self, usable: Iterable[type[Mechanism]]
+    ) -> type[Mechanism] | partial[Mechanism] | None:
         """The mechanism asked for by name, with those of its own options that were given."""
         from shortlist.mechanisms.registry import mechanism_named
 
-        kind = None if self.mechanism is None else mechanism_named(self.mechanism)
+        kind = None if self.mechanism is None else mechanism_named(self.mechanism, usable)
         given = {"contraction": self.contraction, "degree": self.degree}
         options: dict[str, Any] = {n: value for n, value in given.items() if value is not None}
         if not options:
             return kind
         if kind is None or not set(options) <= set(kind.fields()):
             raise InputError(
-                f"--{next(iter(options))}: it goes with --mechanism spectral-ranking; leave it out."
+                "it goes with {mechanism=spectral-ranking}",
+                "omit it",
+                given={next(iter(options)): ...},
             )
         return partial(kind, **options)
 
@@ -60,13 +65,16 @@ class RankRequest(Request):
     def _require_public(self) -> None:
         if self.public_items is not None and self.public_items_in_table:
             raise InputError(
-                "--public-items and --public-items-in-table: what everybody knows is in a file of "
-                "its own or in the table; give one of the two."
+                "{public_items} and {public_items_in_table}: what everybody knows is in a file of "
+                "its own or in the table",
+                "give one of the two",
             )
         if self.public_items is None and not self.public_items_in_table:
             raise InputError(
-                "one of --public-items and --public-items-in-table is needed: a file with the "
-                "items that everybody knows, or that those of the table are known."
+                "one of {public_items} and {public_items_in_table} is needed",
+                "give a file with the items that everybody knows, or say that those of the table "
+                "are "
+                "known",
             )
 
     def source(self) -> Comparisons:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from inspect import isabstract
 from typing import Any
 
 from shortlist import mechanisms
-from shortlist.errors import InputError, nearest, shown, written
+from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
 __all__ = ["every_mechanism", "kind_and_options", "mechanism_named", "mechanism_names"]
 
 
-def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]]:
+def kind_and_options(
+    mechanism: object, usable: Iterable[type[Mechanism]]
+) -> tuple[type[Mechanism], dict[str, Any]]:
     """The class, and the options that a partial gives it.
+
+    Args:
+        mechanism: As the caller gave it.
+        usable: What could be given instead, for messages.
 
     Raises:
         InputError: It is no class of a mechanism, or of one that does not select.
@@ -26,21 +33,25 @@ def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]
         kind, options = mechanism.func, mechanism.keywords
     if isinstance(kind, type) and issubclass(kind, NoisyCounts):
         raise InputError(
-            f"mechanism={kind.__name__}: it goes with a mechanism that selects; give that one, or "
-            "none, and count_share to the question."
+            "it goes with a mechanism that selects",
+            "give that one, or none, and {count_share} to the question",
+            given={"mechanism": kind},
         )
     if isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind):
         return kind, options
     if isinstance(mechanism, Mechanism):
-        name = type(mechanism).__name__
         raise InputError(
-            f"mechanism={name}(...): give the class {name}, or functools.partial({name}, ...) of "
-            "it with its own options; the question supplies k, epsilon, delta and bounds."
+            "give the class {kind}, or functools.partial({kind}, ...) of it with its own options",
+            "the question supplies k, epsilon, delta and bounds",
+            given={"mechanism": Words("{kind}(...)", kind=type(mechanism))},
+            kind=type(mechanism),
         )
-    names = ", ".join(kind.__name__ for kind in every_mechanism())
+    names = ", ".join(kind.__name__ for kind in usable)
     raise InputError(
-        f"mechanism={written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
-        "functools.partial of one with its options by keyword."
+        "must be a class of shortlist.mechanisms that answers this ({names}), or a "
+        "functools.partial of one with its options by keyword",
+        given={"mechanism": mechanism},
+        names=names,
     )
 
 
@@ -49,15 +60,26 @@ def mechanism_names() -> list[str]:
     return [_kebab(kind.__name__) for kind in every_mechanism()]
 
 
-def mechanism_named(name: str) -> type[Mechanism]:
-    """The mechanism of that kebab-case name."""
+def mechanism_named(name: str, usable: Iterable[type[Mechanism]] | None = None) -> type[Mechanism]:
+    """The mechanism of that kebab-case name.
+
+    Args:
+        name: As the caller wrote it.
+        usable: Those that a refusal is to list; all, if None.
+
+    Raises:
+        InputError: There is no such mechanism.
+    """
     for kind in every_mechanism():
         if _kebab(kind.__name__) == name:
             return kind
-    names = mechanism_names()
+    names = [_kebab(kind.__name__) for kind in (every_mechanism() if usable is None else usable)]
     raise InputError(
-        f'mechanism "{shown(name)}" is not known; there are {", ".join(names)}.'
-        f"{nearest(name, names)}"
+        "{mechanism=} is not known",
+        "there are {listed}.{hint}",
+        given={"mechanism": in_quotes(name)},
+        listed=", ".join(names),
+        hint=nearest(name, names),
     )
 
 

@@ -74,8 +74,10 @@ class Universe(ABC):
         """
         if mechanism.adjacency not in self.adjacencies:
             raise InputError(
-                f'{type(mechanism).__name__}: the audit knows no neighbours by "'
-                f'{mechanism.adjacency}" of {self.evidence.__name__}.'
+                '{mechanism}: the audit knows no neighbours by "{adjacency}" of {evidence}',
+                mechanism=type(mechanism),
+                adjacency=mechanism.adjacency,
+                evidence=self.evidence,
             )
         self.mechanism = mechanism
         self._bound = self._known_bound()
