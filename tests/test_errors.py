@@ -1,5 +1,6 @@
 """Refusals are made of parts, of which each face puts together its own words."""
 
+import ast
 import copy
 import inspect
 import pickle
@@ -8,7 +9,7 @@ import re
 import pytest
 
 import shortlist as sl
-from helpers.raises import ROOT, raises
+from helpers.raises import ROOT, raises, raises_in
 from shortlist import mechanisms, questions, stores
 from shortlist.cli._shell import SHELL
 from shortlist.cli.commands import domain, hitting_set, rank, top_k
@@ -167,6 +168,15 @@ ONLY_PYTHON = {
     *("k_bar", "AddedNoise.GUMBEL"),
 }
 """What Python alone has: arguments of classes and functions behind no option."""
+
+
+def test_what_is_wrong_is_found():
+    code = 'InputError(f"{x}"); InputError("give {no_such}", "{a}", given={"nor": 1}, a=1, b=2)'
+    formatted, unknown = raises_in(ast.parse(code), "planning.py")
+    assert not formatted.is_constant
+    assert unknown.references - PYTHON_KNOWS == {"no_such", "nor"}
+    assert SHELL.reference("no_such") == "no_such"
+    assert (unknown.values, unknown.marks) == (["a", "b"], ["no_such", "a"])
 
 
 def room(place):

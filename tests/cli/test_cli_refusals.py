@@ -120,7 +120,7 @@ def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
         ([], '--table "items": --count "plays" has no index'),
         ([], 'falling count; run CREATE INDEX "items by plays" ON "items" ("plays");'),
         (["--store", "sqlite:///no.db"], '--store "sqlite:///no.db" does not exist'),
-        (["--store", "mysql://me:s3cret@h/x"], '--store "…://…": is a URL of another kind than'),
+        (["--store", "mysql://me:s3cret@h/x"], '--store "…://…": must be the URL of an SQLite or'),
         (["--store", "postgresql://me:s3cret@127.0.0.1:1/x"], '--store "postgresql://…" cannot be'),
     ],
 )

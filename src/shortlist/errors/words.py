@@ -48,7 +48,7 @@ class Words:
 
     >>> text = Words("{user=}: give {public_items}, of {n}", given={"user": "{k}"}, n=5)
     >>> str(text)
-    'user="{k}": give public_items, of 5'
+    "user='{k}': give public_items, of 5"
     """
 
     def __init__(

@@ -35,11 +35,11 @@ def open_store(url: str, *, table: str, item: str, count: str) -> ScoreStore:
         return PostgresStore(address, table=table, item=item, count=count)
     if scheme is None:
         raise InputError(
-            "is not the URL of a database", "write {kinds}", given={"url": ...}, kinds=_KINDS
+            "must be the URL of a database", "write {kinds}", given={"url": ...}, kinds=_KINDS
         )
     hint = nearest(scheme.partition("+")[0], ["sqlite", "postgresql"])
     raise InputError(
-        "is a URL of another kind than those of SQLite and PostgreSQL",
+        "must be the URL of an SQLite or a PostgreSQL database",
         "write {kinds}.{hint}",
         given={"url": in_quotes("://")},
         kinds=_KINDS,

@@ -78,8 +78,8 @@ def _path(data: object, argument: str, i: int | None = None) -> str:
         raise InputError("{place}: the path is bytes", "give it as a string", place=place)
     if "://" in path:  # it may hold a password
         raise InputError(
-            "{place}: this is a URL, and a path is needed",
-            "a table of counts in a database is asked by {sl.store}",
+            "{place}: must be a path, and this is a URL",
+            "for a table of counts in a database use {sl.store}",
             place=place,
         )
     if not is_short(path) and not exists(path):
