@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import postgres
-from helpers.command import ITEMS, MARKER
+from helpers.command import ITEMS
 from helpers.databases import Memory, Postgres, Sqlite
+from helpers.refusals import MARKER
 from shortlist import cli
 
 _NUMBERS = itertools.count(1)

@@ -1,16 +1,14 @@
-import math
-import re
-import warnings
+"""What a question comes to: its mechanism, its options, and what is refused."""
+
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers import refusals
+from helpers.planned import build, build_for_counts, refusal
 from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.evidence import WeightedHistogram
@@ -31,43 +29,7 @@ from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.parameters import Share, Whole
 from shortlist.plan import _bits_of as bits_of
 from shortlist.plan import require_enough
-from shortlist.questions import Domain, HittingSet, Rank, TopK
-
-MARKER = "Zz-private-91"
-HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER}]
-
-
-ROWS = pl.DataFrame({"user": [1], "item": ["0"], "count": [1]})
-KNOWN = [str(i) for i in range(100)]
-
-
-def planned(source, mechanism, k=20, epsilon=1.0, delta=1e-6, count_share=None, question=TopK):
-    asked = Domain() if k is None else question(k)
-    if count_share is not None:
-        asked = TopK(k, count_share)
-    return source.plan(asked, epsilon=epsilon, delta=delta, mechanism=mechanism).mechanism
-
-
-def build(mechanism=None, *, public=False, bound=100, **asked):
-    source = sl.pairs(
-        ROWS,
-        user="user",
-        item="item",
-        max_items_per_user=bound,
-        public_items=KNOWN if public else None,
-    )
-    return planned(source, mechanism, **asked)
-
-
-def build_for_counts(mechanism=None, *, public=False, bound=None, **asked):
-    source = sl.counts(
-        ROWS,
-        item="item",
-        count="count",
-        max_items_per_user=bound,
-        public_items=KNOWN if public else None,
-    )
-    return planned(source, mechanism, **asked)
+from shortlist.questions import Domain, HittingSet, TopK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +44,6 @@ class Strict(LimitedDomain):
     """Of private items, and only where a user is in so many counts."""
 
     max_items_per_user: Whole = 0
-
-
-def refusal(action, *contains):
-    message = refusals.refusal(action, *contains)
-    assert MARKER not in message
-    assert "\n" not in message
-    return message
 
 
 @pytest.mark.parametrize(
@@ -149,42 +104,6 @@ def test_the_question_supplies_what_it_knows():
     assert mechanism == DiscoverThenRank(
         k=20, epsilon=1.0, delta=1e-6, max_items_per_user=7, discovery_share=0.3
     )
-
-
-@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, int])
-def test_numbers_of_numpy_become_plain_ones(number):
-    mechanism = build(k=np.int16(3), epsilon=number(1), delta=np.float64(1e-6))
-    assert mechanism == build(k=3)
-    kinds = [type(value) for value in (mechanism.k, mechanism.epsilon, mechanism.delta)]
-    assert kinds == [int, float, float]
-
-
-@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", None, True, np.float64("nan")])
-def test_epsilon_is_checked(epsilon):
-    refusal(lambda: build(epsilon=epsilon), f"epsilon={epsilon!r}: must be a number above 0")
-
-
-@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, "0", None, False])
-def test_delta_is_checked(delta):
-    for public in (False, True):
-        refusal(lambda public=public: build(delta=delta, public=public), f"delta={delta!r}: must")
-
-
-@pytest.mark.parametrize("question", [TopK, HittingSet, Rank])
-@pytest.mark.parametrize("k", [0, -1, 2.0, "2", True, math.nan, np.float64(2), None])
-def test_k_is_checked(k, question):
-    refusal(lambda: question(k), f"k={k!r}: must be a whole number, 1 or more")
-
-
-@pytest.mark.parametrize("value", HELD, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("argument", ["k", "epsilon", "delta", "mechanism"])
-def test_what_may_be_data_is_not_quoted(argument, value):
-    refusal(lambda: build(**{argument: value}), argument, f"a value of type {type(value).__name__}")
-    refusal(
-        lambda: build(partial(DiscoverThenRank, discovery_share=value)),
-        "discovery_share=a value of",
-    )
-    refusal(lambda: bits_of(value), f"random=a value of type {type(value).__name__}")
 
 
 @pytest.mark.parametrize("k", [None, 20])
@@ -300,12 +219,6 @@ def test_a_share_of_the_budget_is_for_counts():
     assert build(PermuteAndFlip, public=True, count_share=0.25).delta == 1e-6
 
 
-@pytest.mark.parametrize("share", [0, 1, -1, 2, math.nan, "0.1", True, *HELD])
-def test_the_share_for_counts_is_checked(share):
-    for made in (build, build_for_counts):
-        refusal(lambda made=made: made(count_share=share), "count_share=", "must be a number from")
-
-
 def test_a_mechanism_that_is_none_by_itself_is_refused():
     refusal(lambda: build(NoisyCounts), "mechanism=NoisyCounts: it goes with a mechanism", "share")
 
@@ -366,50 +279,3 @@ def test_counts_that_are_free_are_not_bought():
         lambda: build(bounded, public=True, delta=0, count_share=0.3),
         "count_share=0.3: OneShotLaplace gives noisy counts at no cost",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tempered(Peeling):
-    """With parameters whose names say nothing of what they take."""
-
-    temper: Share = 0.5
-    epsilon_of_another: float = -1.0
-
-
-def test_a_parameter_is_checked_by_its_type_and_not_by_its_name():
-    given = {"k": 2, "epsilon": 1.0}
-    assert Tempered(**given, temper=0.999).temper == 0.999
-    assert Tempered(**given).epsilon_of_another == -1.0
-    refusal(lambda: Tempered(**given, temper=2), "temper=2: must be a number from 1e-6")
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"epsilon": 20.1, "delta": 1e-6}, [r"^epsilon=20\.1: above 20, "]),
-        ({"epsilon": 1, "delta": 1e-3}, [r"^delta=0\.001: from 0\.001 on, "]),
-        ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: "]),
-        ({"epsilon": 20, "delta": 9.99e-4}, []),
-    ],
-)
-def test_a_weak_guarantee_is_warned_of_where_it_is_asked_for(asked, said):
-    rows = pl.DataFrame({"user": range(50), "title": ["Emma"] * 50})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        sl.pairs(rows, user="user", item="title").domain(**asked)
-    assert [warning.category for warning in caught] == [sl.WeakPrivacyWarning] * len(said)
-    assert all(warning.filename == __file__ for warning in caught)
-    assert all(re.match(words, str(w.message)) for words, w in zip(said, caught, strict=True))
-
-
-def test_what_is_refused_is_not_warned_of():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="uses none of it"):
-            build(PermuteAndFlip, public=True, k=1, epsilon=50.0, delta=0.5)
-
-
-def test_mechanisms_by_themselves_warn_of_nothing():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Peeling(k=1, epsilon=50.0)

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.databases import MARKER, NAMES, ROWS
+from helpers.databases import NAMES, ROWS
+from helpers.refusals import MARKER
 from postgres import PASSWORD
 from shortlist.audit.settings import settings_of
 from shortlist.bits import SeededBits, SystemBits

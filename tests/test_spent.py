@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.databases import MARKER, NAMES, Sqlite
+from helpers.databases import NAMES, Sqlite
 from helpers.forms import said
-from helpers.refusals import refused
+from helpers.refusals import MARKER, refused
 from shortlist.cli.failure import diagnosis
 from shortlist.errors import SPENT, InputError, spending
 from shortlist.mechanisms import Peeling, ThresholdTopK, UserPeeling, WeightedGaussian, WinCount

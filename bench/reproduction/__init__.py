@@ -6,13 +6,14 @@ tables are a quarter as many.
 
 from __future__ import annotations
 
+from bench.common.parts import Part
 from bench.reproduction import hitting_set, set_union, top_k
 from bench.reproduction.tables import load, small
 
-__all__ = ["compare"]
+__all__ = ["PARTS"]
 
 
-def compare(runs: int) -> None:
+def _compare(runs: int) -> None:
     """All figures: tables, plots and findings, one file for each of the paper's questions."""
     tables = load()
     if tables:
@@ -20,3 +21,6 @@ def compare(runs: int) -> None:
     if small(tables):
         top_k.compare(tables, runs)
         hitting_set.compare(tables, runs)
+
+
+PARTS = {"reproduction": Part(lambda asked: _compare(asked.runs or 50))}

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from bench import report
-from bench.plotting import Axis, against_k
+from bench.common import report
+from bench.common.axes import Axis
+from bench.common.cells import BOUND, DELTA, EPSILONS, SIZES, curves, means, wide
+from bench.common.plotting import against_k
+from bench.common.seeds import draws_of
 from bench.reproduction.hitting_set_findings import (
     MISSED,
     OURS,
@@ -20,11 +23,8 @@ from bench.reproduction.hitting_set_findings import (
     told,
 )
 from bench.reproduction.looks import HITTING_SET, KNOWN, KNOWN_TIGHT, NOT_PRIVATE, ZCDP
-from bench.reproduction.means import DELTA, EPSILONS, curves, means, wide
-from bench.reproduction.tables import Loaded, sizes, small
-from bench.seeds import draws_of
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from bench.reproduction.tables import Loaded, sizes, small, titles
+from shortlist.draws import ExactDraws, Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import Composition, DiscoverThenHit, Mechanism, UserPeeling
 from shortlist.mechanisms.user_peeling import peel_users
@@ -33,8 +33,6 @@ from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
 __all__ = ["COLUMNS", "compare", "trials_of"]
 
-SIZES = (5, 10, 20, 50, 100, 200)
-BOUND = 100
 COLUMNS = ("table", "epsilon", "k", "mechanism", "run", MISSED)
 _SETTINGS = (
     "Users who hold none of the items named; delta=1e-5; {runs} runs from fixed seeds, so nothing "
@@ -51,14 +49,12 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
     shown = small(tables)
     rows = [row for table in shown for row in trials_of(table, table.runs(runs))]
     figures = means(pl.DataFrame(rows, schema=COLUMNS, orient="row"), (MISSED,))
-    report.show("Missed users", wide(figures, MISSED))
     users = {table.source.title: table.size.users for table in shown}
     notes = [
         "Figures 3 (ε = 1) and 13 (ε = 0.1) of Dick et al. (2026).",
         _SETTINGS.format(runs=runs),
         *told(figures, users),
         large([table for table in tables if table not in shown]),
-        "![Missed users against k](reproduction-hitting-set.svg)",
     ]
     parts = {
         "Findings": findings(figures),
@@ -66,7 +62,8 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
         "Missed users": wide(figures, MISSED),
         "Users reached over greedy": shares(figures, users),
     }
-    report.write("reproduction-hitting-set", "Hitting sets", parts, notes, data=figures)
+    pictures = {"reproduction-hitting-set.png": "Missed users against k"}
+    report.write("reproduction-hitting-set", "Hitting sets", parts, notes, pictures)
     _plot(figures, shown)
 
 
@@ -88,7 +85,7 @@ def trials_of(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
     print(f"Hitting set, {title}: {runs} runs done.")
 
 
-def _among_all(held: Contributions, epsilon: float, k: int, draws: Draws) -> Ints:
+def _among_all(held: Contributions, epsilon: float, k: int, draws: ExactDraws) -> Ints:
     """The private greedy choice with the published noise, the table's items taken as public."""
     local = peeling_epsilon_lemma_b1(k, epsilon=epsilon, delta=DELTA)
     return peel_users(held, np.arange(held.n_items), k, local, draws)
@@ -107,8 +104,8 @@ def _mechanisms(epsilon: float, k: int) -> dict[str, Mechanism]:
 
 def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     against_k(
-        curves(figures, MISSED, tables, HITTING_SET),
-        report.path_of("reproduction-hitting-set"),
+        curves(figures, MISSED, titles(tables), HITTING_SET),
+        report.path_of("reproduction-hitting-set.png"),
         axis=Axis("missed users", None, "linear"),
         looks=HITTING_SET,
         title="Hitting sets: users who hold none of the k items",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from bench.common.cells import EPSILONS, Beside, each_epsilon, wide
 from bench.reproduction.looks import DEFAULT, KNOWN, NOT_PRIVATE, PAPER, ZCDP
-from bench.reproduction.means import EPSILONS, Beside, each_epsilon, wide
 from bench.reproduction.tables import Loaded
 from shortlist.metrics import greedy_hitting_set, missed_users
 

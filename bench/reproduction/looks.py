@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.plotting import Look
+from bench.common.plotting import Look
 
 __all__ = [
     "DEFAULT",

@@ -7,13 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from bench import report
-from bench.plotting import Across, Axis, against
+from bench.common import report
+from bench.common.axes import Across, Axis
+from bench.common.cells import DELTA, EPSILONS, curves, means, wide
+from bench.common.plotting import against
+from bench.common.seeds import draws_of
 from bench.reproduction.looks import SET_UNION
-from bench.reproduction.means import DELTA, EPSILONS, curves, means, wide
 from bench.reproduction.set_union_findings import MASS, NAMED, findings, told
-from bench.reproduction.tables import Loaded, sizes
-from bench.seeds import draws_of
+from bench.reproduction.tables import Loaded, sizes, titles
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
 from shortlist.metrics import missing_mass
 
@@ -43,14 +44,11 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
     rows = [row for table in tables for row in _trials(table, table.runs(runs))]
     trials = pl.DataFrame(rows, schema=COLUMNS, orient="row")
     figures = means(trials, (MASS, NAMED))
-    report.show("Missing mass", wide(figures, MASS))
     notes = [
         "Figures 1 and 8 (ε = 1), 9 and 10 (ε = 0.1) of Dick et al. (2026).",
         _SETTINGS.format(runs=runs),
         _DIFFERENCES,
         *told(figures),
-        "![Missing mass against the bound](reproduction-set-union.svg)",
-        "![Items named against the bound](reproduction-set-union-items.svg)",
     ]
     parts = {
         "Findings": findings(figures),
@@ -58,7 +56,11 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
         "Missing mass": wide(figures, MASS),
         "Items named": wide(figures, NAMED),
     }
-    report.write("reproduction-set-union", "Set union", parts, notes, data=figures)
+    pictures = {
+        "reproduction-set-union.png": "Missing mass against the bound",
+        "reproduction-set-union-items.png": "Items named against the bound",
+    }
+    report.write("reproduction-set-union", "Set union", parts, notes, pictures)
     _plot(figures, tables)
 
 
@@ -88,8 +90,8 @@ def _trials(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
 
 def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     against(
-        curves(figures, MASS, tables, SET_UNION),
-        report.path_of("reproduction-set-union"),
+        curves(figures, MASS, titles(tables), SET_UNION),
+        report.path_of("reproduction-set-union.png"),
         across=ACROSS,
         axis=Axis(
             "missing mass", [0, 0.2, 0.4, 0.6, 0.8, 1], "linear", "format(datum.value, '~g')"
@@ -100,8 +102,8 @@ def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
         "Mean ± 2 standard errors; δ = 1e-5. Figures 1 and 8 to 10 of Dick et al. (2026).",
     )
     against(
-        curves(figures, NAMED, tables, SET_UNION),
-        report.path_of("reproduction-set-union-items"),
+        curves(figures, NAMED, titles(tables), SET_UNION),
+        report.path_of("reproduction-set-union-items.png"),
         across=ACROSS,
         axis=Axis("items named", [0, 10, 100, 1000, 10_000, 100_000], "symlog"),
         looks=SET_UNION,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from bench.reproduction.means import EPSILONS, Beside, wide
+from bench.common.cells import EPSILONS, Beside, wide
 
 __all__ = ["MASS", "NAMED", "findings", "told"]
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from bench import real
+from bench.common import real
 from shortlist.evidence.contributions import Contributions
-from shortlist.table import open_table
 
-__all__ = ["Loaded", "Size", "Source", "load", "read", "sizes", "small"]
+__all__ = ["Loaded", "Size", "Source", "load", "sizes", "small", "titles"]
 
 
 class Size(NamedTuple):
@@ -93,18 +92,17 @@ class Loaded:
 
 def load() -> list[Loaded]:
     """Those that are here."""
-    return [Loaded(SOURCES[name], read(path)) for name, path in real.find(SOURCES).items()]
-
-
-def read(path: object) -> Contributions:
-    """Who holds what in a file of users and items."""
-    users, items = open_table(path, user="user", items=["item"]).pairs()
-    return Contributions.of_rows(users.codes, items.codes, n_users=users.size, n_items=items.size)
+    return [Loaded(SOURCES[name], real.read(path)) for name, path in real.find(SOURCES).items()]
 
 
 def small(tables: Sequence[Loaded]) -> list[Loaded]:
     """Those in place of the paper's small tables."""
     return [table for table in tables if table.source.is_small]
+
+
+def titles(tables: Sequence[Loaded]) -> dict[str, str]:
+    """Of columns of panels, by table."""
+    return {table.source.title: table.title for table in tables}
 
 
 def sizes(tables: Sequence[Loaded]) -> pl.DataFrame:

@@ -7,15 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from bench import report
-from bench.plotting import Axis, against_k
+from bench.common import report
+from bench.common.axes import MISSING_MASS, Axis
+from bench.common.cells import BOUND, DELTA, EPSILONS, SIZES, curves, means, wide
+from bench.common.plotting import against_k
+from bench.common.seeds import draws_of
 from bench.reproduction import looks
 from bench.reproduction.limited_domain import PublishedLimitedDomain
 from bench.reproduction.looks import LIMITED
-from bench.reproduction.means import DELTA, EPSILONS, curves, means, wide
-from bench.reproduction.tables import Loaded, sizes, small
+from bench.reproduction.tables import Loaded, sizes, small, titles
 from bench.reproduction.top_k_findings import DEFAULT, L1, MASS, PAPER, TIGHT, findings, large, told
-from bench.seeds import draws_of
 from shortlist.mechanisms import (
     DiscoverThenRank,
     LimitedDomain,
@@ -26,8 +27,6 @@ from shortlist.metrics import top_k_l1, top_k_missing_mass
 
 __all__ = ["compare"]
 
-SIZES = (5, 10, 20, 50, 100, 200)
-BOUND = 100
 COLUMNS = ("table", "epsilon", "k", "mechanism", "run", MASS, L1)
 _SETTINGS = (
     "The measures are those of Definition 4.1 and Appendix F.2; delta=1e-5; {runs} runs from fixed "
@@ -46,17 +45,14 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
     trials = pl.DataFrame(rows, schema=COLUMNS, orient="row")
     every = means(trials, (MASS, L1))
     shown = small(tables)
-    titles = [table.source.title for table in shown]
-    figures = every.filter(pl.col("table").is_in(titles))
+    among_shown = pl.col("table").is_in(list(titles(shown)))
+    figures = every.filter(among_shown)
     drawn = figures.filter(pl.col("mechanism").is_in(list(looks.TOP_K)))
-    report.show("Missing mass", wide(drawn, MASS))
     notes = [
         "Figures 2 and 11 (ε = 1) and 12 (ε = 0.1) of Dick et al. (2026).",
         _SETTINGS.format(runs=runs, more=_looser()),
         *told(figures),
-        large(every.filter(~pl.col("table").is_in(titles))),
-        "![Missing mass against k](reproduction-top-k.svg)",
-        "![ℓ1 loss against k](reproduction-top-k-l1.svg)",
+        large(every.filter(~among_shown)),
     ]
     parts = {
         "Findings": findings(figures),
@@ -64,7 +60,11 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
         "Missing mass": wide(drawn, MASS),
         "l1 loss": wide(drawn, L1),
     }
-    report.write("reproduction-top-k", "Top-k of private items", parts, notes, data=every)
+    pictures = {
+        "reproduction-top-k.png": "Missing mass against k",
+        "reproduction-top-k-l1.png": "ℓ1 loss against k",
+    }
+    report.write("reproduction-top-k", "Top-k of private items", parts, notes, pictures)
     _plot(drawn, shown)
 
 
@@ -116,13 +116,9 @@ def _trials(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
 
 def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
     against_k(
-        curves(figures, MASS, tables, looks.TOP_K),
-        report.path_of("reproduction-top-k"),
-        axis=Axis(
-            "missing mass",
-            [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1],
-            labels="datum.value <= 1e-5 ? '0' : format(datum.value, '~g')",
-        ),
+        curves(figures, MASS, titles(tables), looks.TOP_K),
+        report.path_of("reproduction-top-k.png"),
+        axis=MISSING_MASS,
         looks=looks.TOP_K,
         title="Top-k of private items: what is missing from the answer",
         subtitle="Share of all (user, item) pairs that the true top k holds and the answer does "
@@ -130,8 +126,8 @@ def _plot(figures: pl.DataFrame, tables: Sequence[Loaded]) -> None:
         size=(210, 180),
     )
     against_k(
-        curves(figures, L1, tables, looks.TOP_K),
-        report.path_of("reproduction-top-k-l1"),
+        curves(figures, L1, titles(tables), looks.TOP_K),
+        report.path_of("reproduction-top-k-l1.png"),
         axis=Axis("ℓ1 loss, in users", [0, 1, 10, 100, 1e3, 1e4, 1e5], "symlog"),
         looks=looks.TOP_K,
         title="Top-k of private items: how far the answer's counts are off",

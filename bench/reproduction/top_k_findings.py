@@ -6,9 +6,9 @@ from itertools import product
 
 import polars as pl
 
+from bench.common.cells import EPSILONS, Beside, best_of, each_epsilon
 from bench.reproduction import looks
 from bench.reproduction.looks import LIMITED
-from bench.reproduction.means import EPSILONS, Beside, best_of, each_epsilon
 
 __all__ = ["DEFAULT", "L1", "MASS", "PAPER", "TIGHT", "findings", "large", "told"]
 

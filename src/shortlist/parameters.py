@@ -30,6 +30,7 @@ __all__ = [
     "Epsilon",
     "Option",
     "Share",
+    "Takes",
     "Whole",
     "checked",
     "require_count",
@@ -38,6 +39,7 @@ __all__ = [
     "require_delta_of_domain",
     "require_epsilon",
     "require_share",
+    "taken",
 ]
 
 
@@ -134,33 +136,49 @@ Contraction = Annotated[float, require_contraction]
 _Check = Callable[[str, Any], Any]
 
 
+@dataclasses.dataclass(frozen=True)
+class Takes:
+    """What a field takes.
+
+    Attributes:
+        kind: Its type, such as `int`, `float` or an `Option`.
+        may_be_none: Whether None will do.
+        check: From the field's name and a value to the value; None where there is no check.
+    """
+
+    kind: Any
+    may_be_none: bool = False
+    check: _Check | None = None
+
+
 def checked(made: Any) -> None:  # noqa: ANN401 - any dataclass
     """Check every field of a frozen dataclass, and let it have the plain value of its type.
 
     Raises:
         InputError: A value is refused by its type; the message names the field.
     """
-    checks = _checks(type(made))  # type: ignore[arg-type]  # a class is hashable
+    types_of_fields = taken(type(made))  # type: ignore[arg-type]  # a class is hashable
     for field in dataclasses.fields(made):
-        if (check := checks.get(field.name)) is not None:
-            object.__setattr__(made, field.name, check(field.name, getattr(made, field.name)))
+        takes, value = types_of_fields[field.name], getattr(made, field.name)
+        if takes.check is not None and not (value is None and takes.may_be_none):
+            object.__setattr__(made, field.name, takes.check(field.name, value))
 
 
 @functools.cache
-def _checks(owner: type) -> dict[str, _Check]:
+def taken(owner: type) -> dict[str, Takes]:
+    """What each annotated name of a class takes."""
     hints = typing.get_type_hints(owner, include_extras=True)
-    found = {name: _check_of(hint) for name, hint in hints.items()}
-    return {name: check for name, check in found.items() if check is not None}
+    return {name: _takes(hint) for name, hint in hints.items()}
 
 
-def _check_of(hint: Any) -> _Check | None:  # noqa: ANN401 - types have no common one
+def _takes(hint: Any) -> Takes:  # noqa: ANN401 - types have no common one
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
-        check = _check_of(parts[0])
-        return None if check is None else lambda n, v: None if v is None else check(n, v)
+        return dataclasses.replace(_takes(parts[0]), may_be_none=len(parts) < len(hint.__args__))
     if isinstance(hint, type) and issubclass(hint, Option):
-        return functools.partial(_require_option, hint)
-    return next(filter(callable, getattr(hint, "__metadata__", ())), None)
+        return Takes(hint, check=functools.partial(_require_option, hint))
+    checks = filter(callable, getattr(hint, "__metadata__", ()))
+    return Takes(getattr(hint, "__origin__", hint), check=next(checks, None))
 
 
 def _require_option(kind: type[Option], name: str, value: object) -> Option:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from shortlist.bits import Bits, SystemBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, ExactDraws
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import SPENT, InputError, spending
 from shortlist.mechanisms.base import Mechanism, counted
@@ -53,10 +53,10 @@ class Plan:
 
     def _price(self) -> str:
         guarantee, cost = self.guarantee, self.guarantee.cost
-        lost = f", delta = {cost.lost:.4g}" if cost.lost else ""
+        lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
         return (
             f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to other "
-            f"runs, it counts as rho = {cost.rho:.4g}{lost}."
+            f"runs, it counts as rho = {cost.rho:.4g}{lost}, in zCDP."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,12 +86,12 @@ class Plan:
         if self.budget is not None:
             self.budget.charge(self)
         with suppress(MemoryError), spending():  # said once too often, where no row was read
-            draws = Draws(bits)
+            draws = ExactDraws(bits)
             with self.engine.show(self.mechanism.wants, draws) as shown:
-                return self._answered(shown, draws)
+                return self._answered(shown, draws, private=bits.private)
         raise MemoryError(f"there is not enough memory for this table. {SPENT}")
 
-    def _answered(self, shown: ShownEvidence, draws: Draws) -> Release:
+    def _answered(self, shown: ShownEvidence, draws: Draws, *, private: bool) -> Release:
         require_enough(self.question, shown.n_items)
         # A copy, so that nothing which a mechanism might keep of the rows is in the release.
         selection = copy(self.mechanism).select(shown.evidence, draws)
@@ -100,7 +100,7 @@ class Plan:
         if self.engine.items_are_public and k is not None and items.height < k:
             # Without a number: what ids span may tell how often rows were replaced.
             raise InputError("there are not so many items", "ask for fewer", given={"k": k})
-        guarantee = replace(self.guarantee, private=draws.bits.private)
+        guarantee = replace(self.guarantee, private=private)
         return make_release(self.question, self.mechanism, selection, items, guarantee)
 
 

@@ -11,7 +11,7 @@ from shortlist.algorithms import _binomial as binomial
 from shortlist.algorithms._binomial import BinomialWeights
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 
 CASES = [
     (1, 1, 2, 0, None),
@@ -86,7 +86,7 @@ def test_the_law_is_binomial_where_the_ends_are_drawn(monkeypatch, n, part, whol
 @pytest.mark.parametrize(("n", "part", "whole"), [(9, 1, 3), (500, 1, 7), (10**9, 10, 2**30)])
 def test_the_slow_way_draws_the_same(seed, n, part, whole):
     drawn = [
-        BinomialWeights(n, part, whole).draw(Draws(SeededBits(seed), margin))
+        BinomialWeights(n, part, whole).draw(ExactDraws(SeededBits(seed), margin))
         for margin in (0.0, math.inf)
     ]
     assert drawn[0] == drawn[1]

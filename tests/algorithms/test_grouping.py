@@ -8,18 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.exactness import ints
 from shortlist.algorithms import grouping
 from shortlist.algorithms.grouping import Groups, Shuffle
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 HUGE = 2**62
-
-
-def ints(*values):
-    return np.array(values, np.int64)
 
 
 def check_groups(counts):
@@ -197,7 +194,7 @@ def test_all_members_in_the_order_of_their_groups(seed, counts):
     groups = Groups.of(np.array(counts, np.int64))
     picked = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
     np.random.default_rng(seed).shuffle(picked)
-    drawn = groups.draw_members(picked, Draws(SeededBits(seed)))
+    drawn = groups.draw_members(picked, ExactDraws(SeededBits(seed)))
     assert sorted(drawn.tolist()) == list(range(len(counts)))
     assert groups.counts[drawn].tolist() == groups.values[picked].tolist()
 
@@ -209,7 +206,7 @@ def deviation(positions, n):
 
 
 def test_frequency_of_members():
-    groups, draws = Groups.of(np.tile(ints(3, 8), 5)), Draws(SeededBits(2))
+    groups, draws = Groups.of(np.tile(ints(3, 8), 5)), ExactDraws(SeededBits(2))
     drawn = np.array([groups.draw_members(ints(0, 0, 1), draws) for _ in range(4000)])
     for place, parity in enumerate((1, 1, 0)):
         assert (drawn[:, place] % 2 == parity).all()

@@ -13,7 +13,7 @@ from helpers.wrong_races import Everywhere, Forgetful, Repeating, Stale
 from shortlist.algorithms.race import Race
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 
 SORTED = "sorted"
 
@@ -164,7 +164,7 @@ def discrepancy(sample, n=12_000):
 
 
 def test_the_race_and_the_order_statistics_have_the_same_joint_law():
-    draws, rng = Draws(SeededBits(1)), np.random.default_rng(1)
+    draws, rng = ExactDraws(SeededBits(1)), np.random.default_rng(1)
     assert discrepancy(lambda: from_race(draws)) < 9
     assert discrepancy(lambda: from_order_statistics(rng)) < 9
     assert discrepancy(lambda: from_order_statistics(rng, shift=0.3)) > 20
@@ -175,7 +175,7 @@ def test_the_race_and_the_order_statistics_have_the_same_joint_law():
 
 @pytest.mark.parametrize("size", [10**3, 10**9, 2**61])
 def test_memory_grows_with_what_is_asked_for(size):
-    race, rng, asked = Race(size, Draws(SeededBits(2))), np.random.default_rng(2), 0
+    race, rng, asked = Race(size, ExactDraws(SeededBits(2))), np.random.default_rng(2), 0
     for n in (1, 5, 30, 100):
         race.sorted_access(asked, n)
         race.random_access(rng.integers(0, size, n))
@@ -186,17 +186,17 @@ def test_memory_grows_with_what_is_asked_for(size):
 
 
 def test_a_race_comes_to_its_end():
-    race = Race(1000, Draws(SeededBits(3)))
+    race = Race(1000, ExactDraws(SeededBits(3)))
     one, told = race.sorted_access(0, 400)
     rest, more = race.sorted_access(400, 5000)
     assert sorted([*one.tolist(), *rest.tolist()]) == list(range(1000))
     assert (np.diff([*told, *more]) <= 0).all()
     assert len(race.sorted_access(1000, 3)[0]) == 0
-    assert Race(0, Draws(SeededBits(3))).sorted_access(0, 3)[0].shape == (0,)
+    assert Race(0, ExactDraws(SeededBits(3))).sorted_access(0, 3)[0].shape == (0,)
 
 
 def test_an_id_keeps_its_number_and_may_be_asked_for_twice_at_once():
-    race = Race(50, Draws(SeededBits(4)))
+    race = Race(50, ExactDraws(SeededBits(4)))
     first = race.random_access(np.array([7, 3, 7]))
     assert first[0] == first[2]
     ids, told = race.sorted_access(0, 50)
@@ -211,7 +211,7 @@ def test_how_many_are_drawn_at_once_changes_no_law():
         for step in (1, n):
             tops = []
             for seed in range(400):
-                race = Race(1000, Draws(SeededBits(seed)))
+                race = Race(1000, ExactDraws(SeededBits(seed)))
                 for start in range(0, n, step):
                     _, told = race.sorted_access(start, step)
                 tops.append(told[-1] / 2.0**62)
@@ -224,7 +224,7 @@ def test_the_slow_way_draws_the_same(seed):
     outcomes = []
     for margin in (0.0, math.inf):
         bits = SeededBits(seed)
-        race = Race(10**6, Draws(bits, margin))
+        race = Race(10**6, ExactDraws(bits, margin))
         answers = [race.sorted_access(0, 3), race.sorted_access(3, 20)]
         told = race.random_access(np.arange(5))
         answers.append(race.sorted_access(23, 10))

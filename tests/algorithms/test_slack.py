@@ -10,13 +10,13 @@ from flint import arb, ctx, fmpq
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from helpers.exactness import OnesFirst, between, within_stated_error
+from helpers.exactness import OnesFirst, between, ints, within_stated_error
 from shortlist import kernels
 from shortlist.algorithms import slack
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import Sequences, SlackClasses, SlackWeights, _FirstPlaces
 from shortlist.audit.exact.enumerator import law
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.mechanisms.joint import draw_joint
 
 fixed = settings(derandomize=True, deadline=None, max_examples=60)
@@ -27,10 +27,6 @@ UNIVERSES = [
     for d in range(1, 6)
     for counts in itertools.combinations_with_replacement(VALUES[::-1], d)
 ]
-
-
-def ints(*values):
-    return np.array(values, np.int64)
 
 
 def sequences(counts, k, most=None):
@@ -333,9 +329,9 @@ def test_sequences_drawn_from_weights_wherever_these_are_cut_off():
 @pytest.mark.parametrize(("counts", "k", "decay"), TAILS)
 def test_a_draw_that_lands_in_what_is_lumped(counts, k, decay, margin):
     weights = SlackWeights.of(Groups.of(np.array(counts, np.int64)), k, decay)
-    assert Draws(OnesFirst(5, 4), margin).choice(weights) == len(weights.starts)
-    drawn = draw_joint(weights, Draws(OnesFirst(5, 4), margin)).tolist()
-    assert drawn == draw_joint(weights, Draws(OnesFirst(5, 4))).tolist()
+    assert ExactDraws(OnesFirst(5, 4), margin).choice(weights) == len(weights.starts)
+    drawn = draw_joint(weights, ExactDraws(OnesFirst(5, 4), margin)).tolist()
+    assert drawn == draw_joint(weights, ExactDraws(OnesFirst(5, 4))).tolist()
     assert len(set(drawn)) == k
     assert all(0 <= position < len(counts) for position in drawn)
 

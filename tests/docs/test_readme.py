@@ -40,7 +40,7 @@ def test_the_commands_print_what_is_shown(monkeypatch, capsys):
     assert printed.splitlines()[:3] == shown.splitlines()[:3]
     assert printed[printed.index("protects") :] == shown[shown.index("protects") :]
     run(domain, monkeypatch, capsys)
-    assert Path("titles.csv").read_text().startswith("rank,title,score\n1,")
+    assert Path("titles.csv").read_text().startswith("rank,title,weight\n1,")
 
 
 @pytest.mark.usefixtures("sample")

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
 from shortlist.draws._uniform import Uniform
-from shortlist.draws.exact_draws import Draws
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
@@ -115,7 +115,7 @@ def test_known_bits_and_fresh_ones_are_one_uniform():
         for leading in (rng.integers(0, 2**62, 12), np.full(12, 2**61), np.full(12, 2**62 - 1)):
             orders = []
             for margin in (0.0, math.inf):
-                draws = Draws(SeededBits(4), margin)
+                draws = ExactDraws(SeededBits(4), margin)
                 noise = [Given(kind(1.5), leading, 62)]
                 orders.append(draws.order(scores, noise, unit=1.0, digits=None).positions.tolist())
             assert orders[0] == orders[1]

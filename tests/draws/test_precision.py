@@ -16,8 +16,8 @@ from shortlist.algorithms._binomial import BinomialWeights
 from shortlist.audit.exact._orders import order_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
 from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
 from shortlist.draws._uniform import Uniform, UniformProduct, settle
-from shortlist.draws.exact_draws import Draws
 from shortlist.draws.noise import Laplace, Normal, Radius, UniformNoise
 from shortlist.draws.precision import precision
 from shortlist.draws.reals import Decay, ExponentialWeights
@@ -36,7 +36,7 @@ def own_precision():
 
 
 def slow(seed):
-    return Draws(SeededBits(seed), margin=np.inf)
+    return ExactDraws(SeededBits(seed), margin=np.inf)
 
 
 def ordered(draws, noises, **options):

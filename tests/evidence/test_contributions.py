@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import contributions
 from shortlist.evidence.contributions import Contributions, unit_weight
 
@@ -66,7 +66,7 @@ def test_rows_become_each_user_s_distinct_items(rows):
 @pytest.mark.parametrize(("n_users", "n_items"), [(0, 0), (3, 0), (0, 3), (3, 3)])
 def test_a_table_without_rows(n_users, n_items):
     held = of_rows([], n_users, n_items)
-    bounded = held.bounded(2, Draws(SeededBits(1)))
+    bounded = held.bounded(2, ExactDraws(SeededBits(1)))
     assert bounded.sizes.tolist() == [0] * n_users
     assert bounded.weigh().weights.tolist() == bounded.count().counts.tolist() == [0] * n_items
 
@@ -76,7 +76,7 @@ def test_a_table_without_rows(n_users, n_items):
 def test_bounding_keeps_a_subset_of_the_right_size(rows, bound, seed):
     held, sets = of_rows(rows), sets_of(rows)
     before = [array.copy() for array in (held.starts, held.sizes, held.items, held.counts)]
-    bounded = held.bounded(bound, Draws(SeededBits(seed)))
+    bounded = held.bounded(bound, ExactDraws(SeededBits(seed)))
     for user, items in enumerate(items_of(bounded)):
         assert len(items) == len(set(items)) == min(bound, len(sets[user]))
         assert set(items) <= sets[user]
@@ -90,7 +90,7 @@ def test_bounding_keeps_a_subset_of_the_right_size(rows, bound, seed):
 @given(rows=ROWS, bound=st.integers(1, N_ITEMS + 2), seed=st.integers(0, 2**32))
 def test_a_recount_is_of_what_bounding_left(rows, bound, seed):
     held = of_rows(rows)
-    bounded = held.bounded(bound, Draws(SeededBits(seed)))
+    bounded = held.bounded(bound, ExactDraws(SeededBits(seed)))
     left = Counter(item for items in items_of(bounded) for item in items)
     assert bounded.recount().counts.tolist() == [left[item] for item in range(N_ITEMS)]
     assert bounded.recount().max_items_per_user == bound
@@ -101,7 +101,7 @@ def test_a_recount_is_of_what_bounding_left(rows, bound, seed):
 @fixed
 @given(rows=ROWS, seed=st.integers(0, 2**32))
 def test_bounding_again_only_shrinks(rows, seed):
-    draws = Draws(SeededBits(seed))
+    draws = ExactDraws(SeededBits(seed))
     once = of_rows(rows).bounded(4, draws)
     twice = once.bounded(2, draws)
     for more, fewer in zip(items_of(once), items_of(twice), strict=True):
@@ -111,7 +111,7 @@ def test_bounding_again_only_shrinks(rows, seed):
 
 def test_users_within_the_bound_draw_nothing():
     bits = SeededBits(1)
-    of_sizes([1, 2, 3], 3).bounded(3, Draws(bits))
+    of_sizes([1, 2, 3], 3).bounded(3, ExactDraws(bits))
     assert bits.words(1)[0] == SeededBits(1).words(1)[0]
 
 
@@ -136,7 +136,7 @@ def test_subsets_are_independent_between_users(bound):
 @pytest.mark.parametrize("bound", [7, 23])  # few items kept, few items dropped
 def test_frequencies_of_kept_items_and_pairs(bound):
     n, size = 9000, 30
-    held = of_sizes([size] * n, size).bounded(bound, Draws(SeededBits(2)))
+    held = of_sizes([size] * n, size).bounded(bound, ExactDraws(SeededBits(2)))
     kept = np.zeros((n, size))
     for user, items in enumerate(items_of(held)):
         kept[user, items] = 1
@@ -154,15 +154,15 @@ def test_frequencies_of_kept_items_and_pairs(bound):
 
 
 def test_subsets_of_equal_users_differ():
-    held = of_sizes([30] * 50, 30).bounded(7, Draws(SeededBits(3)))
+    held = of_sizes([30] * 50, 30).bounded(7, ExactDraws(SeededBits(3)))
     assert len({frozenset(items) for items in items_of(held)}) == 50
 
 
 def test_large_tables_are_drawn_in_batches(monkeypatch):
     held = of_sizes([30] * 200, 30)
-    whole = items_of(held.bounded(7, Draws(SeededBits(4))))
+    whole = items_of(held.bounded(7, ExactDraws(SeededBits(4))))
     monkeypatch.setattr(contributions, "_BATCH", 64)
-    assert items_of(held.bounded(7, Draws(SeededBits(4)))) == whole
+    assert items_of(held.bounded(7, ExactDraws(SeededBits(4)))) == whole
 
 
 def weights_by_fractions(sets, n_items):
@@ -176,7 +176,7 @@ def weights_by_fractions(sets, n_items):
 @fixed
 @given(rows=ROWS, bound=st.integers(1, N_ITEMS), seed=st.integers(0, 2**32))
 def test_weights_are_the_exact_sums(rows, bound, seed):
-    bounded = of_rows(rows).bounded(bound, Draws(SeededBits(seed)))
+    bounded = of_rows(rows).bounded(bound, ExactDraws(SeededBits(seed)))
     histogram = bounded.weigh()
     assert histogram.weights.tolist() == weights_by_fractions(items_of(bounded), N_ITEMS)
     assert histogram.counts.tolist() == bounded.counts.tolist()
@@ -188,9 +188,9 @@ def test_weights_are_the_exact_sums(rows, bound, seed):
 @given(rows=ROWS, added=st.sets(st.integers(0, N_ITEMS - 1)), bound=st.integers(1, N_ITEMS))
 def test_one_user_adds_at_most_norm_one(rows, added, bound):
     # The others' subsets are independent of the added user: here the same bits, drawn first.
-    before = of_rows(rows, N_USERS + 1).bounded(bound, Draws(SeededBits(5))).weigh()
+    before = of_rows(rows, N_USERS + 1).bounded(bound, ExactDraws(SeededBits(5))).weigh()
     more = [*rows, *((N_USERS, item) for item in added)]
-    after = of_rows(more, N_USERS + 1).bounded(bound, Draws(SeededBits(5))).weigh()
+    after = of_rows(more, N_USERS + 1).bounded(bound, ExactDraws(SeededBits(5))).weigh()
     moved = [Fraction(int(x), 2**32) for x in after.weights - before.weights]
     counted = after.counts - before.counts
     assert sum(x**2 for x in moved) <= 1
@@ -201,7 +201,7 @@ def test_one_user_adds_at_most_norm_one(rows, added, bound):
 
 def test_no_size_exceeds_norm_one_and_each_comes_near_it():
     sizes = np.arange(1, 5001)
-    held = of_sizes(sizes[[0, 1, 2, 6, 99, 4999]], 5000).bounded(5000, Draws(SeededBits(6)))
+    held = of_sizes(sizes[[0, 1, 2, 6, 99, 4999]], 5000).bounded(5000, ExactDraws(SeededBits(6)))
     assert held.weigh().weights[0] == sum(unit_weight(size) for size in (1, 2, 3, 7, 100, 5000))
     for size in sizes.tolist():
         norm = size * Fraction(unit_weight(size), 2**32) ** 2
@@ -213,7 +213,9 @@ def test_no_size_exceeds_norm_one_and_each_comes_near_it():
 def test_weights_do_not_depend_on_the_order_of_rows(rows, shuffled):
     other = list(rows)
     shuffled.shuffle(other)
-    one, two = (of_rows(r).bounded(N_ITEMS, Draws(SeededBits(7))).weigh() for r in (rows, other))
+    one, two = (
+        of_rows(r).bounded(N_ITEMS, ExactDraws(SeededBits(7))).weigh() for r in (rows, other)
+    )
     assert one.weights.tolist() == two.weights.tolist()
     assert one.counts.tolist() == two.counts.tolist()
 
@@ -231,7 +233,7 @@ def threads(monkeypatch, number):
 
 def everything(users, items, n_users, n_items):
     held = Contributions.of_rows(users, items, n_users=n_users, n_items=n_items)
-    bounded = held.bounded(3, Draws(SeededBits(9)))
+    bounded = held.bounded(3, ExactDraws(SeededBits(9)))
     return held, bounded, bounded.weigh().weights.tolist()
 
 
@@ -305,10 +307,10 @@ def test_items_are_listed_one_user_after_another(bound):
     rng = np.random.default_rng(1)
     users, items = rng.integers(0, 9, 60).astype(np.uint32), np.arange(60, dtype=np.uint32)
     held = Contributions.of_rows(users, items, n_users=9, n_items=60)
-    bounded = held.bounded(bound, Draws(SeededBits(1)))
+    bounded = held.bounded(bound, ExactDraws(SeededBits(1)))
     listed = bounded.listed()
     sizes = np.minimum(np.bincount(users, minlength=9), bound)
     assert users[listed].tolist() == np.repeat(np.arange(9), sizes).tolist()
     assert len(set(listed.tolist())) == len(listed)
     none = Contributions.of_rows(users[:0], items[:0], n_users=0, n_items=0)
-    assert none.bounded(2, Draws(SeededBits(1))).listed().tolist() == []
+    assert none.bounded(2, ExactDraws(SeededBits(1))).listed().tolist() == []

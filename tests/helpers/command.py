@@ -1,6 +1,5 @@
 """The words of a command, and tables for it."""
 
-MARKER = "Zz-private-91"
 ITEMS = ["007", "7", "[bold]x[/]", "\x1b[31m日本", "e\u0301te\u0301"]
 PRIVACY = ["--epsilon", "5", "--delta", "1e-6"]
 COLUMNS = ["--user", "user", "--item", "title"]

@@ -11,7 +11,6 @@ from shortlist import stores
 from shortlist.stores._names import quoted
 from shortlist.stores.urls import open_store
 
-MARKER = "Zz-private-91"
 ROWS = [("Emma", 40), ("Dune", 900), ("Ulysses", 0), ("Watt", 40), ("été 日本", 7)]
 NAMES = {"table": "items", "item": "name", "count": "plays"}
 

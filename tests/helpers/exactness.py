@@ -7,7 +7,7 @@ from flint import arb, ctx
 from hypothesis import strategies as st
 
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 
 
 def between(low, high):
@@ -37,7 +37,7 @@ def agreeing(seed, draw):
     outcomes = []
     for margin in (0.0, math.inf):
         bits = SeededBits(seed)
-        outcome = draw(Draws(bits, margin))
+        outcome = draw(ExactDraws(bits, margin))
         outcomes.append((outcome, bits.words(1)[0]))
     assert outcomes[0] == outcomes[1]
     return outcomes[0][0]

@@ -27,6 +27,11 @@ def exponential(epsilon, counts):
     return [w / sum(weights) for w in weights]
 
 
+def peeling_oracle(counts, k, epsilon):
+    """The law of k picks by the exponential mechanism."""
+    return one_by_one(partial(exponential, epsilon), counts, k)
+
+
 def permute_and_flip(epsilon, counts):
     """Over all orders in which the items may be visited."""
     accepted = [math.exp(-epsilon * (max(counts) - c)) for c in counts]
@@ -118,7 +123,7 @@ def oracle(kind, mechanism, counts, k):
         case "permute-and-flip":
             return one_by_one(partial(permute_and_flip, mechanism.epsilon / k), counts, k)
         case "peeling":
-            return one_by_one(partial(exponential, mechanism.local_epsilon), counts, k)
+            return peeling_oracle(counts, k, mechanism.local_epsilon)
         case "joint or peel":
             return joint_or_peel(mechanism, counts, k)
         case "limited domain":

@@ -4,6 +4,9 @@ import pytest
 
 from shortlist.errors import InputError
 
+MARKER = "Zz-private-91"
+"""What stands for private values, and is in no message."""
+
 
 def refused(action):
     """The error with which `action` is refused."""

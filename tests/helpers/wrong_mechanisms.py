@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import (
@@ -200,7 +200,7 @@ class Seeded(Peeling):
     """Noise from a seed in the code."""
 
     def select(self, evidence, draws):  # noqa: ARG002 - the mistake
-        return super().select(evidence, Draws(SeededBits(1)))
+        return super().select(evidence, ExactDraws(SeededBits(1)))
 
 
 _UP_TO = np.array([2**16])

@@ -4,9 +4,10 @@ from unittest import mock
 
 import numpy as np
 
+from helpers.threshold import Coarse
 from shortlist.algorithms._binomial import BinomialWeights
 from shortlist.algorithms.race import Race
-from shortlist.mechanisms import ThresholdTopK, threshold_top_k
+from shortlist.mechanisms import threshold_top_k
 
 
 class Stale(Race):
@@ -63,12 +64,6 @@ class Everywhere(Race):
         answer = super().random_access(ids)
         self._unreached = before
         return answer
-
-
-class Coarse(ThresholdTopK):
-    """So few leading bits that laws can be enumerated, and pages enough to go wrong."""
-
-    _bits = 2
 
 
 class StaleTopK(Coarse):

@@ -4,7 +4,7 @@ import numpy as np
 
 from shortlist.bits import SeededBits
 from shortlist.bounds import WeightedGaussianBounds
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 
 
@@ -45,7 +45,7 @@ def bounds_of(held, mechanism, **others):
 
 def answers(held, mechanism, runs, seed=1):
     """The positions named in each run, the sets bounded anew."""
-    draws = Draws(SeededBits(seed))
+    draws = ExactDraws(SeededBits(seed))
     for _ in range(runs):
         evidence = held.bounded(mechanism.max_items_per_user, draws).weigh()
         yield mechanism.select(evidence, draws).positions

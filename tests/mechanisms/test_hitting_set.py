@@ -11,6 +11,7 @@ import pytest
 import shortlist as sl
 from helpers import refusals
 from helpers.forms import FORMS, counting, everything_shown, said
+from helpers.refusals import MARKER
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import (
     Composition,
@@ -22,7 +23,6 @@ from shortlist.mechanisms import (
 )
 
 ASK = {"epsilon": 5.0, "delta": 1e-6}
-MARKER = "Zz-private-91"
 PUBLIC = ["b", "a", "nobody", "c"]
 
 

@@ -15,7 +15,7 @@ from helpers.exactness import between, within_stated_error
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackWeights
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import JointOrPeel, joint_or_peel
 from shortlist.mechanisms.joint_or_peel import _Crowded
@@ -200,7 +200,7 @@ def test_frequency_of_the_choice(monkeypatch):
         return np.arange(weights.sequences.k)
 
     monkeypatch.setattr(joint_or_peel, "draw_joint", draw_joint)
-    draws = Draws(SeededBits(6))
+    draws = ExactDraws(SeededBits(6))
     for _ in range(n):
         mechanism.select(PublicCounts(counts), draws)
 

@@ -16,7 +16,7 @@ from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackWeights
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PrivateCounts, PublicCounts
 from shortlist.mechanisms import (
     Conversion,
@@ -245,7 +245,7 @@ def test_a_bar_that_is_30_percent_low_is_caught():
 def test_sampled_frequencies(kind):
     counts, k = (9, 7, 6, 2), 2
     mechanism = build(kind, k)
-    draws, n, seen = Draws(SeededBits(31)), 6000, {}
+    draws, n, seen = ExactDraws(SeededBits(31)), 6000, {}
     for _ in range(n):
         outcome = select(mechanism, counts, draws)
         seen[outcome] = seen.get(outcome, 0) + 1
@@ -267,8 +267,8 @@ def test_the_slow_way_draws_the_same(kind):
     for counts in [(4, 3, 3, 1), (2, 2, 2), (9, 9, 4, 0, 0)]:
         for seed in range(12):
             mechanism = build(kind, 2)
-            fast = select(mechanism, counts, Draws(SeededBits(seed)))
-            assert select(mechanism, counts, Draws(SeededBits(seed), margin=math.inf)) == fast
+            fast = select(mechanism, counts, ExactDraws(SeededBits(seed)))
+            assert select(mechanism, counts, ExactDraws(SeededBits(seed), margin=math.inf)) == fast
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("limited")])
@@ -277,7 +277,7 @@ def test_only_differences_of_counts_matter(kind, shift):
     for counts in UNIVERSES[::7]:
         mechanism = build(kind, min(2, len(counts)))
         raised = tuple(c + shift for c in counts)
-        bits = [Draws(SeededBits(5)), Draws(SeededBits(5))]
+        bits = [ExactDraws(SeededBits(5)), ExactDraws(SeededBits(5))]
         assert select(mechanism, counts, bits[0]) == select(mechanism, raised, bits[1])
 
 
@@ -300,7 +300,7 @@ def test_hard_counts_end_in_time_and_name_nothing_twice(kind, name, epsilon):
     for k in (1, 40, len(counts)):
         if kind in ("limited domain, two", "limited domain, three") and k > 3:
             continue
-        positions = select(build(kind, k, epsilon, 1e-6), counts, Draws(SeededBits(8)))
+        positions = select(build(kind, k, epsilon, 1e-6), counts, ExactDraws(SeededBits(8)))
         assert len(set(positions)) == len(positions) <= k
         assert len(positions) == k or kind.startswith("limited")
 
@@ -308,6 +308,6 @@ def test_hard_counts_end_in_time_and_name_nothing_twice(kind, name, epsilon):
 @every
 @pytest.mark.parametrize("counts", [[5], [0], []])
 def test_one_item_or_none(kind, counts):
-    positions = select(build(kind, 3), counts, Draws(SeededBits(8)))
+    positions = select(build(kind, 3), counts, ExactDraws(SeededBits(8)))
     expected = list(range(len(counts)))
     assert list(positions) in ([expected, []] if kind.startswith("limited") else [expected])

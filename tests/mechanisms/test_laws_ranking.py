@@ -14,7 +14,7 @@ from helpers.losses import largest_log_ratio
 from helpers.oracles_one_shot import laplace_law
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import Wins
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import WinCount
@@ -139,7 +139,9 @@ def test_a_user_who_is_not_bounded_is_seen(monkeypatch):
 
 @pytest.mark.parametrize("epsilon", [3.0, 6.0])
 def test_the_rounding_of_small_noise_is_stated_too(epsilon):
-    selection = WinCount(k=1, epsilon=epsilon).select(Wins(np.array([4])), Draws(SeededBits(1)))
+    selection = WinCount(k=1, epsilon=epsilon).select(
+        Wins(np.array([4])), ExactDraws(SeededBits(1))
+    )
     # Laplace noise, rounded, is n or -n with probability exp(-epsilon n) sinh(epsilon / 2) each.
     square = sum(2 * n**2 * math.exp(-epsilon * n) * math.sinh(epsilon / 2) for n in range(1, 100))
     assert selection.noise_sd == pytest.approx(math.sqrt(square), rel=1e-6)
@@ -150,7 +152,7 @@ def test_the_rounding_of_small_noise_is_stated_too(epsilon):
 def test_the_noise_is_the_one_that_is_stated(bound):
     n, truth = 4000, np.array([500, 900, 100, 700])
     mechanism = WinCount(k=4, epsilon=0.5, max_comparisons_per_user=bound)
-    draws, errors = Draws(SeededBits(21)), []
+    draws, errors = ExactDraws(SeededBits(21)), []
     for _ in range(n // 4):
         selection = mechanism.select(Wins(truth, bound), draws)
         errors += (selection.scores - truth[selection.positions]).tolist()

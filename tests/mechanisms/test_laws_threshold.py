@@ -1,7 +1,6 @@
-"""Top-k by the threshold algorithm: its law is that of reading everything, and what it reads."""
+"""Top-k by the threshold algorithm: its law is that of reading everything, and is private."""
 
 import itertools
-import math
 from functools import cache, partial
 
 import numpy as np
@@ -9,74 +8,30 @@ import pytest
 
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, exponential, permute_and_flip
-from helpers.oracles_of_counts import one_by_one as in_turn
-from helpers.oracles_one_shot import laplace_law
 from helpers.refusals import refusal
-from helpers.views import Listed, hard_family
+from helpers.threshold import EPSILON, Coarse, Unbatched, build, every, reading_everything
+from helpers.views import Listed
 from helpers.wrong_races import Everywhere, Forgetful, Stale
-from shortlist.algorithms.race import Race
-from shortlist.algorithms.threshold_algorithm import one_by_one
-from shortlist.audit.exact._orders import order_law
-from shortlist.audit.exact.enumerator import in_floats, law
+from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.noise import Exponential
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import OneShotLaplace, Peeling, threshold_top_k
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.privacy import Pure
-
-EPSILON = 2.0
-KINDS = list(AddedNoise)
-every = pytest.mark.parametrize("noise", KINDS)
-
-
-class Coarse(ThresholdTopK):
-    """Few leading bits, so that they tie and often leave the order open."""
-
-    _bits = 2
 
 
 class Coarsest(ThresholdTopK):
     _bits = 1
 
 
-class Unbatched(ThresholdTopK):
-    def _lengths(self, _):
-        return one_by_one(2)
-
-
 class CoarseUnbatched(Unbatched):
     _bits = 1
-
-
-def build(kind, noise, k, epsilon=EPSILON):
-    return kind(k=k, epsilon=epsilon, noise=noise)
 
 
 @cache
 def law_of(mechanism, scores):
     return law(lambda d: tuple(mechanism.select(Listed(scores), d).positions.tolist()))
-
-
-@cache
-def reading_everything(noise, scores, k, epsilon=EPSILON):
-    """By the definitions, over the ids that exist."""
-    ids = [i for i, score in enumerate(scores) if score >= 0]
-    held = [scores[i] for i in ids]
-    few = min(k, len(ids))
-    match noise:
-        case AddedNoise.GUMBEL:
-            found = in_turn(lambda left: exponential(epsilon / k, left), held, few)
-        case AddedNoise.LAPLACE:
-            found = (
-                {o: p for (o, _), p in laplace_law(held, k / epsilon, few).items()}
-                if ids
-                else {(): 1.0}
-            )
-        case AddedNoise.EXPONENTIAL:
-            found = in_floats(order_law(held, [Exponential(k / epsilon)], None, few, unit=1.0))
-    return {tuple(ids[i] for i in outcome): p for outcome, p in found.items()}
 
 
 def universes(m, most=3):
@@ -150,7 +105,7 @@ def test_what_is_added_to_all_scores_changes_nothing(noise):
             (Floating, small + (2**62 - 30)),
         ]:
             view = Listed(scores)
-            named = build(kind, noise, k, 0.7).select(view, Draws(SeededBits(seed))).positions
+            named = build(kind, noise, k, 0.7).select(view, ExactDraws(SeededBits(seed))).positions
             told.append((named.tolist(), view.n_sorted, view.n_random))
         assert told[0] == told[1]
         caught += told[0][0] != told[2][0]
@@ -288,120 +243,3 @@ def test_the_gumbel_scale_is_rounded_towards_privacy():
         scale = Fraction(built.scale)
         assert k / scale <= Fraction(epsilon)
         assert k / scale >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
-
-
-# --- what is drawn, and what is read
-
-
-@every
-@pytest.mark.parametrize("seed", range(8))
-def test_selecting_the_slow_way_is_the_same(noise, seed):
-    rng = np.random.default_rng(seed)
-    scores = np.where(rng.random(60) < 0.1, -1, rng.integers(0, 5, 60))
-    outcomes = []
-    for margin in (0.0, math.inf):
-        bits, view = SeededBits(seed), Listed(scores)
-        built = build(ThresholdTopK, noise, 1 + seed % 4, 0.7)
-        told = built.select(view, Draws(bits, margin)).positions.tolist()
-        outcomes.append((told, view.n_sorted, view.n_random, int(bits.words(1)[0])))
-    assert outcomes[0] == outcomes[1]
-
-
-@every
-@pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 50.0), (50.0, 1.0)])
-def test_gaps_are_never_named_and_all_others_are_where_k_is_large(noise, costs):
-    rng = np.random.default_rng(5)
-    for scores in ([], [-1], [-1] * 9, [4], np.where(rng.random(90) < 0.7, -1, 2**62)):
-        exists = np.flatnonzero(np.array(scores) >= 0).tolist()
-        for k in (1, 5, 200):
-            view = Listed(np.array(scores, int), costs)
-            named = build(ThresholdTopK, noise, k).select(view, Draws()).positions.tolist()
-            assert set(named) <= set(exists)
-            assert len(set(named)) == len(named) == min(k, len(exists))
-
-
-def test_the_code_draws_from_its_law():
-    scores, n, k = (3, 2, 0, 1), 2000, 2
-    for noise in KINDS:
-        built, draws, seen = build(ThresholdTopK, noise, k), Draws(SeededBits(11)), {}
-        for _ in range(n):
-            outcome = tuple(built.select(Listed(scores), draws).positions.tolist())
-            seen[outcome] = seen.get(outcome, 0) + 1
-
-        def deviation(epsilon, noise=noise, seen=seen):
-            expected = reading_everything(noise, scores, k, epsilon)
-            return max(
-                abs(seen.get(o, 0) - n * p) / math.sqrt(n * p * (1 - p))
-                for o, p in expected.items()
-            )
-
-        assert deviation(EPSILON) < 4
-        assert deviation(EPSILON / 1.3) > 4.5
-        assert deviation(EPSILON / 0.7) > 4.5
-
-
-SHAPES = {
-    "zipf": lambda m, _: np.ceil(1e6 / np.arange(1, m + 1)).astype(np.int64),
-    "equal": lambda m, _: np.full(m, 7),
-    "huge": lambda m, _: 2**62 - np.arange(m) // 50,
-    "hard": hard_family,
-}
-
-
-def accesses(kind, scores, k, seed, **given):
-    view = Listed(scores, **given)
-    kind(k=k, epsilon=1.0).select(view, Draws(SeededBits(seed)))
-    return view
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("k", [1, 10])
-def test_accesses_are_within_the_bound(shape, k):
-    m, runs = 4000, 30
-    scores = np.random.default_rng(1).permutation(SHAPES[shape](m, k))
-    bound = 2 * (math.sqrt(m * k) + math.sqrt(m / 2))
-    single = [accesses(Unbatched, scores, k, seed).accesses for seed in range(runs)]
-    paged = [accesses(ThresholdTopK, scores, k, seed).accesses for seed in range(runs)]
-    error = 4 * np.std(single) / math.sqrt(runs)
-    assert np.mean(single) <= bound + error
-    assert np.mean(paged) <= 2 * np.mean(single) + 2 * error
-    assert shape == "hard" or np.mean(single) < bound / 2
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_reading_in_pages_costs_at_most_twice_as_much_on_the_same_noise(monkeypatch, seed):
-    # The same numbers for both: those of a race that was run to its end.
-    m, k = 2000, 1 + 9 * (seed % 2)
-    race = Race(m, Draws(SeededBits(seed)))
-    ids, told = race.sorted_access(0, m)
-    by_id = told[np.argsort(ids)]
-
-    class Fixed:
-        def __init__(self, *_):
-            pass
-
-        def sorted_access(self, start, n):
-            return ids[start : start + n], told[start : start + n]
-
-        def random_access(self, asked):
-            return by_id[asked]
-
-    monkeypatch.setattr(threshold_top_k, "Race", Fixed)
-    for shape in SHAPES.values():
-        scores = np.random.default_rng(seed).permutation(shape(m, k))
-        single, paged = (accesses(kind, scores, k, seed) for kind in (Unbatched, ThresholdTopK))
-        assert paged.n_sorted <= 2 * single.n_sorted + 1
-        assert paged.accesses <= 2 * single.accesses + 2
-
-
-def test_dear_accesses_are_fewer():
-    scores = hard_family(40_000, 10)
-    spent = {}
-    for costs in [(1.0, 1.0), (1.0, 25.0), (25.0, 1.0)]:
-        views = [accesses(ThresholdTopK, scores, 10, seed, costs=costs) for seed in range(8)]
-        spent[costs] = [np.mean([getattr(v, n) for v in views]) for n in ("n_sorted", "n_random")]
-        total = float(np.dot(spent[costs], costs))
-        bound = 2 * (math.sqrt(40_000 * 10) + math.sqrt(20_000)) * math.sqrt(math.prod(costs))
-        assert total <= 2 * bound
-    assert spent[1.0, 25.0][1] < spent[1.0, 1.0][1] / 2
-    assert spent[25.0, 1.0][0] < spent[1.0, 1.0][0] / 2

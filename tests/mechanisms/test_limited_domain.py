@@ -13,7 +13,7 @@ from helpers.exactness import between
 from helpers.refusals import refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import ExactDraws
 from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms import LimitedDomain
 from shortlist.privacy import ZCDP, Approximate, Pure
@@ -111,7 +111,7 @@ def test_a_bound_on_users_lowers_the_bar():
 
 def test_evidence_that_is_bounded_more_loosely_is_refused():
     mechanism = LimitedDomain(k=2, max_items_per_user=3, **LOUD)
-    draws = Draws(SeededBits(1))
+    draws = ExactDraws(SeededBits(1))
     for bound, said in ((4, "bounded at 4"), (None, "not bounded")):
         refusal(lambda b=bound: select(mechanism, [9, 8], draws, b), "max_items_per_user=3", said)
     for bound in (1, 3):
@@ -199,7 +199,7 @@ def test_huge_counts(delta, margin):
     for bound in (None, 4):
         mechanism = LimitedDomain(k=6, epsilon=2.0, delta=delta, max_items_per_user=bound)
         for seed in range(3):
-            named = select(mechanism, counts, Draws(SeededBits(seed), margin), bound)
+            named = select(mechanism, counts, ExactDraws(SeededBits(seed), margin), bound)
             assert set(named[:3]) == {0, 2, 5}
             assert named[3] == 3
             assert 4 not in named
@@ -209,7 +209,7 @@ def test_huge_counts(delta, margin):
 def test_huge_counts_of_which_one_sets_the_bar():
     mechanism = LimitedDomain(k=2, k_bar=2, epsilon=2.0, delta=1e-6)
     for seed in range(5):
-        draws = Draws(SeededBits(seed))
+        draws = ExactDraws(SeededBits(seed))
         assert select(mechanism, [HUGE, HUGE - 1, HUGE - 2, 7], draws) == ()
         assert select(mechanism, [HUGE, HUGE - 1000, 9, 7], draws) == (0, 1)
 
@@ -220,8 +220,8 @@ def test_a_tiny_delta_names_what_very_many_hold(delta):
     assert math.isfinite(mechanism.lead)
     counts = [10**6, 20, 2 * 10**6, 3 * 10**6]
     for seed in range(5):
-        assert select(mechanism, counts, Draws(SeededBits(seed))) == (3, 2, 0)
-        assert select(mechanism, [5, 6, 7], Draws(SeededBits(seed))) == ()
+        assert select(mechanism, counts, ExactDraws(SeededBits(seed))) == (3, 2, 0)
+        assert select(mechanism, [5, 6, 7], ExactDraws(SeededBits(seed))) == ()
 
 
 def test_a_delta_of_which_nothing_could_be_named_is_refused():
@@ -241,7 +241,7 @@ def test_forced_to_be_slow_it_names_the_same(seed, counts, k, beyond):
     mechanism = LimitedDomain(k=k, k_bar=k_bar, epsilon=4.0, delta=0.1)
     bits = SeededBits(seed), SeededBits(seed)
     fast, slow = (
-        select(mechanism, counts, Draws(b, margin))
+        select(mechanism, counts, ExactDraws(b, margin))
         for b, margin in zip(bits, (0.0, math.inf), strict=True)
     )
     assert fast == slow

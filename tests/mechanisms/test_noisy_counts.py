@@ -1,9 +1,7 @@
-"""Noisy counts beside a selection: their law, their cost, and how little noise pays for them."""
+"""Noisy counts beside a selection: their cost, and how little noise pays for them."""
 
 import math
-from collections import Counter
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,235 +10,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helpers.exactness import between
+from helpers.noisy_counts import HUGE, build, cells, every, evidence, scaled
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.noise import Laplace, Normal
-from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
-from shortlist.mechanisms import (
-    Adjacency,
-    DiscoverThenRank,
-    Gamma,
-    Joint,
-    JointOrPeel,
-    JointPermuteAndFlip,
-    LimitedDomain,
-    OneShotLaplace,
-    Peeling,
-    PermuteAndFlip,
-    WeightedGaussianPeeling,
-)
+from shortlist.draws import ExactDraws
+from shortlist.draws.noise import Laplace
+from shortlist.evidence import PrivateCounts, WeightedHistogram
+from shortlist.mechanisms import Adjacency, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.privacy import ZCDP, Approximate, Pure, round_up
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
-HUGE = 2**62
-KINDS = {
-    "peeling": Peeling,
-    "permute-and-flip": PermuteAndFlip,
-    "joint": Joint,
-    "joint-permute-and-flip": JointPermuteAndFlip,
-    "joint or peel": JointOrPeel,
-    "limited domain": LimitedDomain,
-    "limited domain, bounded": partial(LimitedDomain, max_items_per_user=4),
-    "one-shot laplace": OneShotLaplace,
-    "one-shot laplace, general": partial(OneShotLaplace, neighbours=Adjacency.GENERAL),
-    "gamma": Gamma,
-    "discover, then rank": partial(DiscoverThenRank, max_items_per_user=4),
-    "weighted gaussian peeling": partial(WeightedGaussianPeeling, max_items_per_user=4),
-}
 WEIGHTED = ["discover, then rank", "weighted gaussian peeling"]
 PRIVATE = [*WEIGHTED, "limited domain", "limited domain, bounded"]
-every = pytest.mark.parametrize("kind", KINDS)
-
-
-def build(kind, *, k=3, epsilon=1.0, delta=1e-6, count_share=0.3, bound=None):
-    make = KINDS[kind]
-    fields = getattr(make, "func", make).fields()
-    if "one-shot" in kind:  # as far as it has a theorem
-        delta = 0.0 if epsilon > 0.2 else min(delta, 0.05)
-
-    def selection(epsilon, delta):
-        given = {"k": k, "epsilon": epsilon, "delta": delta}
-        return make(**{name: given[name] for name in given if name in fields})
-
-    return NoisyCounts.of(
-        selection,
-        k=k,
-        epsilon=epsilon,
-        delta=delta,
-        count_share=count_share,
-        max_items_per_user=bound,
-    )
-
-
-def evidence(mechanism, counts, bound=None):
-    counts = np.array(counts, np.int64)
-    bound = bound or getattr(mechanism.selection, "max_items_per_user", None)
-    if mechanism.evidence is WeightedHistogram:
-        return WeightedHistogram(np.minimum(counts, 2**29) << 32, counts, bound)
-    return mechanism.evidence(counts, bound)
-
-
-# --- the law of what is released
-
-
-def tail(noise, x):
-    """P(noise >= x) for x > 0."""
-    if isinstance(noise, Laplace):
-        return math.exp(-x / noise.scale) / 2
-    return math.erfc(x / (noise.sd * math.sqrt(2))) / 2
-
-
-def cells(noise):
-    """The probability of each whole number that the noise is rounded to."""
-    chances, n = {0: 1 - 2 * tail(noise, 0.5)}, 1
-    while tail(noise, n - 0.5) > 1e-40:
-        chances[n] = chances[-n] = tail(noise, n - 0.5) - tail(noise, n + 0.5)
-        n += 1
-    return chances
-
-
-def scaled(noise, factor):
-    if isinstance(noise, Laplace):
-        return Laplace(noise.scale * factor)
-    return Normal(noise.sd * factor)
-
-
-def deviation(seen, expected):
-    """The largest distance of a frequency from its probability, in standard errors."""
-    n = sum(seen.values())
-    return max(
-        abs(seen.get(i, 0) - n * p) / math.sqrt(max(n * p * (1 - p), 1))
-        for i, p in expected.items()
-    )
-
-
-NOISY = {
-    "Laplace": [
-        build("peeling", k=1, epsilon=2.0, count_share=0.5),
-        build("permute-and-flip", k=4, epsilon=2.0, delta=0.0, bound=1),
-        build("joint", k=2, epsilon=9.0, delta=0.0),
-    ],
-    "Normal": [
-        build("peeling", k=200, epsilon=30.0, delta=1e-3),
-        build("joint or peel", k=50, epsilon=9.0, delta=0.1, count_share=0.8),
-    ],
-}
-noisy = pytest.mark.parametrize(
-    ("law", "mechanism"), [(law, mechanism) for law in NOISY for mechanism in NOISY[law]]
-)
-
-
-@noisy
-def test_frequency_of_noisy_counts(law, mechanism):
-    assert mechanism.count_noise == law
-    assert mechanism.count_sd < 6
-    n, noise = 20_000, mechanism._best.noise
-    counts = np.arange(n) % 50
-    drawn = mechanism._noisy(counts, Draws(SeededBits(1))) - counts
-    assert (drawn == np.round(drawn)).all()
-    seen = Counter(drawn.tolist())
-    assert deviation(seen, cells(noise)) < 4.5
-    for factor in (0.7, 1.3):
-        assert deviation(seen, cells(scaled(noise, factor))) > 4.5
-    # Each item's noise is its own: it goes neither with its place nor with its neighbour's.
-    standard = drawn / mechanism.count_sd
-    for other in (np.linspace(-1.7, 1.7, n), np.roll(standard, 1), counts / 15):
-        assert abs(np.mean(standard * (other - other.mean()))) < 4.5 / math.sqrt(n)
-
-
-@noisy
-def test_frequency_of_the_scores_of_a_selection(law, mechanism):  # noqa: ARG001 - names the test
-    counts, draws = np.array([50, 40, 30, 20]) * 1000, Draws(SeededBits(2))
-    seen = Counter()
-    for _ in range(3600 // min(mechanism.k, len(counts))):
-        selection = mechanism.select(PublicCounts(counts, 1), draws)
-        seen.update((selection.scores - counts[selection.positions]).tolist())
-        assert selection.noise_sd == mechanism.count_sd
-    noise = mechanism._best.noise
-    assert deviation(seen, cells(noise)) < 4.5
-    for factor in (0.7, 1.3):
-        assert deviation(seen, cells(scaled(noise, factor))) > 4.5
-
-
-@every
-@pytest.mark.parametrize("seed", range(3))
-def test_forced_to_be_slow_it_releases_the_same(kind, seed):
-    mechanism = build(kind, epsilon=3.0)
-    seen = evidence(mechanism, [900, 40, 0, 800, 3, 700])
-    bits = SeededBits(seed), SeededBits(seed)
-    fast, slow = (
-        mechanism.select(seen, Draws(b, margin))
-        for b, margin in zip(bits, (0.0, math.inf), strict=True)
-    )
-    assert fast.positions.tolist() == slow.positions.tolist()
-    assert fast.scores.tolist() == slow.scores.tolist()
-    assert bits[0].words(1) == bits[1].words(1)
-    assert fast.scores.shape == fast.positions.shape
-
-
-@every
-def test_it_selects_what_its_selection_does_and_knows_what_its_noise_is(kind):
-    mechanism = build(kind, epsilon=3.0)
-    seen = evidence(mechanism, [90_000, 40, 0, 80_000, 3, 70_000])
-    alone = mechanism.selection.select(seen, Draws(SeededBits(5)))
-    together = mechanism.select(seen, Draws(SeededBits(5)))
-    assert together.positions.tolist() == alone.positions.tolist()
-    assert together.ordered == alone.ordered
-    assert together.noise_sd == mechanism.count_sd
-    off = together.scores - seen.counts[together.positions]
-    assert np.abs(off).max(initial=0) < 12 * mechanism.count_sd
-    assert mechanism.evidence is mechanism.selection.evidence
-    assert mechanism.adjacency == mechanism.selection.adjacency
-
-
-@pytest.mark.parametrize("margin", [0.0, math.inf])
-def test_huge_counts(margin):
-    counts = np.array([HUGE, HUGE - 1, 2**53 + 1, 2**52, 5, 0])
-    mechanism = build("peeling", k=6, epsilon=20.0, delta=0.0)
-    for seed in range(4):
-        draws = Draws(SeededBits(seed), margin)
-        selection = mechanism.select(PublicCounts(counts), draws)
-        words = SeededBits(seed)
-        mechanism.selection.select(PublicCounts(counts), Draws(words))
-        noise = mechanism._noisy(np.zeros(6, np.int64), Draws(words)).tolist()
-        for position, score, own in zip(selection.positions, selection.scores, noise, strict=True):
-            assert score == float(int(counts[position]) + int(own))  # rounded once, at the end
-
-
-def test_noise_that_hides_everything_is_refused():
-    refusal(lambda: build("permute-and-flip", k=2**32, epsilon=1e-9, delta=0.0), "count_share=")
-    loud = build("permute-and-flip", k=1000, epsilon=1e-6, delta=0.0, count_share=1e-3)
-    assert 1e12 < loud.count_sd < 2e12
-    loud.select(PublicCounts(np.array([HUGE, 0])), Draws(SeededBits(1)))
-
-
-# --- the standard deviation that is stated
-
-
-@pytest.mark.parametrize("scale", [1e-3, 0.01, 0.1, 0.3, 1.0, 2.5, 10.0, 40.0])
-def test_sd_of_rounded_laplace_noise(scale):
-    direct = math.sqrt(math.fsum(n * n * p for n, p in cells(Laplace(scale)).items()))
-    assert math.isclose(Laplace(scale).rounded_sd, direct, rel_tol=1e-9, abs_tol=1e-20)
-    assert Laplace(scale).rounded_sd > 0
-
-
-@pytest.mark.parametrize("sigma", [1e-3, 0.03, 0.1, 0.3, 1.0, 2.9, 3.0, 3.1, 10.0, 40.0])
-def test_sd_of_rounded_normal_noise(sigma):
-    direct = math.sqrt(math.fsum(n * n * p for n, p in cells(Normal(sigma)).items()))
-    assert math.isclose(Normal(sigma).rounded_sd, direct, rel_tol=1e-9, abs_tol=1e-20)
-    assert Normal(sigma).rounded_sd > 0
-
-
-@noisy
-def test_the_sd_that_is_stated_is_that_of_what_is_drawn(law, mechanism):
-    drawn = mechanism._noisy(np.zeros(20_000, np.int64), Draws(SeededBits(3)))
-    # The variance of a square is that of the square itself, estimated.
-    error = np.std(drawn**2) / math.sqrt(len(drawn))
-    assert abs(np.mean(drawn**2) - mechanism.count_sd**2) < 4.5 * error
-    assert abs(np.mean(drawn**2) - (0.7 * mechanism.count_sd) ** 2) > 4.5 * error
-    assert law in mechanism.explain()[-1]
 
 
 # --- the cost
@@ -343,7 +125,7 @@ def test_the_noise_is_chosen_by_public_parameters(kind):
     told = []
     for counts in ([], [5], [HUGE, 0, 7], list(range(100))):
         mechanism = build(kind, k=4, epsilon=0.2, count_share=0.5)
-        selection = mechanism.select(evidence(mechanism, counts), Draws(SeededBits(1)))
+        selection = mechanism.select(evidence(mechanism, counts), ExactDraws(SeededBits(1)))
         told.append((selection.noise_sd, mechanism.count_noise, str(mechanism.parameters())))
     assert len(set(told)) == 1
 
@@ -386,7 +168,7 @@ def test_a_bound_that_does_not_hold_of_the_counts_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", ["peeling", "limited domain", "one-shot laplace"])
 def test_evidence_that_is_bounded_more_loosely_is_refused(kind):
-    mechanism, draws = build(kind, bound=2), Draws(SeededBits(1))
+    mechanism, draws = build(kind, bound=2), ExactDraws(SeededBits(1))
     for bound, said in ((3, "bounded at 3"), (None, "not bounded")):
         seen = evidence(mechanism, [9, 8, 7], bound)
         refusal(lambda seen=seen: mechanism.select(seen, draws), "max_items_per_user=2", said)
@@ -457,6 +239,6 @@ def test_private_counts_get_noise_too():
     mechanism = build("limited domain", epsilon=5.0)
     assert mechanism.evidence is PrivateCounts
     seen = evidence(mechanism, [10**6, 0, 3, 2 * 10**6])
-    selection = mechanism.select(seen, Draws(SeededBits(1)))
+    selection = mechanism.select(seen, ExactDraws(SeededBits(1)))
     assert selection.positions.tolist() == [3, 0]
     assert np.abs(selection.scores - [2 * 10**6, 10**6]).max() < 12 * mechanism.count_sd

@@ -9,6 +9,7 @@ from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from helpers.exactness import between
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Approximate, Gaussian, Pure, calibration
 from shortlist.privacy.calibration import (
@@ -26,13 +27,6 @@ from shortlist.privacy.calibration import (
 
 fixed = settings(derandomize=True, deadline=None, max_examples=60)
 LESS_PRIVATE = 1 + 1e-6
-
-
-def between(low, high):
-    exponents = st.floats(math.log10(low), math.log10(high))
-    return exponents.map(lambda x: min(max(10.0**x, low), high))
-
-
 EPSILON, DELTA, RHO = between(1e-3, 50), between(1e-280, 0.3), between(1e-12, 1e3)
 LOST = st.sampled_from([0.0, 0.1, 0.5, 0.9])  # of delta
 

@@ -61,10 +61,10 @@ class Cells(HTMLParser):
 TINY = """\
 top-k: 2 items
 
-rank   title   score
-────────────────────
-   1   b       100.0
-   2   a        99.8
+rank   title   weight
+─────────────────────
+   1   b        100.0
+   2   a         99.8
 
 protects    all rows of any one "user"
 privacy     epsilon=1.0, delta=1e-06
@@ -72,7 +72,8 @@ neighbours  add or remove one user
 assumes     the names of the columns are public
 mechanism   Example: steps=3, sigma=4.88, limit=inf, split.discover=0.5,
             split.rank=0.25
-score       noisy weight; the noise has standard deviation 4.88
+weight      noisy weight, not a number of users; the noise has standard
+            deviation 4.88
 
 Running it again spends the budget again."""
 
@@ -251,7 +252,7 @@ def test_markdown_interprets_nothing(items, column):
     page = release({f"c{column}": items}).to_markdown()
     assert harmless(page.replace("\n", ""))
     head, rule, *rows = cells_of(page)
-    assert head == ["rank", visible(f"c{column}"), "score"]
+    assert head == ["rank", visible(f"c{column}"), "weight"]
     assert rule == ["---:", ":---", "---:"]
     assert [row[1] for row in rows] == [visible(item) for item in items]
     bare = re.sub(r"\\.", "", page.split("\n\n- ")[0].replace("**top-k", ""))

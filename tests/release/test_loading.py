@@ -220,8 +220,8 @@ def changed(whole, path, value):
         ("items.0.rank", 2),
         ("items.0.title", None),
         ("items.0.title", 5),
-        ("items.0.score", "100"),
-        ("items.0.score", None),
+        ("items.0.weight", "100"),
+        ("items.0.weight", None),
         ("columns.types.title", "Object"),
         ("columns.types.title", "Datetime[us, Mars/Olympus]"),
         ("columns.types.title", "__class__"),
@@ -250,8 +250,8 @@ def test_parquet_that_is_no_release_is_refused(tmp_path):
     release(["a"]).save(tmp_path / "good.parquet")
     about = pl.read_parquet_metadata(tmp_path / "good.parquet")["shortlist.release"]
     for name, frame in {
-        "ranks": pl.DataFrame({"rank": [2], "title": ["a"], "score": [1.0]}),
-        "types": pl.DataFrame({"rank": [1], "title": [5], "score": [1.0]}),
+        "ranks": pl.DataFrame({"rank": [2], "title": ["a"], "weight": [1.0]}),
+        "types": pl.DataFrame({"rank": [1], "title": [5], "weight": [1.0]}),
         "column": pl.DataFrame({"rank": [1], "title": ["a"]}),
     }.items():
         frame.write_parquet(tmp_path / f"{name}.parquet", metadata={"shortlist.release": about})

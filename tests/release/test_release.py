@@ -86,13 +86,13 @@ def test_scores_are_a_value():
 
 def test_to_polars_has_rank_items_and_score():
     frame = release(["b", "a"]).to_polars()
-    assert frame.schema == {"rank": pl.UInt32, "title": pl.String, "score": pl.Float64}
+    assert frame.schema == {"rank": pl.UInt32, "title": pl.String, "weight": pl.Float64}
     assert frame.rows() == [(1, "b", 100.0), (2, "a", 99.75)]
 
 
 def test_to_polars_of_an_empty_release_has_the_same_schema():
     frame = release({"title": pl.Series([], dtype=pl.String)}).to_polars()
-    assert frame.schema == {"rank": pl.UInt32, "title": pl.String, "score": pl.Float64}
+    assert frame.schema == {"rank": pl.UInt32, "title": pl.String, "weight": pl.Float64}
 
 
 def test_without_scores_there_is_no_score_column():
@@ -102,11 +102,11 @@ def test_without_scores_there_is_no_score_column():
 @pytest.mark.parametrize(
     ("items", "columns"),
     [
-        (["rank"], ["shortlist_rank", "rank", "score"]),
-        (["score", "x"], ["rank", "score", "x", "shortlist_score"]),
+        (["rank"], ["shortlist_rank", "rank", "weight"]),
+        (["weight", "x"], ["rank", "weight", "x", "shortlist_weight"]),
         (
             ["shortlist_rank", "rank"],
-            ["shortlist_shortlist_rank", "shortlist_rank", "rank", "score"],
+            ["shortlist_shortlist_rank", "shortlist_rank", "rank", "weight"],
         ),
     ],
 )
@@ -158,10 +158,10 @@ def test_to_dict_says_everything():
             "rank": "rank",
             "items": ["day", "page"],
             "types": {"day": "Date", "page": "Int64"},
-            "score": "score",
+            "score": "weight",
         },
         "scores": {"unit": "noisy weight", "noise_sd": 4.88},
-        "items": [{"rank": 1, "day": "2024-02-29", "page": BIG, "score": 100.0}],
+        "items": [{"rank": 1, "day": "2024-02-29", "page": BIG, "weight": 100.0}],
     }
 
 
@@ -186,7 +186,7 @@ def test_saves_csv_faithfully(tmp_path):
     answer.save(str(tmp_path / "out.csv"))
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["rank", "title", "score"]
+    assert header == ["rank", "title", "weight"]
     assert [row[1] for row in rows] == items
     assert [float(row[2]) for row in rows] == list(answer.scores)
 
@@ -243,9 +243,9 @@ def test_pandas_keeps_rank_and_score():
     assert pandas.DataFrame(answer).to_numpy().tolist() == cells
     assert pandas.DataFrame(answer, columns=list("abcd"))["a"].tolist() == [1, 2]
     frame = answer.to_pandas()
-    assert list(frame.columns) == ["rank", "page", "day", "score"]
+    assert list(frame.columns) == ["rank", "page", "day", "weight"]
     assert frame["page"].tolist() == [BIG, 7]
-    assert frame["score"].tolist() == [100.0, 99.75]
+    assert frame["weight"].tolist() == [100.0, 99.75]
     assert len(pandas.DataFrame(release({"title": []}))) == 0
 
 

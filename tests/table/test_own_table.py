@@ -15,11 +15,10 @@ import pytest
 
 import shortlist as sl
 from helpers.command import top_k
-from helpers.refusals import refusal
+from helpers.refusals import MARKER, refusal
 
-PRIVATE = "Zz-private-91"
 TABLE = pl.DataFrame(
-    {"item": [PRIVATE] * 4, "user": ["a", "b", "c", "c"], "count": [1] * 4, "other": ["x"] * 4}
+    {"item": [MARKER] * 4, "user": ["a", "b", "c", "c"], "count": [1] * 4, "other": ["x"] * 4}
 )
 LEAVE_OUT = "or omit public_items."
 IN_TABLE = "give sl.IN_TABLE."
@@ -47,7 +46,7 @@ def check(source, data, public):
     build, remedy = source
     said = refusal(lambda: build(data, public_items=public), "is the sensitive table itself")
     assert said.endswith(remedy)
-    assert PRIVATE not in said
+    assert MARKER not in said
 
 
 def linked(make, path):
@@ -139,7 +138,7 @@ def test_in_the_shell(complaint, tmp_path):
     assert said.rstrip().endswith("or omit --public-items.")
     words = ["top-k", table, "--item", "title", "--count", "count", "-k", 1, "--epsilon", 1]
     assert "give --public-items-in-table." in complaint(*words, "--public-items", table)
-    assert PRIVATE not in said
+    assert MARKER not in said
 
 
 TAKEN_OUT = {
@@ -165,7 +164,7 @@ def test_a_value_of_a_dict_is_refused(source):
 def test_what_was_copied_is_not_quoted_where_items_repeat(source, form):
     build, _ = source
     said = refusal(lambda: build(TABLE, public_items=form(TABLE)), "an item twice")
-    assert PRIVATE not in said
+    assert MARKER not in said
 
 
 def test_another_frame_of_the_same_items_is_a_list(source):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import TINY, ULP, Floats
+from shortlist.draws import Draws, Floats
+from shortlist.draws.reals import TINY, ULP
 
 if TYPE_CHECKING:
     from flint import arb

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shortlist import kernels
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 
 __all__ = ["Groups", "Shuffle"]
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist import kernels
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import MOST_USERS, Codes, Contributions
 
 __all__ = ["MOST_ITEMS", "Grid", "count_units", "descend", "shuffled", "users_shuffled"]

@@ -13,8 +13,7 @@ import math
 import numpy as np
 
 from shortlist.algorithms._binomial import BinomialWeights
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 
 __all__ = ["BITS", "Race"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.draws.reals import Floats, Ints
+from shortlist.draws import Floats, Ints
 from shortlist.evidence import Outcomes
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ import numpy as np
 
 from shortlist import kernels
 from shortlist.algorithms.grouping import Groups, Shuffle
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import TINY, ULP, Decay, Floats, Ints
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.reals import TINY, ULP, Decay
 
 if TYPE_CHECKING:
     from flint import arb

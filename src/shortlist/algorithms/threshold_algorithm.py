@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError, Words, is_whole
 
 __all__ = ["Best", "ScoreList", "Seen", "balanced", "one_by_one", "read", "threshold_algorithm"]

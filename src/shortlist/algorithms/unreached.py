@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import kernels
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.evidence.contributions import Codes, Contributions
 
 __all__ = ["Unreached"]

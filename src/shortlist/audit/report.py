@@ -63,8 +63,8 @@ class Audit:
             }
             for f in self.findings
         ]
-        told = {"holds": self.holds, "broken": self.broken, "findings": rows}
-        return json.dumps(told, indent=2, allow_nan=False) + "\n"
+        content = {"holds": self.holds, "broken": self.broken, "findings": rows}
+        return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
     def to_markdown(self) -> str:
         """The table in Markdown."""

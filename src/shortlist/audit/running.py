@@ -98,7 +98,7 @@ def _telling(instance: Mechanism, asked: Asked) -> Mechanism:
     """With a delta that samples show more at, unless none was left open."""
     own = asked.keywords if isinstance(asked, partial) else {}
     given = isinstance(asked, Mechanism) or "delta" in own or instance.delta == 0
-    if given or isinstance(instance, NoisyCounts):  # whose parts have theirs
+    if given or instance.audit_hints().inner is not None:  # which has a delta of its own
         return instance
     known: Any = instance
     telling: Mechanism = dataclasses.replace(known, delta=_DELTA)

@@ -12,16 +12,24 @@ from shortlist.mechanisms import (
     Adjacency,
     Composition,
     Conversion,
+    DiscoverThenHit,
     Extreme,
     Gamma,
     JointOrPeel,
     LimitedDomain,
     Mechanism,
+    OneShotLaplace,
     Peeling,
+    PolicyGreedy,
+    SpectralRanking,
+    ThresholdTopK,
+    UserPeeling,
     WeightedGaussianPeeling,
+    WinCount,
 )
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
-__all__ = ["options_of", "settings_of"]
+__all__ = ["class_of", "options_of", "settings_of"]
 
 _GRID: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 3),
@@ -36,13 +44,13 @@ _BEYOND: tuple[dict[str, Any], ...] = (
 )
 
 # Options of a mechanism's own; where they fix a name of the grid, that is not varied.
-_OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "Peeling": [{}, {"delta": 0.0}, {"conversion": Conversion.LEMMA_4_2}],
-    "JointOrPeel": [
+_OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
+    Peeling: [{}, {"delta": 0.0}, {"conversion": Conversion.LEMMA_4_2}],
+    JointOrPeel: [
         {"choice_share": 0.3, "threshold": 2},
         {"choice_share": 0.6, "threshold": 3, "delta": 0.0},
     ],
-    "NoisyCounts": [
+    NoisyCounts: [
         {"selects": Peeling, "count_share": 0.3},
         {"selects": JointOrPeel, "count_share": 0.5, "delta": 0.0, "max_items_per_user": None},
         {
@@ -53,30 +61,30 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
     ],
-    "OneShotLaplace": [
+    OneShotLaplace: [
         {"delta": 0.0, "max_items_per_user": None},
         {"delta": 0.0},
         {"delta": 0.0, "extreme": Extreme.SMALLEST},
         {"delta": 0.0, "neighbours": Adjacency.GENERAL},
     ],
-    "Gamma": [{}, {"neighbours": Adjacency.GENERAL}],
-    "LimitedDomain": [{}, {"max_items_per_user": None, "k_bar": 3}, {"k_bar": 3}],
-    "ThresholdTopK": [
+    Gamma: [{}, {"neighbours": Adjacency.GENERAL}],
+    LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 3}, {"k_bar": 3}],
+    ThresholdTopK: [
         {},
         {"delta": 0.0},
         {"noise": AddedNoise.LAPLACE, "delta": 0.0},
         {"noise": AddedNoise.EXPONENTIAL, "delta": 0.0},
     ],
-    "UserPeeling": [
+    UserPeeling: [
         {"delta": 0.0, "max_items_per_user": None},
         {"max_items_per_user": None},
         {},
         {"composition": Composition.HALVES},
     ],
-    "DiscoverThenHit": [{"k": 1}, {"k": 2}],
-    "PolicyGreedy": [{}, {"alpha": 1}],
-    "WinCount": [{}, {"max_comparisons_per_user": 2}],
-    "SpectralRanking": [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],
+    DiscoverThenHit: [{"k": 1}, {"k": 2}],
+    PolicyGreedy: [{}, {"alpha": 1}],
+    WinCount: [{}, {"max_comparisons_per_user": 2}],
+    SpectralRanking: [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],
 }
 
 
@@ -84,7 +92,7 @@ def settings_of(
     kind: type[Mechanism] | partial[Mechanism], *, quick: bool = False
 ) -> Iterator[Mechanism]:
     """Instances of a mechanism: all options, with all numbers of the grid (a few, if quick)."""
-    cls: type[Mechanism] = kind.func if isinstance(kind, partial) else kind  # type: ignore[assignment]
+    cls = class_of(kind)
     options = options_of(kind)
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
@@ -96,12 +104,24 @@ def settings_of(
 
 def options_of(kind: type[Mechanism] | partial[Mechanism]) -> list[dict[str, Any]]:
     """A mechanism's own options that are audited, with those that are given."""
-    cls: Any = kind.func if isinstance(kind, partial) else kind
     own = kind.keywords if isinstance(kind, partial) else {}
-    known = next((c.__name__ for c in cls.__mro__ if c.__name__ in _OPTIONS), None)
-    options = [{}] if "selection" in own else _OPTIONS.get(known or "", [{}])
+    options: list[dict[str, Any]] = [{}]
+    if not _wraps(own):
+        options = next((_OPTIONS[c] for c in class_of(kind).__mro__ if c in _OPTIONS), options)
     options = [{**option, **own} for option in options]
     return [option for i, option in enumerate(options) if option not in options[:i]]
+
+
+def class_of(kind: type[Mechanism] | partial[Mechanism]) -> type[Mechanism]:
+    """The class of the mechanism, without the options that are given."""
+    cls: Any = kind.func if isinstance(kind, partial) else kind
+    known: type[Mechanism] = cls
+    return known
+
+
+def _wraps(given: dict[str, Any]) -> bool:
+    """Whether a mechanism is given that is to be wrapped."""
+    return any(isinstance(value, Mechanism) for value in given.values())
 
 
 def _built(cls: Any, given: dict[str, Any]) -> Mechanism:  # noqa: ANN401 - a class
@@ -110,7 +130,7 @@ def _built(cls: Any, given: dict[str, Any]) -> Mechanism:  # noqa: ANN401 - a cl
     if kind is None:
         mechanism: Mechanism = cls(**given)
         return mechanism
-    fields = getattr(kind, "func", kind).fields()
+    fields = class_of(kind).fields()
 
     def build(epsilon: float, delta: float) -> Mechanism:
         values = given | {"epsilon": epsilon, "delta": delta}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.bounds._checks import MOST, require_between, require_counts, require_whole
-from shortlist.draws.reals import Floats, Ints
+from shortlist.draws import Floats, Ints
 from shortlist.errors import InputError
 
 __all__ = [

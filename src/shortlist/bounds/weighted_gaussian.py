@@ -12,7 +12,7 @@ from shortlist.bounds._checks import (
     require_chance,
     require_whole,
 )
-from shortlist.draws.reals import UNIT
+from shortlist.draws import UNIT
 
 __all__ = ["WeightedGaussianBounds", "zipf_largest_set"]
 

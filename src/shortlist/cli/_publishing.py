@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli._options import Form
+from shortlist.cli._common_options import Form
 from shortlist.cli.failure import discard_output
 from shortlist.errors import InputError
 

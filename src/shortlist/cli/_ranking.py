@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.request import Request
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from shortlist.mechanisms import Mechanism
     from shortlist.questions import Question
     from shortlist.sources.comparisons import Comparisons
 
@@ -36,24 +33,9 @@ class RankRequest(Request):
 
         return Rank(self.k)  # type: ignore[arg-type]  # the command requires it
 
-    def kind(
-        self, usable: Iterable[type[Mechanism]]
-    ) -> type[Mechanism] | partial[Mechanism] | None:
-        """The mechanism asked for by name, with those of its own options that were given."""
-        from shortlist.mechanisms.registry import mechanism_named
-
-        kind = None if self.mechanism is None else mechanism_named(self.mechanism, usable)
-        given = {"contraction": self.contraction, "degree": self.degree}
-        options: dict[str, Any] = {n: value for n, value in given.items() if value is not None}
-        if not options:
-            return kind
-        if kind is None or not set(options) <= set(kind.fields()):
-            raise InputError(
-                "it goes with {mechanism=spectral-ranking}",
-                "omit it",
-                given={next(iter(options)): ...},
-            )
-        return partial(kind, **options)
+    def synonyms(self) -> dict[str, Any]:
+        """Options of a mechanism that the command has an argument for."""
+        return {"contraction": self.contraction, "degree": self.degree}
 
     def require_sense(self) -> None:
         """Refuse options that do not go together."""

@@ -23,11 +23,17 @@ _OPTIONS = {
     "sl.IN_TABLE": "--public-items-in-table",
     "or_prepare": "",
 }
-_PLACEHOLDERS = {"public_items": "FILE", "output": "FILE", "store": "URL", "table": "TABLE"}
+_PLACEHOLDERS = {
+    "public_items": "FILE",
+    "output": "FILE",
+    "store": "URL",
+    "table": "TABLE",
+    "mechanism": "NAME",
+}
 
 
 class _Shell:
-    """Any argument that is no option of the command stays as it is in Python."""
+    """Any name that the command has no word for stays as it is in Python."""
 
     def argument(self, name: str, value: str | None) -> str:
         option = self.reference(name)
@@ -37,6 +43,8 @@ class _Shell:
             return self.reference("sl.IN_TABLE")
         if value == "...":
             return f"{option} {_PLACEHOLDERS.get(name, 'COLUMN')}"
+        if option == name:  # what only a mechanism takes
+            return f"--option {name}={value}"
         return value if name == "data" else f"{option} {value}"
 
     def reference(self, name: str) -> str:
@@ -59,13 +67,12 @@ def _arguments() -> set[str]:
     return {name for command in asked for name in inspect.signature(command).parameters}
 
 
-@cache
 def _names() -> dict[str, str]:
-    """Mechanisms and questions, as the command takes them."""
+    """Mechanisms and questions, as the command takes them; those of other packages, too."""
     from shortlist import questions
-    from shortlist.mechanisms.registry import every_mechanism, mechanism_names
+    from shortlist.mechanisms.registry import mechanism_names
 
     kinds = (getattr(questions, name) for name in questions.__all__)
     asked = {kind.method(): kind.name for kind in kinds if hasattr(kind, "name")}
-    mechanisms = (kind.__name__ for kind in every_mechanism())
-    return asked | dict(zip(mechanisms, mechanism_names(), strict=True))
+    names = mechanism_names()
+    return asked | {name.replace("-", " ").title().replace(" ", ""): name for name in names}

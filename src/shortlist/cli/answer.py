@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli._options import Form
+from shortlist.cli._common_options import Form
 from shortlist.cli._publishing import print_text, publish, tell_of_long_answers
 from shortlist.cli.failure import discard_output, warn
 from shortlist.cli.memory import prepare
@@ -40,7 +40,7 @@ def answer(request: Request) -> None:
     for warning in warned:
         warn(warning)
     if request.dry_run:
-        _print_plan((_in_json if form is Form.JSON else _in_words)(plan))
+        _print_plan(_in_json(plan) if form is Form.JSON else _in_words(plan, request.option))
         return
     tell_of_long_answers(request)
     with _spinner(), _without_panics():
@@ -68,9 +68,10 @@ def _print_plan(text: str) -> None:
         raise InputError("the plan could not be printed: {why}", why=error.strerror) from None
 
 
-def _in_words(plan: Plan) -> str:
+def _in_words(plan: Plan, options: list[str] | None) -> str:
     lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
-    about = f"{plan.question.name} by {type(plan.mechanism).__name__}."
+    given = f", {', '.join(options)}" if options else ""
+    about = f"{plan.question.name} by {type(plan.mechanism).__name__}{given}."
     return "\n".join(["No row was read and nothing was spent.", "", about, *lines, ""])
 
 

@@ -1,15 +1,16 @@
 """The commands: how their arguments are parsed."""
 
+import inspect
 from collections import Counter
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shortlist.cli._builders import ANSWER
+from shortlist.cli._common_options import EVERY, AuditJson, AuditMechanism, Quick, Statistical
 from shortlist.cli._options import (
-    ANSWER,
-    AuditJson,
-    AuditMechanism,
     Bound,
     ComparisonBound,
     Contraction,
@@ -19,35 +20,24 @@ from shortlist.cli._options import (
     Delta,
     DomainDelta,
     DomainMechanism,
-    DryRun,
     Epsilon,
     File,
-    Format,
     HittingSetBound,
     HittingSetMechanism,
-    InputFormat,
     Item,
-    Json,
     K,
     Loser,
     NoCount,
     NoPublicItems,
-    NotPrivate,
-    Output,
-    Overwrite,
     PublicItems,
     PublicItemsInTable,
-    Quick,
     RankDelta,
     RankFile,
     RankMechanism,
     RankPublicItems,
     RankPublicItemsInTable,
     RankUser,
-    Seed,
-    Separator,
     ShowAccesses,
-    Statistical,
     StoreTable,
     StoreUrl,
     TopKBound,
@@ -137,6 +127,19 @@ def shortlist(
         raise typer.Exit(2)
 
 
+def _with_every(command: Callable[..., Request]) -> Callable[..., Request]:
+    """Let a command have what every question takes in the place of its `**every`."""
+    signature = inspect.signature(command)
+    own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    vars(command)["__signature__"] = signature.replace(parameters=[*own, *EVERY])
+    return command
+
+
+def _asked(kind: type[Request], question: str, arguments: dict[str, Any]) -> Request:
+    every = arguments.pop("every")
+    return kind(question=question, **arguments, **every)
+
+
 @app.command(
     "top-k",
     cls=_Command,
@@ -149,14 +152,13 @@ shortlist top-k readers.csv --item title --count readers \\
 shortlist top-k --store sqlite:///items.db --table items \\
     --item name --count plays -k 100 --epsilon 1""",
 )
+@_with_every
 def top_k(  # noqa: PLR0913 - a command's options are its arguments
     file: TopKFile = None,
     *,
     user: TopKUser = None,
     count: Count = None,
     item: Item,
-    separator: Separator = None,
-    input_format: InputFormat = None,
     k: K,
     epsilon: Epsilon,
     delta: Delta = 0.0,
@@ -166,21 +168,15 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     store: StoreUrl = None,
     table: StoreTable = None,
     show_accesses: ShowAccesses = False,
-    mechanism: TopKMechanism = None,
     count_share: CountShare = None,
-    output: Output = None,
-    overwrite: Overwrite = False,
-    form: Format = None,
-    as_json: Json = False,
-    dry_run: DryRun = False,
-    seed: Seed = None,
-    not_private: NotPrivate = False,
+    mechanism: TopKMechanism = None,
+    **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:
     """The k items held by most users, best first.
 
     Fewer come out if fewer are held by enough users to be named.
     """
-    return Request(question="top-k", **locals())
+    return _asked(Request, "top-k", locals())
 
 
 @app.command(
@@ -191,29 +187,22 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
 shortlist domain plays.parquet --user user --item title \\
     --epsilon 1 --delta 1e-6 --output titles.csv""",
 )
+@_with_every
 def domain(  # noqa: PLR0913 - a command's options are its arguments
     file: File,
     *,
     user: User,
     item: Item,
-    separator: Separator = None,
-    input_format: InputFormat = None,
     epsilon: Epsilon,
     delta: DomainDelta,
     count: NoCount = None,  # refused with its reason
     max_items_per_user: Bound = 100,
     public_items: NoPublicItems = None,  # refused with its reason
     mechanism: DomainMechanism = None,
-    output: Output = None,
-    overwrite: Overwrite = False,
-    form: Format = None,
-    as_json: Json = False,
-    dry_run: DryRun = False,
-    seed: Seed = None,
-    not_private: NotPrivate = False,
+    **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:
     """All items held by enough users to be named."""
-    return Request(question="domain", **locals())
+    return _asked(Request, "domain", locals())
 
 
 @app.command(
@@ -224,32 +213,25 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
 shortlist hitting-set plays.parquet --user user --item title \\
     -k 20 --epsilon 1 --delta 1e-6""",
 )
+@_with_every
 def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
     file: File,
     *,
     user: User,
     item: Item,
-    separator: Separator = None,
-    input_format: InputFormat = None,
     k: K,
     epsilon: Epsilon,
     delta: Delta = 0.0,
     max_items_per_user: HittingSetBound = None,
     public_items: PublicItems = None,
     mechanism: HittingSetMechanism = None,
-    output: Output = None,
-    overwrite: Overwrite = False,
-    form: Format = None,
-    as_json: Json = False,
-    dry_run: DryRun = False,
-    seed: Seed = None,
-    not_private: NotPrivate = False,
+    **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:
     """At most k items that together reach as many users as possible.
 
     Each next item is picked by how many users it reaches who hold none picked before.
     """
-    return Request(question="hitting-set", **locals())
+    return _asked(Request, "hitting-set", locals())
 
 
 @app.command(
@@ -260,14 +242,13 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
 shortlist rank games.csv --winner won --loser lost \\
     --public-items-in-table -k 10 --epsilon 1""",
 )
+@_with_every
 def rank(  # noqa: PLR0913 - a command's options are its arguments
     file: RankFile,
     *,
     winner: Winner,
     loser: Loser,
     user: RankUser = None,
-    separator: Separator = None,
-    input_format: InputFormat = None,
     k: K,
     epsilon: Epsilon,
     delta: RankDelta = 0.0,
@@ -277,16 +258,10 @@ def rank(  # noqa: PLR0913 - a command's options are its arguments
     mechanism: RankMechanism = None,
     contraction: Contraction = None,
     degree: Degree = None,
-    output: Output = None,
-    overwrite: Overwrite = False,
-    form: Format = None,
-    as_json: Json = False,
-    dry_run: DryRun = False,
-    seed: Seed = None,
-    not_private: NotPrivate = False,
+    **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:
     """The k items that do best when compared in pairs, best first."""
-    return RankRequest(question="rank", **locals())
+    return _asked(RankRequest, "rank", locals())
 
 
 @app.command(

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shortlist.cli._options import Form
+from shortlist.cli._common_options import Form
 from shortlist.cli._tables import require_input_format, require_one_table
 from shortlist.errors import InputError, Words
 from shortlist.release.sheet import SHORT
@@ -37,6 +37,7 @@ class Request:
     max_items_per_user: int | None
     public_items: str | None
     mechanism: str | None
+    option: list[str] | None
     output: Path | None
     overwrite: bool
     form: Form | None
@@ -65,13 +66,24 @@ class Request:
     def kind(
         self, usable: Iterable[type[Mechanism]]
     ) -> type[Mechanism] | partial[Mechanism] | None:
-        """The mechanism asked for by name, with a bound that it alone makes use of."""
-        from shortlist.mechanisms.registry import mechanism_named
+        """The mechanism asked for by name, with its own options, and a bound that it alone uses."""
+        from shortlist.cli._mechanism import mechanism_and_options
 
-        kind = None if self.mechanism is None else mechanism_named(self.mechanism, usable)
+        kind, own = mechanism_and_options(
+            self.mechanism, self.option or (), self.synonyms(), usable
+        )
+        own |= self._own_bound(kind)
+        return partial(kind, **own) if kind is not None and own else kind
+
+    def synonyms(self) -> dict[str, Any]:
+        """Options of a mechanism that the command has an argument for."""
+        return {}
+
+    def _own_bound(self, kind: type[Mechanism] | None) -> dict[str, int]:
+        """The bound on users, where no items are discovered: then it is the mechanism's own."""
         unbounded = self.question != "domain" and self.user and self.public_items
         if not unbounded or self.max_items_per_user is None:
-            return kind
+            return {}
         top_k = self.question == "top-k"
         if not top_k or kind is None or "max_items_per_user" not in kind.fields():
             but = Words(", but for {mechanism=one-shot-laplace}" if top_k else "")
@@ -81,7 +93,7 @@ class Request:
                 given={"max_items_per_user": ...},
                 but=but,
             )
-        return partial(kind, max_items_per_user=self.max_items_per_user)  # type: ignore[call-arg]
+        return {"max_items_per_user": self.max_items_per_user}
 
     def require_sense(self) -> None:
         """Refuse options that do not go together."""

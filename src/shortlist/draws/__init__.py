@@ -1,1 +1,29 @@
 """Exact draws: from random bits to decisions that no rounding touches."""
+
+from shortlist.draws.contract import (
+    UNIT,
+    Candidates,
+    Draws,
+    Floats,
+    Ints,
+    Noise,
+    Ordered,
+    Reals,
+    SharedFactor,
+    Words,
+)
+from shortlist.draws.exact_draws import ExactDraws
+
+__all__ = [
+    "UNIT",
+    "Candidates",
+    "Draws",
+    "ExactDraws",
+    "Floats",
+    "Ints",
+    "Noise",
+    "Ordered",
+    "Reals",
+    "SharedFactor",
+    "Words",
+]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws.reals import ROUNDING, Floats, Ints, NormalCDF
+from shortlist.draws.contract import Floats, Ints, Noise, Words
+from shortlist.draws.reals import ROUNDING, NormalCDF
 
 if TYPE_CHECKING:
     from flint import arb
@@ -24,32 +25,15 @@ __all__ = [
     "Given",
     "Gumbel",
     "Laplace",
-    "Noise",
     "Normal",
     "Radius",
     "UniformNoise",
-    "Words",
 ]
-
-Words = NDArray[np.uint64]
 
 _PAD = 2.0**-46  # relative: a library's quantile function or logarithm, and its scaling
 _LEAST = 1e-150  # of a standard deviation that underflows
 _WIDE = 3.0  # from this standard deviation on, rounding a normal adds 1/12 to its variance
 _CHUNK = 15  # as many uniforms of 64 bits have a product that is no subnormal float
-
-
-class Noise(Protocol):
-    """Independent noise for n items, each a function of a uniform of its own."""
-
-    def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform; infinite where it may be."""
-
-    def ball(self, i: int, uniform: arb) -> arb:
-        """Noise i, given a ball of its uniform."""
-
-    def roof(self, words: Words) -> Floats | None:
-        """Upper bounds that take less time than the interval and may be cruder; None if none do."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +97,7 @@ class Normal:
         quantile = -arb(2).sqrt() * (2 * uniform * cap).erfcinv()
         return sign * quantile * arb(self.sd) * arb(self.weight)
 
-    def roof(self, words: Words) -> None:
+    def quick_upper_bound(self, words: Words) -> None:
         """No bound is known that is much quicker."""
 
 
@@ -165,7 +149,7 @@ class Laplace:
         below, above = uniform.min(half), (1 - uniform).min(half)
         return arb(self.scale) * ((2 * below).log() - (2 * above).log())
 
-    def roof(self, words: Words) -> Floats:
+    def quick_upper_bound(self, words: Words) -> Floats:
         """An upper bound of -scale · ln(2(1 - U)), which the noise is nowhere above.
 
         A float's exponent, with its fraction as the digits behind it, is below its binary
@@ -174,10 +158,10 @@ class Laplace:
         rest = (~words >> np.uint64(1)).view(np.int64).astype(np.float64)  # 2^63 (1 - U), floored
         exponents = rest.view(np.int64)  # in units of 2^-52, and 1023 too large
         factor = self.scale * math.log(2)
-        roof = np.multiply(exponents, -(2.0**-52) * factor, dtype=np.float64)
-        roof += (1085 + 2.0**-38) * factor  # log2(2 rest / 2^63) is log2(rest) - 62
-        roof[exponents == 0] = np.inf
-        return roof
+        bound = np.multiply(exponents, -(2.0**-52) * factor, dtype=np.float64)
+        bound += (1085 + 2.0**-38) * factor  # log2(2 rest / 2^63) is log2(rest) - 62
+        bound[exponents == 0] = np.inf
+        return bound
 
 
 @dataclass(frozen=True)
@@ -203,7 +187,7 @@ class Exponential:
 
         return -(1 - uniform).log() * arb(self.scale)
 
-    def roof(self, words: Words) -> None:
+    def quick_upper_bound(self, words: Words) -> None:
         """No bound is known that is much quicker."""
 
 
@@ -233,7 +217,7 @@ class Gumbel:
 
         return -(-uniform.log()).log() * arb(self.scale)
 
-    def roof(self, words: Words) -> None:
+    def quick_upper_bound(self, words: Words) -> None:
         """No bound is known that is much quicker."""
 
 
@@ -268,7 +252,7 @@ class Given:
         """Noise i, given a ball of what the known bits leave open of its uniform."""
         return self.noise.ball(i, (int(self.leading[i]) + uniform) / 2**self.bits)
 
-    def roof(self, words: Words) -> None:
+    def quick_upper_bound(self, words: Words) -> None:
         """The interval is for few items."""
 
 
@@ -287,7 +271,7 @@ class UniformNoise:
         """Noise i, given a ball of its uniform."""
         return 2 * uniform - 1
 
-    def roof(self, words: Words) -> None:
+    def quick_upper_bound(self, words: Words) -> None:
         """The interval itself is quick."""
 
 

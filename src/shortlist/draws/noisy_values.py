@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from shortlist.bits import Bits
 from shortlist.draws._uniform import Partial, Uniform, UniformProduct, is_positive, settle
-from shortlist.draws.noise import Noise, Radius, Words
-from shortlist.draws.reals import ROUNDING, Floats, Ints
+from shortlist.draws.contract import Floats, Ints, Noise, SharedFactor, Words
+from shortlist.draws.reals import ROUNDING
 
 if TYPE_CHECKING:
     from flint import arb
@@ -48,7 +48,7 @@ class NoisyValues:
         bits: Bits,
         *,
         unit: float,
-        radius: Radius | None = None,
+        radius: SharedFactor | None = None,
         margin: float = 0.0,
     ) -> None:
         """Scores below 2^62 in absolute value; the first 64 bits of each noise, shape (n,) each."""
@@ -63,7 +63,7 @@ class NoisyValues:
         if radius is not None:
             self._stretch(radius, bits.words(radius.shape))
 
-    def _stretch(self, radius: Radius, words: Words) -> None:
+    def _stretch(self, radius: SharedFactor, words: Words) -> None:
         self._shared = [UniformProduct(self._bits, words)]
         least, most = radius.interval(words)
         if most == np.inf:  # nothing times that
@@ -192,7 +192,7 @@ def contenders(
     n = len(scores)
     step = n // max(4 * k, math.isqrt(k * n))  # as many in the sample as about are left over
     step = (step - 1) | 1  # odd: no even pattern of the scores escapes it
-    if n < _WORTH_A_LOOK or step < 3 or len(noises) != 1 or noises[0].roof(words[0][:1]) is None:
+    if n < _WORTH_A_LOOK or step < 3 or not _has_quick_bound(noises, words):
         return slice(None)
     top = scores.max()
     low, _ = noises[0].interval(words[0][::step])
@@ -203,9 +203,13 @@ def contenders(
     for start in range(0, n, _BLOCK):
         block = slice(start, start + _BLOCK)
         values = (scores[block] - top) * (unit * (1 - ROUNDING))  # at most 0
-        values += noises[0].roof(words[0][block])
+        values += noises[0].quick_upper_bound(words[0][block])
         found.append(np.flatnonzero(values >= least) + start)
     return np.concatenate(found)
+
+
+def _has_quick_bound(noises: Sequence[Noise], words: Sequence[Words]) -> bool:
+    return len(noises) == 1 and noises[0].quick_upper_bound(words[0][:1]) is not None
 
 
 def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:

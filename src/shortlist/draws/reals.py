@@ -1,12 +1,9 @@
 """Vectors of real numbers, known by floats with a proven error, and by balls of any precision.
 
-`exact.py` decides by the floats where their error allows it, and by the balls where not, so the
+`ExactDraws` decide by the floats where their error allows it, and by the balls where not, so the
 floats' errors cost time and never change a decision. Each error bound is checked against the balls
 by a test. The library's normal distribution is taken to be within 2^-42 of its value, relatively,
 and its quantile within 2^-48, which the same tests check over their whole range.
-
-`UNIT` is the fixed-point unit of weights, thresholds and scores: they are integers in multiples of
-it.
 """
 
 from __future__ import annotations
@@ -14,72 +11,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shortlist.draws.contract import UNIT, Candidates, Draws, Floats, Ints
 
 if TYPE_CHECKING:
     from flint import arb
-
-    from shortlist.draws.exact_draws import Draws
 
 __all__ = [
     "ROUNDING",
     "TINY",
     "ULP",
-    "UNIT",
-    "Candidates",
     "Decay",
     "ExponentialWeights",
-    "Floats",
-    "Ints",
     "LaplaceCDF",
     "NormalCDF",
-    "Reals",
     "UrnChance",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-UNIT = 2.0**-32
 ULP = 2.0**-52
 ROUNDING = 2.0**-50  # relative: a few float operations
 _MOST = 2.0**32  # items that a table can hold
 TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
-
-
-class Reals(Protocol):
-    """A vector of real numbers."""
-
-    def __len__(self) -> int: ...
-
-    def approximate(self) -> tuple[Floats, Floats]:
-        """Floats and bounds of their absolute errors, both of shape (n,)."""
-
-    def ball(self, i: int) -> arb:
-        """An enclosure of number i, at flint's present precision."""
-
-
-class Candidates(Reals, Protocol):
-    """Classes of equally good items: the weight of each is its size times its items' `chance`.
-
-    Class 0 is the best: its chance is 1.
-
-    Attributes:
-        shift: The numbers are the weights divided by exp(shift).
-    """
-
-    @property
-    def shift(self) -> float:
-        """As above."""
-
-    def pick(self, draws: Draws) -> int:
-        """A class, drawn by its weight."""
-
-    def chance(self, i: int) -> Reals:
-        """The one number with which an item of class i is accepted."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.evidence import Wants
 from shortlist.processes import StaysHere
 

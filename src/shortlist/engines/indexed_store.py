@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from shortlist import stores
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.errors import InputError
 from shortlist.evidence import Wants

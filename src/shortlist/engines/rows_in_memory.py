@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants, WeightedHistogram

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import kernels
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import UNIT, Ints
+from shortlist.draws import UNIT, Draws, Ints
 from shortlist.errors import InputError
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 
 __all__ = ["PrivateCounts", "PublicCounts", "WeightedHistogram"]
 

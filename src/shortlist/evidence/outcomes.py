@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError
 
 __all__ = ["Outcomes", "Wins"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 
 __all__ = ["View"]
 

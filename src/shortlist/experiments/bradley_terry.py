@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.draws.reals import Floats
+from shortlist.draws import Floats
 from shortlist.errors import InputError, is_whole
 
 if TYPE_CHECKING:

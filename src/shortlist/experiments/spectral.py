@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.algorithms.random_walk import GRID, Walk, is_connected, on_grid
-from shortlist.draws.reals import Floats
+from shortlist.draws import Floats
 from shortlist.errors import InputError
 from shortlist.evidence import Outcomes
 from shortlist.experiments.outcomes import require_outcomes

@@ -1,6 +1,6 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
-from shortlist.mechanisms.base import Adjacency, Mechanism, Selection
+from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
@@ -23,6 +23,7 @@ from shortlist.mechanisms.win_count import WinCount
 __all__ = [
     "AddedNoise",
     "Adjacency",
+    "AuditHints",
     "Composition",
     "Conversion",
     "DiscoverThenHit",

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws.exact_draws import Draws, Ordered
+from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
-from shortlist.draws.reals import Floats, Ints
-from shortlist.mechanisms.base import Mechanism, score_digits
+from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
 from shortlist.privacy.calibration import (
@@ -176,6 +175,12 @@ class Discovering(Mechanism):
     @abstractmethod
     def gaussians(self) -> TwoGaussians:
         """The first Gaussian, and the second that may follow it."""
+
+    def audit_hints(self) -> AuditHints:
+        """Both thresholds; and the noise in the scores, of one item."""
+        sd = self.first_sigma if self.k == 1 else self.mean_sigma
+        thresholds = self.mean_threshold, self.first_threshold
+        return replace(super().audit_hints(), thresholds=thresholds, score_sd=sd)
 
     @property
     def first_sigma(self) -> float:

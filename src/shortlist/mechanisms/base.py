@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Floats, Ints
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError
 from shortlist.evidence import (
     Outcomes,
@@ -24,6 +25,7 @@ from shortlist.questions import Question, TopK
 
 __all__ = [
     "ADD_OR_REMOVE",
+    "AuditHints",
     "Mechanism",
     "Selection",
     "best_are_named",
@@ -32,6 +34,7 @@ __all__ = [
     "require_bounded",
     "require_few_comparisons",
     "score_digits",
+    "whole_score",
 ]
 
 
@@ -64,6 +67,34 @@ class Selection(NamedTuple):
     ordered: bool = True
     noise_sd: float | None = None
     branch: str | None = None
+
+
+@dataclass(frozen=True)
+class AuditHints:
+    """What the audit should know of a mechanism, to look where a mistake would show.
+
+    No claim is taken from here: what is not said makes the audit look elsewhere, not believe more.
+
+    Attributes:
+        most_items: How many items it names at most; None if there is no bound.
+        user_bound: How many items, or comparisons, of one user its cost takes to count at most;
+            None if any number.
+        thresholds: By how many people, who hold nothing else, an item has to be held to be named:
+            where the code may begin to do something else.
+        score_sd: The standard deviation of the noise in its scores, where no data decide it.
+        shuffles_users: Whether users come in random order: of many there are too many orders.
+        inner: The mechanism that it wraps, whose law is a part of its own; None if it wraps none.
+        coarse: The same code and parameters with fewer branches, which is enumerated in its place;
+            None where the mechanism itself is.
+    """
+
+    most_items: int | None = None
+    user_bound: int | None = None
+    thresholds: tuple[float, ...] = ()
+    score_sd: float | None = None
+    shuffles_users: bool = False
+    inner: Mechanism | None = None
+    coarse: Mechanism | None = None
 
 
 class Mechanism(ABC):
@@ -162,6 +193,13 @@ class Mechanism(ABC):
     def explain(self) -> list[str]:
         """What the mechanism will do, a plain sentence each, with its noise and thresholds."""
 
+    def audit_hints(self) -> AuditHints:
+        """What the audit should know of it: by default, what its parameters of common names say."""
+        given = {name: getattr(self, name) for name in self.fields()}
+        bounds = given.get("max_items_per_user"), given.get("max_comparisons_per_user")
+        bound = next((bound for bound in bounds if bound is not None), None)
+        return AuditHints(most_items=given.get("k"), user_bound=bound)
+
     @classmethod
     def fields(cls) -> list[str]:
         """The names of the parameters it is built from."""
@@ -238,3 +276,14 @@ def score_digits(sd: float) -> int:
     (2, 4, -1)
     """
     return 2 - math.floor(math.log10(sd))
+
+
+def whole_score(noise: Laplace) -> tuple[int, float]:
+    """As how many decimals a count in this noise is told, none at most; and its noise's sd then.
+
+    >>> whole_score(Laplace(1000.0))
+    (-1, 1414.213562373095...)
+    """
+    sd = math.sqrt(2) * noise.scale
+    digits = min(0, score_digits(sd))
+    return digits, sd if digits else noise.rounded_sd

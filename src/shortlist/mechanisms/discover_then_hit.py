@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
-from shortlist.mechanisms.base import Selection, counted, picked_in_turn
+from shortlist.mechanisms.base import AuditHints, Selection, counted, picked_in_turn
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.mechanisms.weighted_gaussian import people_needed
@@ -101,6 +101,13 @@ class DiscoverThenHit(Discovering):
     def cost(self) -> Cost:
         """The first Gaussian, and the rest, whatever it is spent on."""
         return Gaussian(self.first_rho, self.threshold_delta) + ZCDP(self.rest)
+
+    def audit_hints(self) -> AuditHints:
+        """Those of all that discover; with the noise that is left where one item was named."""
+        hints = super().audit_hints()
+        if self.k == 1:
+            return hints
+        return replace(hints, score_sd=self.gaussians_after(1).mean_sigma)
 
     def explain(self) -> list[str]:
         """All stages in plain words."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist import privacy
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
 from shortlist.mechanisms.base import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.noise import Radius, UniformNoise
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named

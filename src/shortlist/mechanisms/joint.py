@@ -9,8 +9,7 @@ import numpy as np
 
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackWeights
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole

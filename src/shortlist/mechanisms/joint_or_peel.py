@@ -12,8 +12,8 @@ import numpy as np
 from shortlist import privacy
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackWeights
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import ULP, Floats
+from shortlist.draws import Draws, Floats
+from shortlist.draws.reals import ULP
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint

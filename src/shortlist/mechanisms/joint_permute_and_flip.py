@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackClasses
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
@@ -30,7 +30,7 @@ class JointPermuteAndFlip(Mechanism):
     range, and composes as epsilon²/2-zCDP.
 
     Source: Gillenwater et al. (2022) for the utility, McKenna & Sheldon (2020) for the choice.
-    Proof note: `docs/proofs/joint.md`.
+    Proof note: `docs/proofs/joint-permute-and-flip.md`.
 
     Args:
         k: How many items, at least 1.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import takewhile
@@ -12,12 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.grouping import Groups
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import ExponentialWeights, Floats, Ints
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
 from shortlist.limits import MOST
 from shortlist.mechanisms.base import (
+    AuditHints,
     Mechanism,
     Selection,
     counted,
@@ -143,6 +144,10 @@ class LimitedDomain(Mechanism):
             return Approximate((Pure(self.local_epsilon) * self.k).pure, self.threshold_delta)
         picks_of_range = Pure.bounded_range(self.local_epsilon) * self.k
         return ZCDP(picks_of_range.rho, self.threshold_delta)
+
+    def audit_hints(self) -> AuditHints:
+        """Where "nobody" is left behind."""
+        return replace(super().audit_hints(), thresholds=(self.lead,))
 
     def explain(self) -> list[str]:
         """The picks and the bar in plain words."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms.base import (
     Adjacency,
+    AuditHints,
     Mechanism,
     Selection,
     best_are_named,
     require_bounded,
-    score_digits,
+    whole_score,
 )
 from shortlist.parameters import Delta, Epsilon, Option, Whole, checked
 from shortlist.privacy import Approximate, Cost, Pure
@@ -141,6 +142,11 @@ class OneShotLaplace(Mechanism):
         """Pure where no delta is used; Theorem 2.2 says no more than its epsilon and delta."""
         return Approximate(self.epsilon, self.delta) if self._uses_delta else Pure(self.epsilon)
 
+    def audit_hints(self) -> AuditHints:
+        """The noise in the scores, where there are any."""
+        sd = whole_score(Laplace(self._pure_scale))[1] if self.scores_are_counts else None
+        return replace(super().audit_hints(), score_sd=sd)
+
     def explain(self) -> list[str]:
         """The noise in plain words."""
         scale, extreme = self._pure_scale, self.extreme.value
@@ -172,12 +178,12 @@ class OneShotLaplace(Mechanism):
         if self._uses_delta:
             scale = self._calibrated(self.delta, max(self.k, len(scores)))
         as_a_set = scale < self._pure_scale
-        noise, sd = Laplace(scale), math.sqrt(2) * scale
-        digits = min(0, score_digits(sd)) if self.scores_are_counts and not as_a_set else None
+        noise = Laplace(scale)
+        digits, sd = whole_score(noise) if self.scores_are_counts and not as_a_set else (None, None)
         ranked = draws.order(scores, [noise], digits=digits, unit=1.0, k=self.k)
         if as_a_set:
             return Selection(np.sort(ranked.positions), ordered=False)
         if digits is None:
             return Selection(ranked.positions)
         noisy = ranked.values if largest else 0.0 - ranked.values
-        return Selection(ranked.positions, noisy, noise_sd=sd if digits else noise.rounded_sd)
+        return Selection(ranked.positions, noisy, noise_sd=sd)

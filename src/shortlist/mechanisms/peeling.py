@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.algorithms.grouping import Groups
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import ExponentialWeights, Ints
+from shortlist.draws import Draws, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.parameters import Delta, Epsilon, Option, Whole

@@ -7,8 +7,8 @@ from functools import cached_property, partial
 from typing import ClassVar
 
 from shortlist.algorithms.grouping import Groups
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import ExponentialWeights, Ints
+from shortlist.draws import Draws, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.peeling import first, picks

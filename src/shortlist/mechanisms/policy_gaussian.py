@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.policies import MOST_ITEMS, Grid, descend, users_shuffled
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Gaussian, round_up
@@ -133,6 +133,10 @@ class PolicyGaussian(Mechanism):
     def cost(self) -> Gaussian:
         """The Gaussian's cost, and the threshold's share of delta."""
         return Gaussian(self.rho, self.threshold_delta)
+
+    def audit_hints(self) -> AuditHints:
+        """The threshold, and that users are shuffled."""
+        return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
 
     def explain(self) -> list[str]:
         """The policy, the noise and the threshold in plain words."""

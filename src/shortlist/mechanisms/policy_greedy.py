@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from shortlist.algorithms.policies import count_units, shuffled, users_shuffled
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.reals import LaplaceCDF
 from shortlist.evidence.contributions import MOST_USERS, Contributions
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate
@@ -80,6 +80,10 @@ class PolicyGreedy(Mechanism):
     def cost(self) -> Approximate:
         """One unit more or less, and the name of an item that nobody else gave one."""
         return Approximate(self.epsilon, self.delta)
+
+    def audit_hints(self) -> AuditHints:
+        """The threshold, and that users are shuffled."""
+        return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
 
     def explain(self) -> list[str]:
         """The policy, the noise and the threshold in plain words."""

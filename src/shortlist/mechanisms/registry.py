@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from inspect import isabstract
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist import mechanisms
 from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
-__all__ = ["every_mechanism", "kind_and_options", "mechanism_named", "mechanism_names"]
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["every_mechanism", "kebab", "kind_and_options", "mechanism_named", "mechanism_names"]
 
 
 def kind_and_options(
@@ -56,24 +59,34 @@ def kind_and_options(
 
 
 def mechanism_names() -> list[str]:
-    """The names of the mechanisms in kebab case, as the command takes them."""
-    return [_kebab(kind.__name__) for kind in every_mechanism()]
+    """The names of all mechanisms in kebab case, as the command takes them; none is loaded.
+
+    Those of other packages come last: their entry points of the group "shortlist.mechanisms".
+    """
+    return _names_of(every_mechanism())
+
+
+def _names_of(kinds: Iterable[type[Mechanism]]) -> list[str]:
+    ours = [kebab(kind) for kind in kinds]
+    return [*ours, *sorted({point.name for point in _entry_points()} - set(ours))]
 
 
 def mechanism_named(name: str, usable: Iterable[type[Mechanism]] | None = None) -> type[Mechanism]:
-    """The mechanism of that kebab-case name.
+    """The mechanism of that kebab-case name; one of another package is loaded now.
 
     Args:
         name: As the caller wrote it.
-        usable: Those that a refusal is to list; all, if None.
+        usable: Those of this package that a refusal is to list; all, if None.
 
     Raises:
-        InputError: There is no such mechanism.
+        InputError: There is none, or what another package gives by that name is none.
     """
     for kind in every_mechanism():
-        if _kebab(kind.__name__) == name:
+        if kebab(kind) == name:
             return kind
-    names = [_kebab(kind.__name__) for kind in (every_mechanism() if usable is None else usable)]
+    if points := [point for point in _entry_points() if point.name == name]:
+        return _loaded(name, points)
+    names = _names_of(every_mechanism() if usable is None else usable)
     raise InputError(
         "{mechanism=} is not known",
         "there are {listed}.{hint}",
@@ -83,13 +96,50 @@ def mechanism_named(name: str, usable: Iterable[type[Mechanism]] | None = None) 
     )
 
 
+def _entry_points() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group="shortlist.mechanisms"))
+
+
+def _loaded(name: str, points: list[EntryPoint]) -> type[Mechanism]:
+    places = sorted({point.value for point in points})
+    if len(places) > 1:
+        raise InputError(
+            "several packages have one of that name ({listed})",
+            "uninstall all but one",
+            given={"mechanism": in_quotes(name)},
+            listed=", ".join(places),
+        )
+    try:
+        kind = points[0].load()
+    except Exception as error:
+        raise InputError(
+            "its package failed to load {place} ({kind})",
+            "fix or uninstall it",
+            given={"mechanism": in_quotes(name)},
+            place=places[0],
+            kind=type(error),
+        ) from error
+    if not (isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind)):
+        raise InputError(
+            "{place} of its package is not a class of a mechanism",
+            "fix or uninstall it",
+            given={"mechanism": in_quotes(name)},
+            place=places[0],
+        )
+    return kind
+
+
 def every_mechanism() -> list[type[Mechanism]]:
-    """The mechanisms that a question takes."""
+    """The mechanisms of this package that a question takes."""
     listed = (getattr(mechanisms, name) for name in mechanisms.__all__)
     return [
         x for x in listed if isinstance(x, type) and issubclass(x, Mechanism) and x != Mechanism
     ]
 
 
-def _kebab(name: str) -> str:
+def kebab(kind: type[Mechanism]) -> str:
+    """The name of a mechanism of this package, as the command takes it."""
+    name = kind.__name__
     return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).removeprefix("-")

@@ -10,9 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.random_walk import GRID, Walk, is_connected
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, Ints
 from shortlist.draws.noise import Laplace
-from shortlist.draws.reals import Ints
 from shortlist.errors import InputError, Words
 from shortlist.evidence import Outcomes, Wants
 from shortlist.mechanisms.base import (

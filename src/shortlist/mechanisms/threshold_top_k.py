@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.algorithms.race import BITS, Race
 from shortlist.algorithms.threshold_algorithm import balanced, read
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace, Noise
+from shortlist.draws import Draws, Noise
+from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View
-from shortlist.mechanisms.base import Mechanism, Selection, best_are_named, counted
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, best_are_named, counted
 from shortlist.mechanisms.peeling import odds
 from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Pure, round_up
 from shortlist.privacy.calibration import one_shot_laplace_scale, peeling_epsilon
 
 __all__ = ["AddedNoise", "ThresholdTopK"]
+
+_FEW_BITS = 2  # leading bits of which all branches can be taken
 
 
 class AddedNoise(Option):
@@ -108,6 +110,17 @@ class ThresholdTopK(Mechanism):
         if self.noise is AddedNoise.GUMBEL:
             return Pure.bounded_range(self._local_epsilon) * self.k
         return Pure(self.epsilon)
+
+    def audit_hints(self) -> AuditHints:
+        """The same with one leading bit of each number, in place of one with very many branches."""
+        return replace(super().audit_hints(), coarse=self._coarse())
+
+    def _coarse(self) -> Self | None:
+        if self._bits <= _FEW_BITS:
+            return None
+        kind = type(self)
+        few_bits: type[Self] = type(kind.__name__, (kind,), {"_bits": 1})
+        return few_bits(**{name: getattr(self, name) for name in self.fields()})
 
     def explain(self) -> list[str]:
         """The noise in plain words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple, cast
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from shortlist.algorithms.grouping import Shuffle
 from shortlist.algorithms.unreached import Unreached
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.reals import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.base import (
+    AuditHints,
     Mechanism,
     Selection,
     picked_in_turn,
@@ -204,6 +204,11 @@ class UserPeeling(Mechanism):
     def cost(self) -> Cost:
         """Discovery and k picks."""
         return self._plan.cost
+
+    def audit_hints(self) -> AuditHints:
+        """The threshold of the discovery, if there is one."""
+        thresholds = () if self.threshold is None else (self.threshold,)
+        return replace(super().audit_hints(), thresholds=thresholds)
 
     def explain(self) -> list[str]:
         """Discovery and picks in plain words."""

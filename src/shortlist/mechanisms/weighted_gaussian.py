@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import UNIT, Draws, Ints
 from shortlist.draws.noise import Normal
-from shortlist.draws.reals import UNIT, Ints, NormalCDF
+from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms.base import (
+    AuditHints,
     Mechanism,
     Selection,
     require_bounded,
@@ -98,6 +99,10 @@ class WeightedGaussian(Mechanism):
     def cost(self) -> Gaussian:
         """The Gaussian's cost, and the threshold's share of delta."""
         return Gaussian(self.rho, self.threshold_delta)
+
+    def audit_hints(self) -> AuditHints:
+        """The threshold and the noise."""
+        return replace(super().audit_hints(), thresholds=(self.threshold,), score_sd=self.sigma)
 
     def explain(self) -> list[str]:
         """The noise and the threshold in plain words."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.mechanisms.base import Mechanism, Selection, require_bounded
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, require_bounded
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
@@ -80,6 +80,10 @@ class WeightedGaussianPeeling(Mechanism):
     def cost(self) -> Approximate:
         """Basic composition of the two halves."""
         return Approximate(self.epsilon / 2, self.delta / 2) * 2
+
+    def audit_hints(self) -> AuditHints:
+        """The threshold of the discovery."""
+        return replace(super().audit_hints(), thresholds=(self.threshold,))
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import Wants, Wins
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
+    AuditHints,
     Mechanism,
     Selection,
     best_are_named,
     require_few_comparisons,
-    score_digits,
+    whole_score,
 )
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Cost, Pure
@@ -90,6 +91,10 @@ class WinCount(Mechanism):
         """Epsilon, pure."""
         return Pure(self.epsilon)
 
+    def audit_hints(self) -> AuditHints:
+        """The noise in the scores."""
+        return replace(super().audit_hints(), score_sd=whole_score(Laplace(self.scale))[1])
+
     def explain(self) -> list[str]:
         """The noise in plain words."""
         c = self.max_comparisons_per_user
@@ -110,9 +115,6 @@ class WinCount(Mechanism):
         """
         require_few_comparisons(evidence, self.max_comparisons_per_user)
         noise = Laplace(self.scale)
-        sd = math.sqrt(2) * noise.scale
-        digits = min(0, score_digits(sd))
+        digits, sd = whole_score(noise)
         ranked = draws.order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k)
-        return Selection(
-            ranked.positions, ranked.values, noise_sd=sd if digits else noise.rounded_sd
-        )
+        return Selection(ranked.positions, ranked.values, noise_sd=sd)

@@ -43,9 +43,9 @@ class Release:
     if they say the same, such as one and what `shortlist.load` reads from its file.
 
     In tables (`to_polars`, `to_pandas`, files, displays) the added columns are called `rank` and
-    `score`. If an item column already has that name, "shortlist_" is put before the added one's
-    until the name is free; the item columns always keep their own names. There is no score column
-    if the mechanism gives no scores.
+    what the scores are: `weight`, `count`, `wins` or `time`. If an item column already has that
+    name, "shortlist_" is put before the added one's until the name is free; the item columns always
+    keep their own names. Where the mechanism gives no scores, there is no such column.
 
     Attributes:
         question: What was asked, such as "top-k" or "domain".
@@ -117,14 +117,16 @@ class Release:
         return item in self._members
 
     def to_polars(self) -> pl.DataFrame:
-        """A frame with the columns rank (UInt32, from 1), the item columns, score (Float64)."""
+        """A frame: rank (UInt32, from 1), the item columns, and the scores (Float64), if any."""
         import polars as pl
 
         taken, frame = self._frame.columns, self._frame.clone()
         ranks = pl.int_range(1, len(self) + 1, dtype=pl.UInt32, eager=True)
         frame.insert_column(0, ranks.alias(_free("rank", taken)))
         if self.scores is not None:
-            scores = pl.Series(_free("score", taken), list(self.scores), dtype=pl.Float64)
+            scores = pl.Series(
+                _free(self.scores.heading, taken), list(self.scores), dtype=pl.Float64
+            )
             frame.insert_column(frame.width, scores)
         return frame
 

@@ -9,7 +9,7 @@ from shortlist.release import Release, Scores
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.draws.reals import Ints
+    from shortlist.draws import Ints
     from shortlist.mechanisms.base import Mechanism, Selection
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question

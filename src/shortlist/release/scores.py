@@ -35,6 +35,15 @@ class Scores(Sequence[float]):
         return self._unit
 
     @property
+    def heading(self) -> str:
+        """What a column of these scores is called: the last word of the unit.
+
+        >>> Scores([12.5], unit="noisy weight", noise_sd=2.0).heading
+        'weight'
+        """
+        return self._unit.rpartition(" ")[2]
+
+    @property
     def noise_sd(self) -> float:
         """The standard deviation of the noise in each score."""
         return self._noise_sd

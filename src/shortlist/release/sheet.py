@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ _UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
     "\U0001d159\U000e0100-\U000e01ef]"
 )
 NOT_PRIVATE = "not private: the noise came from a seed"
+_NO_COUNT = ", not a number of users"
 _SPENDS = "Running it again spends the budget again."
 
 
@@ -128,29 +129,45 @@ def notes(
 
     What the mechanism was given of the guarantee's own epsilon and delta is not said twice.
     """
-    asked = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    rest = {k: v for k, v in mechanism.parameters().items() if (k, v) not in asked.items()}
-    name = name_of(mechanism)
-    parameters = ", ".join(_parameters(rest))
     lines = [
         ("protects", guarantee.protects),
         ("privacy", f"epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"),
         ("neighbours", guarantee.adjacency),
         ("assumes", "; ".join(guarantee.assumes) or "nothing"),
-        ("mechanism", f"{name}: {parameters}" if parameters else name),
+        *_mechanism("mechanism", name_of(mechanism), _not_told(guarantee, mechanism)),
     ]
     if scores is not None:
-        lines.append(("score", _about(scores)))
+        lines.append((scores.heading, _about(scores)))
     return tuple((label, harmless(line)) for label, line in lines)
 
 
+def _not_told(guarantee: Guarantee, mechanism: Mechanism) -> dict[str, object]:
+    """The parameters, but for an epsilon and a delta that are those of the guarantee."""
+    told = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    return {k: v for k, v in mechanism.parameters().items() if (k, v) not in told.items()}
+
+
+def _mechanism(
+    label: str, name: str, parameters: Mapping[str, object]
+) -> Iterator[tuple[str, str]]:
+    """A line for the mechanism, and one for each that it wraps."""
+    wrapped = {key: x for key, x in parameters.items() if isinstance(x, Mapping) and "name" in x}
+    own = {key: x for key, x in parameters.items() if key not in wrapped}
+    written = ", ".join(_parameters(own))
+    yield label, f"{name}: {written}" if written else name
+    for inner, its in wrapped.items():
+        rest = {key: x for key, x in its.items() if key != "name"}
+        yield from _mechanism(inner, str(its["name"]), rest)
+
+
 def _about(scores: Scores) -> str:
-    about = f"{scores.unit}; the noise has standard deviation {_number(scores.noise_sd)}"
+    about = f"{scores.unit}{_NO_COUNT if scores.heading == 'weight' else ''}"
+    about += f"; the noise has standard deviation {_number(scores.noise_sd)}"
     falling = list(scores) == sorted(scores, reverse=True)
     return about if falling else f"{about}; the ranks were drawn apart from the scores"
 
 
-def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterable[str]:
+def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     for name, value in parameters.items():
         if isinstance(value, Mapping):
             yield from _parameters(value, f"{prefix}{name}.")

@@ -69,8 +69,9 @@ class Source(StaysHere):
 
         Args:
             question: What is asked, such as `shortlist.TopK(20)`.
-            epsilon: The privacy budget, above 0.
-            delta: From 0 to less than 1; above 0 if items are private.
+            epsilon: The privacy budget, above 0; 1 is usual, and less is more private.
+            delta: From 0 to less than 1, far below one over the number of users; above 0 if items
+                are private.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with its
                 own options; None for the default.
 

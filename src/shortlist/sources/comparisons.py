@@ -158,12 +158,10 @@ class Comparisons(Source):
 
         Args:
             k: How many items; at most the number of public items.
-            epsilon: The privacy budget, above 0.
+            epsilon: As in `plan`.
             delta: Must be 0: no mechanism here uses one, and none is spent without use.
-            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
-                its own options.
-            random: Where random bits come from: the operating system, unless this is a
-                `shortlist.bits.SeededBits`, with which nothing is private.
+            mechanism: As in `plan`.
+            random: As in `Plan.run`.
 
         Guarantee: epsilon-differential privacy when one comparison is added or removed, or with
             `user` one user; by `SpectralRanking` only when outcomes change, and with a

@@ -131,14 +131,11 @@ class Counts(Source):
 
         Args:
             k: How many items; at most the number of public items, if these are given.
-            epsilon: The privacy budget, above 0.
-            delta: In (0, 1) with private items; may be 0 with public ones.
-            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
-                its own options.
-            count_share: A share of the budget, between 0 and 1, for a noisy count of each selected
-                item; None for none.
-            random: Where random bits come from: the operating system, unless this is a
-                `shortlist.bits.SeededBits`, with which nothing is private.
+            epsilon: As in `plan`.
+            delta: As in `plan`: above 0 with private items.
+            mechanism: As in `plan`.
+            count_share: As in `shortlist.TopK`.
+            random: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.

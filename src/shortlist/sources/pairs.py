@@ -140,16 +140,13 @@ class Pairs(Source):
 
         Args:
             k: How many items; at most the number of public items, if these are given.
-            epsilon: The privacy budget, above 0.
-            delta: In (0, 1) with private items; may be 0 with public ones.
-            mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with
-                its own options. With public items nothing is bounded, unless the partial of
+            epsilon: As in `plan`.
+            delta: As in `plan`: above 0 with private items.
+            mechanism: As in `plan`. With public items nothing is bounded, unless the partial of
                 a mechanism that has the option gives `max_items_per_user`: then of a user with
                 more a uniformly random subset counts.
-            count_share: A share of the budget, between 0 and 1, for a noisy count of each selected
-                item; None for none.
-            random: Where random bits come from: the operating system, unless this is a
-                `shortlist.bits.SeededBits`, with which nothing is private.
+            count_share: As in `shortlist.TopK`.
+            random: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.
@@ -176,7 +173,7 @@ class Pairs(Source):
         `PolicyGreedy` lets each user speak for one item only, and so needs no bound: it chooses
         among all items of a user, whatever `max_items_per_user`.
 
-        Args: as `top_k`; `delta` is in (0, 1).
+        Args: as `top_k`; `delta` is above 0.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 

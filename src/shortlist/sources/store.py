@@ -122,13 +122,11 @@ class Store(Source):
 
         Args:
             k: How many items; at most as many as the store has.
-            epsilon: The privacy budget, above 0.
-            delta: From 0 to less than 1. If it is above 0 and k is not small, there is less noise;
-                otherwise none is spent, and `release.guarantee` has 0.
-            mechanism: `shortlist.mechanisms.ThresholdTopK`, or a `functools.partial` of it with
-                its own options.
-            random: Where random bits come from: the operating system, unless this is a
-                `shortlist.bits.SeededBits`, with which nothing is private.
+            epsilon: As in `plan`.
+            delta: As in `plan`. If it is above 0 and k is not small, there is less noise; otherwise
+                none is spent, and `release.guarantee` has 0.
+            mechanism: As in `plan`; `ThresholdTopK` is the one that reads a store.
+            random: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 

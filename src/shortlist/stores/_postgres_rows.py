@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError, spending
 from shortlist.stores._faults import guarded
 from shortlist.stores._names import Names, quoted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
 from shortlist.stores._faults import PRIVATE
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError, nearest, spending
 from shortlist.limits import MOST
 from shortlist.stores._faults import guarded

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError, Words, spending
 from shortlist.processes import StaysHere
 from shortlist.stores._faults import guarded

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
 from shortlist.limits import MOST
 from shortlist.processes import require_threads

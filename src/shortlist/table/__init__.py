@@ -20,7 +20,7 @@ from shortlist.table.streaming import stream_offsets
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.draws.reals import Ints
+    from shortlist.draws import Ints
 
 __all__ = ["Table", "open_table"]
 

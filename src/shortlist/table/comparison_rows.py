@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shortlist.draws.reals import Ints
+    from shortlist.draws import Ints
 
 __all__ = ["ComparisonRows", "ComparisonTable", "open_comparisons"]
 

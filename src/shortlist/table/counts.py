@@ -12,7 +12,7 @@ from shortlist.table.keys import fits_numpy
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.draws.reals import Ints
+    from shortlist.draws import Ints
 
 __all__ = ["align", "check_distinct", "whole_counts"]
 

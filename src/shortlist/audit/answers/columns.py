@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from shortlist.audit.answers.control import Control
-from shortlist.draws.reals import Floats
+from shortlist.draws import Floats
 
 __all__ = ["Columns", "Outlived", "Run", "bare"]
 

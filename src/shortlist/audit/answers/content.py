@@ -1,10 +1,10 @@
-"""What an answer tells, and what is wrong with one whatever the data are."""
+"""What an answer shows, and what is wrong with one whatever the data are."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +12,36 @@ from numpy.typing import NDArray
 from shortlist.audit.answers.cells import Cell
 from shortlist.audit.answers.columns import Columns
 from shortlist.audit.answers.control import Control
+from shortlist.draws import Draws
 from shortlist.mechanisms.base import Selection
 
-__all__ = ["Told", "flaw_of", "flawed", "guarded", "told_by"]
+__all__ = ["Answer", "DrawsOfCells", "answer_of", "flaw_of", "flawed", "guarded"]
 
 T = TypeVar("T")
 
 
-class Told(NamedTuple):
-    """All that a selection tells.
+class DrawsOfCells(Draws, Protocol):
+    """Draws whose noisy values are cells.
+
+    Attributes:
+        digits: To which values were rounded so far.
+    """
+
+    digits: list[int]
+
+
+class Answer(NamedTuple):
+    """All of a selection that whoever gets it can see.
 
     Attributes:
         positions: The items in their order; rising, if they are a set.
         ordered: Whether their order means anything.
-        scores: Their scores as cells, which are edges passed and whether the negative was told; or
-            digit by digit if no draw told them; None, if untold.
-        digits: To which the scores were rounded; None, if untold.
+        scores: Their scores: of one that was drawn, how many edges it has passed, and whether its
+            negative is given; of another, all of its digits. None, if there are none.
+        digits: To which the scores were rounded; None, if there are none.
         noise_sd: Of the scores.
         branch: Which way a private choice went.
-        flaw: What is wrong with the answer, which is then all that is told; None, if nothing is.
+        flaw: What is wrong with the answer, of which nothing else is then known; None, if nothing.
     """
 
     positions: tuple[int, ...]
@@ -41,11 +52,11 @@ class Told(NamedTuple):
     branch: str | None = None
     flaw: str | None = None
 
-    def relabelled(self, order: Sequence[int]) -> Told:
+    def relabelled(self, order: Sequence[int]) -> Answer:
         """The same where item i is called order[i]."""
         return self._replace(positions=tuple(order[i] for i in self.positions)).without_order()
 
-    def without_order(self) -> Told:
+    def without_order(self) -> Answer:
         """The same with rising positions, each with its score, if they are a set."""
         if self.ordered:
             return self
@@ -57,30 +68,32 @@ class Told(NamedTuple):
         )
 
 
-def told_by(select: Callable[[Any], Selection], draws: Any, n_items: int) -> Told:  # noqa: ANN401
-    """What is told by draws that tell cells, of as many items as the evidence knows."""
+def answer_of(
+    select: Callable[[DrawsOfCells], Selection], draws: DrawsOfCells, n_items: int
+) -> Answer:
+    """The answer by draws whose values are cells, of as many items as the evidence knows."""
 
-    def tell() -> Told:
+    def answer() -> Answer:
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
         positions, scores, ordered, sd, branch = selection
-        told = Told(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
+        named = Answer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
         if scores is not None:
             known, sd = tuple(map(_known, scores)), None if sd is None else float(sd)
-            told = told._replace(scores=known, digits=tuple(draws.digits), noise_sd=sd)
-        return told.without_order()
+            named = named._replace(scores=known, digits=tuple(draws.digits), noise_sd=sd)
+        return named.without_order()
 
-    return guarded(tell, flawed)
+    return guarded(answer, flawed)
 
 
-def guarded(tell: Callable[[], T], otherwise: Callable[[str], T]) -> T:
-    """What is told; an exception is an answer too, an exit as well, and tells of which class it is.
+def guarded(answer: Callable[[], T], otherwise: Callable[[str], T]) -> T:
+    """The answer; an exception is one too, an exit as well, and shows of which class it is.
 
     Not so an interrupt: whether the code raises it or the user does, nobody can tell.
     """
     try:
-        return tell()
+        return answer()
     except (Control, KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever code may raise
@@ -116,13 +129,13 @@ def _shape_of(scores: Any) -> tuple[tuple[int, ...], bool]:  # noqa: ANN401 - wh
     """The shape of one answer's scores, and whether they are finite."""
     if type(scores) is Columns:
         return scores.bare.shape[:-1], bool(np.isfinite(scores.bare).all())
-    told = np.asarray(scores)
-    return told.shape, all(type(x) is Cell or math.isfinite(x) for x in told.ravel().tolist())
+    plain = np.asarray(scores)
+    return plain.shape, all(type(x) is Cell or math.isfinite(x) for x in plain.ravel().tolist())
 
 
-def flawed(flaw: str) -> Told:
-    """An answer that tells its flaw, and nothing else."""
-    return Told((), ordered=True, flaw=flaw)
+def flawed(flaw: str) -> Answer:
+    """An answer of which nothing but its flaw is known."""
+    return Answer((), ordered=True, flaw=flaw)
 
 
 def _known(score: Any) -> tuple[int, bool] | str:  # noqa: ANN401 - a cell, or a number

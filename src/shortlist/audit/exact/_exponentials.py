@@ -17,7 +17,8 @@ from math import factorial
 from flint import arb, fmpq
 
 from shortlist.audit.exact._lines import Function, Line, PolynomialLine, breaks_of
-from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace, Noise
+from shortlist.draws import Noise
+from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 
 __all__ = ["CellLine", "CubeLine"]
 

@@ -12,20 +12,20 @@ from flint import arb
 from numpy.typing import NDArray
 
 from shortlist.audit.answers.cells import Cell, Unknown
-from shortlist.audit.answers.content import Told, flawed, told_by
+from shortlist.audit.answers.content import Answer, DrawsOfCells, answer_of, flawed
 from shortlist.audit.answers.outside import face_of, listening
-from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_in_balls
+from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_by
 from shortlist.audit.universes import Data, Universe
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 
-__all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "Told", "Untold", "law_of"]
+__all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "UnknownLaw", "law_of"]
 
 _SAMPLED = 5  # data sets of each size on which items are exchanged
 _SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exchanged
 FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
-Law = dict[Told, arb]
+Law = dict[Answer, arb]
 Pair = tuple[Data, Data]
 
 
@@ -37,7 +37,7 @@ def law_of(
     n_items: int | None = None,
     before: Any = None,  # noqa: ANN401
 ) -> Law:
-    """The law of what a selection tells; scores are cut into cells at the edges.
+    """The law of the answer; scores are cut into cells at the edges.
 
     Args:
         mechanism: Whose code is run.
@@ -47,27 +47,27 @@ def law_of(
         before: What it looks at each time before that; None for nothing.
 
     Raises:
-        Untold: The exact instrument cannot tell.
+        UnknownLaw: The exact instrument cannot find it.
     """
     n = len(evidence.counts) if n_items is None else n_items
 
-    def run(draws: Any) -> Told:  # noqa: ANN401 - they do as `Draws`
+    def run(draws: DrawsOfCells) -> Answer:
         if before is not None:
-            told_by(lambda given: mechanism.select(before, given), _OfCells(edges), n)
-        return told_by(lambda given: mechanism.select(evidence, given), draws, n)
+            answer_of(lambda given: mechanism.select(before, given), _OfCells(edges), n)
+        return answer_of(lambda given: mechanism.select(evidence, given), draws, n)
 
     try:
         with listening() as said:
-            law = law_in_balls(run, edges, draws=_OfCells)
+            law = law_by(_OfCells, run, edges)
     except Forgotten:
         return {flawed("effect of earlier answers"): arb(1)}
     except Unknown as unknown:
-        raise Untold(f"{unknown}; audit it by samples: statistical=True.") from None
+        raise UnknownLaw(f"{unknown}; audit it by samples: statistical=True.") from None
     return {flawed(said[0]): arb(1)} if said else law
 
 
-class Untold(InputError):  # noqa: N818 - as the others that end a run
-    """A law that the exact instrument cannot tell, and why."""
+class UnknownLaw(InputError):  # noqa: N818 - as the others that end a run
+    """A law that the exact instrument cannot find, and why."""
 
 
 class _OfCells(Enumerator):
@@ -75,9 +75,9 @@ class _OfCells(Enumerator):
 
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
         """As cells."""
-        told = np.empty(len(passed), object)
-        told[:] = [Cell(n) for n in passed]
-        return told
+        cells = np.empty(len(passed), object)
+        cells[:] = [Cell(n) for n in passed]
+        return cells
 
 
 class Memory:
@@ -196,4 +196,4 @@ def _a_few_orders(n_items: int) -> Iterator[Sequence[int]]:
 
 def _relabelled(law: Law, order: Sequence[int]) -> Law:
     """The law on items in another order: item i of the law is item order[i]."""
-    return {told.relabelled(order): p for told, p in law.items()}
+    return {answer.relabelled(order): p for answer, p in law.items()}

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb
 
-from shortlist.draws.reals import TINY, Floats
+from shortlist.draws import Floats
+from shortlist.draws.reals import TINY
 
 __all__ = ["Laws", "Range", "Sides", "hockey_stick", "largest_log_ratio", "log_power_sum"]
 

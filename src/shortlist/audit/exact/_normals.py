@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from flint import arb, arb_poly, arb_series, ctx
 
 from shortlist.audit.exact._lines import Function, PolynomialLine, breaks_of
-from shortlist.draws.noise import Noise, Normal
-from shortlist.draws.reals import UNIT
+from shortlist.draws import UNIT, Noise
+from shortlist.draws.noise import Normal
 
 __all__ = ["NormalLine"]
 
@@ -23,6 +23,7 @@ REACH = 11  # standard deviations on either side
 STEP = 2  # width of a panel in standard deviations
 TERMS = 44  # of a Taylor polynomial
 RADIUS = 5  # of the circle on which functions are bounded, in half widths
+_UNIT_INTERVAL = arb(0, 1)  # all u of a panel
 
 
 class NormalLine(PolynomialLine):
@@ -114,12 +115,11 @@ class NormalLine(PolynomialLine):
         return _widened(chance, _growth(abs(step)))
 
     def product(self, one: arb_poly, other: arb_poly) -> arb_poly:
-        """Terms from `TERMS` on are at most their coefficients, since |u| <= 1."""
+        """Terms from `TERMS` on are at most what they add up to in balls, since |u| <= 1."""
         whole = one * other
         if whole.length() <= TERMS:
             return whole
-        rest = sum((abs(c) for c in whole.coeffs()[TERMS:]), arb(0))
-        return _widened(whole.truncate(TERMS), rest)
+        return _widened(whole.truncate(TERMS), abs(whole.right_shift(TERMS)(_UNIT_INTERVAL)))
 
 
 def _taylor(function: Callable[[arb_series], arb_series], at: arb, step: arb) -> arb_poly:

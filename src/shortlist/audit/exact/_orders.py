@@ -11,21 +11,18 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import factorial
-from typing import TYPE_CHECKING
 
 from flint import arb, arb_mat
 
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
 from shortlist.audit.exact._lines import PRECISION, Function, Line
 from shortlist.audit.exact._normals import NormalLine
-from shortlist.draws.noise import Given, Gumbel, Noise, Normal, Radius, UniformNoise
+from shortlist.draws import UNIT, Ints, Noise, SharedFactor
+from shortlist.draws.noise import Given, Gumbel, Normal, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY
 from shortlist.draws.precision import precision
-from shortlist.draws.reals import UNIT
-
-if TYPE_CHECKING:
-    from shortlist.draws.reals import Ints
 
 __all__ = ["OrderLaw", "order_and_cell_law", "order_law"]
 
@@ -40,7 +37,7 @@ def order_law(
     k: int | None = None,
     *,
     unit: float = UNIT,
-    radius: Radius | None = None,
+    radius: SharedFactor | None = None,
 ) -> dict[tuple[int, ...], arb]:
     """The probability of each tuple of positions that `order` can return, for about 5 items."""
     law = order_and_cell_law(scores, noises, at_least, k, unit=unit, radius=radius)
@@ -55,7 +52,7 @@ def order_and_cell_law(
     edges: Sequence[float] = (),
     *,
     unit: float = UNIT,
-    radius: Radius | None = None,
+    radius: SharedFactor | None = None,
 ) -> OrderLaw:
     """The same of positions with, for each, the number of `edges` that its value has passed."""
     if not len(scores):
@@ -81,7 +78,7 @@ def _law(
     k: int | None,
     edges: Sequence[float],
     unit: float,
-    radius: Radius | None,
+    radius: SharedFactor | None,
 ) -> OrderLaw:
     n = len(scores)
     # Without bounds and cells only differences decide, whose balls are narrower.
@@ -108,7 +105,7 @@ def _law(
 
 def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
     """A number for each item, the same for items whose values have the same law."""
-    told = []
+    known = []
     for i, (score, low) in enumerate(zip(scores, floors, strict=True)):
         parts = [int(score), None if low is None else float(low)]
         for noise in noises:
@@ -116,8 +113,8 @@ def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) 
                 parts += [int(noise.bounds[i]), bool(noise.above[i])]
             elif isinstance(noise, Given):
                 parts.append(int(noise.leading[i]))
-        told.append(parts)
-    return [told.index(parts) for parts in told]
+        known.append(parts)
+    return [known.index(parts) for parts in known]
 
 
 @dataclass
@@ -138,6 +135,7 @@ class _Orders:
     _above: dict[int, Function] = field(default_factory=dict)
     _below: dict[int, arb] = field(default_factory=dict)
     _behind: dict[int, Function] = field(default_factory=dict)
+    _in_cells: dict[tuple[int, int], Function] = field(default_factory=dict)
     _chains: dict[_Key, tuple[Function | None, arb]] = field(default_factory=dict)
 
     def law(
@@ -205,13 +203,20 @@ class _Orders:
         """The density above the floor, inside of a cell."""
         if not self.edges:
             return self._above[kind]
+        if (kind, cell) not in self._in_cells:
+            kept = [passed == cell for passed in self._passed]
+            self._in_cells[kind, cell] = self.line.where(self._above[kind], kept)
+        return self._in_cells[kind, cell]
+
+    @cached_property
+    def _passed(self) -> list[int]:
+        """How many edges each panel of the line has passed."""
         middles = self.line.middles
-        passed = [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
-        return self.line.where(self._above[kind], [p == cell for p in passed])
+        return [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
 
 
 def _cube_law(
-    scores: list[arb], noises: Sequence[Noise], kinds: list[int], k: int, radius: Radius
+    scores: list[arb], noises: Sequence[Noise], kinds: list[int], k: int, radius: SharedFactor
 ) -> OrderLaw:
     """With noise that is uniform in a cube, whose half side is random.
 
@@ -219,7 +224,8 @@ def _cube_law(
     order's probability is a polynomial of 1 / half side, of degree n at most: it is found from its
     values at n + 1 points. The half side is the sum of `shape` exponentials of mean `scale`.
     """
-    if [type(noise) for noise in noises] != [UniformNoise] or radius.shape <= len(scores):
+    is_uniform = [type(noise) for noise in noises] == [UniformNoise]
+    if not (is_uniform and isinstance(radius, Radius) and radius.shape > len(scores)):
         raise TypeError(f"{noises!r}, {radius!r}: not the noise in a cube whose law is known")
     n, scale = len(scores), arb(radius.scale)
     pairs = itertools.combinations(scores, 2)

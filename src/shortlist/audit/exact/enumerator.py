@@ -22,17 +22,26 @@ from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.answers.control import Control
 from shortlist.audit.exact._lines import PRECISION
 from shortlist.audit.exact._orders import OrderLaw, order_and_cell_law
-from shortlist.draws.exact_draws import Ordered
-from shortlist.draws.noise import Noise, Radius
+from shortlist.draws import (
+    UNIT,
+    Candidates,
+    Draws,
+    Ints,
+    Noise,
+    Ordered,
+    Reals,
+    SharedFactor,
+)
 from shortlist.draws.precision import precision
-from shortlist.draws.reals import UNIT, Candidates, ExponentialWeights, Ints, Reals
+from shortlist.draws.reals import ExponentialWeights
 
-__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_in_balls"]
+__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls"]
 
 _MOST_DRAWS = 10**4  # of a run
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
+Branch = TypeVar("Branch", bound="Enumerator")
 Options = Sequence[tuple[Any, arb]]
 
 
@@ -41,11 +50,10 @@ class Forgotten(Control):
 
 
 def law_in_balls(
-    run: Callable[[Any], Outcome],
+    run: Callable[[Draws], Outcome],
     edges: Sequence[float] = (),
     *,
     negligible: float = 0.0,
-    draws: type[Enumerator] | None = None,
 ) -> dict[Outcome, arb]:
     """The probability of each outcome of `run`, which must return something hashable.
 
@@ -53,13 +61,23 @@ def law_in_balls(
         run: What is enumerated, given its draws.
         edges: The values that `order` returns are the number of edges that the value has passed.
         negligible: Branches that are certainly less likely are left out.
-        draws: The kind of enumerator; None for `Enumerator`.
 
     Raises:
         Forgotten: By the same draws, `run` goes on to others: it depends on more than its draws.
     """
+    return law_by(Enumerator, run, edges, negligible=negligible)
+
+
+def law_by(
+    enumerator: type[Branch],
+    run: Callable[[Branch], Outcome],
+    edges: Sequence[float] = (),
+    *,
+    negligible: float = 0.0,
+) -> dict[Outcome, arb]:
+    """As `law_in_balls`, by a kind of enumerator."""
     outcomes: dict[Outcome, arb] = {}
-    branch: Enumerator | None = (draws or Enumerator)(edges, negligible)
+    branch: Branch | None = enumerator(edges, negligible)
     with precision(PRECISION):
         while branch is not None:
             outcome = run(branch)
@@ -71,7 +89,7 @@ def law_in_balls(
     return outcomes
 
 
-def law(run: Callable[[Any], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
+def law(run: Callable[[Draws], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
     """The same in floats, without branches of hardly any probability."""
     return in_floats(law_in_balls(run, edges, negligible=NEGLIGIBLE))
 
@@ -94,12 +112,12 @@ class _AllAlike(Sequence[tuple[int, arb]]):
         return i, self._p
 
 
-class Enumerator:
+class Enumerator(Draws):
     """Draws of which one branch is taken each, by a script.
 
     Attributes:
         probability: Of the branches taken so far.
-        digits: To which values were told so far.
+        digits: To which values were rounded so far.
     """
 
     def __init__(
@@ -180,15 +198,16 @@ class Enumerator:
         tosses = [self._branch("coin", partial(sides, i)) for i in range(len(chances))]
         return np.array(tosses, np.bool_)
 
-    def choice(self, weights: Reals) -> int:
-        """As `Draws.choice`."""
+    def choices(self, weights: Reals, n: int) -> Ints:
+        """As `Draws.choices`."""
 
         def places() -> Options:
             masses = [weights.ball(i) for i in range(len(weights))]
             total = sum(masses, arb(0))
             return [(i, mass / total) for i, mass in enumerate(masses)]
 
-        return int(self._branch(("choice", len(weights)), places))
+        drawn = [self._branch(("choice", len(weights)), places) for _ in range(n)]
+        return np.array(drawn, np.int64)
 
     def permute_and_flip(self, candidates: Candidates) -> int:
         """By the arrival time of the first that is accepted."""
@@ -207,7 +226,7 @@ class Enumerator:
         *,
         digits: int | None,
         unit: float = UNIT,
-        radius: Radius | None = None,
+        radius: SharedFactor | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
@@ -222,10 +241,12 @@ class Enumerator:
         return Ordered(np.array(positions, np.int64), self.values(cells))
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise Unknown(f"The mechanism draws by more than the five operations, from draws.{name}")
+        raise Unknown(
+            f"The mechanism draws by more than the operations of Draws, from draws.{name}"
+        )
 
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
-        """Of which so many edges are passed: told as these numbers."""
+        """What stands for values that have passed so many edges: these numbers."""
         return np.array(passed, np.float64)
 
 
@@ -262,10 +283,10 @@ def _orders(
     k: int | None,
     edges: tuple[float, ...],
     unit: float,
-    radius: Radius | None,
+    radius: SharedFactor | None,
 ) -> OrderLaw:
-    told = [x for noise in noises for x in (type(noise), *vars(noise).values())]
-    parts = [scores, *told, at_least, k, edges, unit, radius]
+    fields = [x for noise in noises for x in (type(noise), *vars(noise).values())]
+    parts = [scores, *fields, at_least, k, edges, unit, radius]
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
     if key not in _KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:

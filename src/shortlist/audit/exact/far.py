@@ -13,7 +13,7 @@ from typing import Any
 
 from shortlist.audit.exact.search import audit_exactly
 from shortlist.audit.findings import Finding
-from shortlist.audit.settings import options_of
+from shortlist.audit.settings import class_of, options_of
 from shortlist.audit.universes import Data
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip
@@ -38,7 +38,7 @@ _MOST_PICKS: dict[str, Any] = {"k": _PICKED, "epsilon": 2.0, "delta": 0.0, "max_
 
 def far_settings(kind: type[Mechanism] | partial[Mechanism]) -> Iterator[Mechanism]:
     """Instances of a mechanism that are looked at far away."""
-    made: Any = kind.func if isinstance(kind, partial) else kind
+    made: Any = class_of(kind)
     if issubclass(made, NoisyCounts):  # two laws at once
         return
     (option, *_) = options_of(kind)
@@ -60,9 +60,10 @@ def audit_far(mechanism: Mechanism) -> list[Finding]:
 
 
 def _families(mechanism: Mechanism) -> Iterator[list[Data]]:
-    k = getattr(mechanism, "k", 1)
-    if mechanism.evidence is WeightedHistogram and not hasattr(mechanism, "k"):
-        yield [((0, 0),) * min(getattr(mechanism, "max_items_per_user", 1), _PICKED)]
+    hints = mechanism.audit_hints()
+    k = hints.most_items or 1
+    if mechanism.evidence is WeightedHistogram and hints.most_items is None:
+        yield [((0, 0),) * min(hints.user_bound or 1, _PICKED)]
     if mechanism.evidence not in (PublicCounts, PrivateCounts, Wins):
         return
     yield from _of_two(mechanism)

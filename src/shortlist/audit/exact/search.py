@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.audit.exact._claims import Claim, Curve, claims_of
-from shortlist.audit.exact._laws import FEW_ITEMS, Law, Memory, Pair, Untold
+from shortlist.audit.exact._laws import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
 from shortlist.audit.exact._lines import PRECISION
 from shortlist.audit.exact._losses import Laws, Range
 from shortlist.audit.findings import Finding, Verdict, share_of
@@ -91,13 +91,15 @@ class _Search:
         return self.family(family) if few or (family and not self.is_broken) else iter(())
 
     def settled(self, found: Iterator[Finding]) -> Iterator[Finding]:
-        """The same; where a law cannot be told, that its claims are undecided, and why."""
+        """The same; where a law is unknown, that its claims are undecided, and why."""
         try:
             yield from found
-        except Untold as reason:
+        except UnknownLaw as reason:
             for claim in self._claims:
-                told = self._told(claim.name, Verdict.UNDECIDED, _EVERY, 0, claim.limit, math.inf)
-                yield replace(told, at=claim.at, reason=str(reason))
+                finding = self._about(
+                    claim.name, Verdict.UNDECIDED, _EVERY, 0, claim.limit, math.inf
+                )
+                yield replace(finding, at=claim.at, reason=str(reason))
 
     def family(self, family: list[Data]) -> Iterator[Finding]:
         """All pairs of the family's data sets and their neighbours, both ways."""
@@ -130,7 +132,7 @@ class _Search:
 
     def _flaws(self, laws: dict[Data, Law]) -> Iterator[Finding]:
         """What is wrong with answers, each with a data set that has such a one."""
-        found = {told.flaw: data for data, law in laws.items() for told in law if told.flaw}
+        found = {answer.flaw: data for data, law in laws.items() for answer in law if answer.flaw}
         for flaw, data in found.items():
             yield self._wrong(flaw, (data, data))
 
@@ -164,16 +166,16 @@ class _Search:
         claim, known = judged.claim, self._worst.get(judged.claim.name, judged)
         self._worst[claim.name] = max(known, judged, key=lambda j: j.severity)
         found = claim.limit, judged.loss, claim.at
-        return self._told(claim.name, judged.verdict, self._written(judged.pair), n_pairs, *found)
+        return self._about(claim.name, judged.verdict, self._written(judged.pair), n_pairs, *found)
 
     def _wrong(self, promise: str, pair: Pair) -> Finding:
         """A promise that is no loss: kept, or broken once."""
-        return self._told(promise, Verdict.BROKEN, self._written(pair), 1)
+        return self._about(promise, Verdict.BROKEN, self._written(pair), 1)
 
     def _written(self, pair: Pair) -> tuple[str, str]:
         return self._universe.written(pair[0]), self._universe.written(pair[1])
 
-    def _told(
+    def _about(
         self,
         claim: str,
         verdict: Verdict,
@@ -188,20 +190,21 @@ class _Search:
         return Finding(name, repr(mechanism), claim, limit, loss, pair, n_pairs, verdict, at)
 
     def of_parameters(self) -> Iterator[Finding]:
-        """What the mechanism's own numbers say, whatever the data: its cost fits what it promises.
+        """What the mechanism's own numbers say, whatever the data: that they are not exceeded.
 
         A guarantee says the delta that is spent. The cost is still what it was before the mechanism
         had looked at any data, and no evidence is asked for that is looser than is accounted for.
         """
         mechanism = self._universe.mechanism
-        promised = Curve(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
+        asked_for = Curve(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
         spent = mechanism.cost.delta(mechanism.epsilon)
-        verdict = Verdict.HOLDS if spent <= promised.limit else Verdict.BROKEN
-        yield self._told("cost as delta", verdict, _EVERY, 0, promised.limit, spent, promised.at)
+        verdict = Verdict.HOLDS if spent <= asked_for.limit else Verdict.BROKEN
+        of_delta = asked_for.limit, spent, asked_for.at
+        yield self._about("cost as delta", verdict, _EVERY, 0, *of_delta)
         if claims_of(mechanism) != list(self._claims):
-            yield self._told("changed cost", Verdict.BROKEN, _EVERY)
+            yield self._about("changed cost", Verdict.BROKEN, _EVERY)
         if self._universe.asks_for_looser():
-            yield self._told("asks for looser evidence", Verdict.BROKEN, _EVERY)
+            yield self._about("asks for looser evidence", Verdict.BROKEN, _EVERY)
 
     def climb(self) -> Iterator[Finding]:
         """From the worst pair of each claim uphill, one entry at a time."""

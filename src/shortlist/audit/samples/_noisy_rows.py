@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws.exact_draws import Draws
-from shortlist.draws.noise import Noise
+from shortlist.draws import UNIT, ExactDraws, Floats, Ints, Noise
 from shortlist.draws.noisy_values import NoisyValues
-from shortlist.draws.reals import UNIT, Floats, Ints
 
 __all__ = ["NOBODY", "Drawn", "order_of_rows"]
 
@@ -37,7 +35,7 @@ class Drawn(NamedTuple):
 
 
 def order_of_rows(
-    draws: Draws,
+    draws: ExactDraws,
     n_rows: int,
     scores: Ints,
     noises: Sequence[Noise],
@@ -64,8 +62,8 @@ def order_of_rows(
     if digits is None:
         return Drawn(rows, np.empty((0, n_rows)))
     columns = np.full(rows.shape, np.nan)
-    told = rows != NOBODY
-    columns[told] = values.rounded((rows + n * np.arange(n_rows)[:, None])[told], digits)
+    named = rows != NOBODY
+    columns[named] = values.rounded((rows + n * np.arange(n_rows)[:, None])[named], digits)
     return Drawn(rows, columns.T)
 
 

@@ -25,29 +25,29 @@ _FAR = 1e6  # digits behind that are not told by any mechanism of a noise that m
 Outcome = tuple[Hashable, ...]  # of each view, what it shows
 
 
-def outcomes_of(selection: Selection, kind_of: Sequence[int]) -> list[Outcome]:
-    """An answer by the kind of each of its items; with scores, one for each column of these.
+def outcomes_of(selection: Selection, class_of: Sequence[int]) -> list[Outcome]:
+    """An answer by the class of each of its items; with scores, one for each column of these.
 
     The first view is of all items, which way a private choice went, and how the best score
     compares. The others are of each place's score alone, how it compares, and its last digits; and
     of the difference of two places' scores, which tells whether they share their noise.
     """
-    if flaw := flaw_of(selection, len(kind_of)):
+    if flaw := flaw_of(selection, len(class_of)):
         return flawed_outcome(flaw)
-    kinds = tuple(kind_of[i] for i in np.asarray(selection.positions).tolist())
+    classes = tuple(class_of[i] for i in np.asarray(selection.positions).tolist())
     if selection.scores is None:
-        named = kinds if selection.ordered else tuple(sorted(kinds))
+        named = classes if selection.ordered else tuple(sorted(classes))
         return [((named, selection.branch),)]
     scores = bare(selection.scores)
-    places = np.arange(len(kinds))[:, None]
+    places = np.arange(len(classes))[:, None]
     if not selection.ordered:
         places = np.argsort(-scores, axis=0)
-    ranked = np.broadcast_to(np.array(kinds, int)[places], scores.shape)
-    told = np.take_along_axis(scores, np.broadcast_to(places, scores.shape), axis=0)
-    cells = np.floor(told / (selection.noise_sd or 1.0) * 2)
+    ranked = np.broadcast_to(np.array(classes, int)[places], scores.shape)
+    values = np.take_along_axis(scores, np.broadcast_to(places, scores.shape), axis=0)
+    cells = np.floor(values / (selection.noise_sd or 1.0) * 2)
     return [
-        ((tuple(row), selection.branch, *cell[:1]), *_of_places(row, cell, values))
-        for row, cell, values in zip(*map(_columns, (ranked, cells, told)), strict=True)
+        ((tuple(row), selection.branch, *cell[:1]), *_of_places(row, cell, value))
+        for row, cell, value in zip(*map(_columns, (ranked, cells, values)), strict=True)
     ]
 
 
@@ -57,14 +57,14 @@ def _columns(array: NDArray[np.generic]) -> list[list[float]]:
 
 
 def _of_places(
-    kinds: Sequence[float], cells: Sequence[float], values: Sequence[float]
+    classes: Sequence[float], cells: Sequence[float], values: Sequence[float]
 ) -> list[Hashable]:
     """Of each place, how its score compares, and its digits; of each two, how they differ."""
-    places = list(zip(kinds, cells, values, strict=True))[:_PLACES]
+    places = list(zip(classes, cells, values, strict=True))[:_PLACES]
     pairs = itertools.combinations(places, 2)
     return [
-        *((kind, cell) for kind, cell, _ in places),
-        *((kind, *_digits(value)) for kind, _, value in places),
+        *((of, cell) for of, cell, _ in places),
+        *((of, *_digits(value)) for of, _, value in places),
         *((one[0], other[0], round(one[2] - other[2], _DECIMALS)) for one, other in pairs),
     ]
 

@@ -1,17 +1,17 @@
 """Many samples at once: those that have drawn the same so far share one run of the code.
 
 `sample(run, n, bits)` begins with one group of all samples. Every draw is made for all samples of a
-group in one call, by the code of `Draws` on repeated input. Where they drew different things, the
-group parts, and `run` is begun anew for each part, by a script of what was drawn so far. A group of
-one goes on with `Draws` as it is. So samples are independent, with the law of `Draws`, of code that
-draws nothing but by these operations: not from `draws.bits`, and not from elsewhere.
+group in one call, by `ExactDraws` on repeated input. Where they drew different things, the group
+parts, and `run` is begun anew for each part, by a script of what was drawn so far. A group of one
+goes on with `ExactDraws` as they are. So samples are independent, with their law, of code that
+draws nothing but by the operations of `Draws`.
 
 Noisy values that are told are different for nearly all samples. They are told as `Columns`, so that
 code that passes values on, or shifts and scales them, does it for all samples at once. Code that
 does anything else with a value parts its group into single samples, which are told plain arrays.
 
-What groups do not run is the end of `Draws.order`: its quick look at thousands of items, and how
-values whose intervals are disjoint are put in order (`rows`).
+What groups do not run is the end of `ExactDraws.order`: its quick look at thousands of items, and
+how values whose intervals are disjoint are put in order (`_noisy_rows`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,19 @@ from shortlist.audit.answers.columns import Columns, Run
 from shortlist.audit.answers.control import Control
 from shortlist.audit.samples._noisy_rows import NOBODY, Drawn, order_of_rows
 from shortlist.bits import Bits
-from shortlist.draws.exact_draws import Draws, Ordered
-from shortlist.draws.noise import Noise, Radius
-from shortlist.draws.reals import Floats, Ints, Reals
+from shortlist.draws import (
+    UNIT,
+    Candidates,
+    Draws,
+    ExactDraws,
+    Floats,
+    Ints,
+    Noise,
+    Ordered,
+    Reals,
+    SharedFactor,
+)
+from shortlist.draws.permuting import first_accepted
 
 if TYPE_CHECKING:
     from flint import arb
@@ -43,7 +53,7 @@ _MOST_DRAWS = 10**4  # of a run; each parting leaves smaller groups, so that run
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 
-class _Answer(NamedTuple):
+class _Drawing(NamedTuple):
     """What the samples of a group drew.
 
     Attributes:
@@ -64,7 +74,7 @@ class _Group(NamedTuple):
     """
 
     size: int
-    script: tuple[_Answer, ...] = ()
+    script: tuple[_Drawing, ...] = ()
 
 
 class _Parted(Control):
@@ -92,7 +102,7 @@ def sample(
         run: From draws to the outcome, in a list; or to one for each column of told values.
         n: How many samples.
         bits: What they are drawn from.
-        margin: As for `Draws`.
+        margin: As for `ExactDraws`.
 
     Raises:
         Outlived: A run uses values that were told to another.
@@ -103,12 +113,12 @@ def sample(
     while groups:
         group, its_run = groups.pop(), Run()
         try:
-            told = Counter(run(_Together(group, bits, margin, its_run)))
+            drawn = Counter(run(_Together(group, bits, margin, its_run)))
         except _Parted as parted:
             groups += parted.groups
         else:
-            for outcome, times in told.items():
-                outcomes[outcome] += times * group.size // told.total()
+            for outcome, times in drawn.items():
+                outcomes[outcome] += times * group.size // drawn.total()
         finally:
             its_run.is_over = True
     if outcomes.total() != n:
@@ -116,12 +126,20 @@ def sample(
     return outcomes
 
 
+class _How(TypedDict):
+    """What `order` is told beside scores and noise, but for the factor that a sample shares."""
+
+    digits: int | None
+    unit: float
+    at_least: Ints | None
+    k: int | None
+
+
 class _Together(Draws):
     """The draws of a group: those of its script, then new ones, as long as all draw the same."""
 
     def __init__(self, group: _Group, bits: Bits, margin: float, run: Run) -> None:
-        super().__init__(bits, margin)
-        self._run, self._answers_left = run, _MOST_DRAWS
+        self._exact, self._run, self._answers_left = ExactDraws(bits, margin), run, _MOST_DRAWS
         self._size, self._script = group.size, list(group.script)
         self._left = len(self._script)
 
@@ -135,46 +153,56 @@ class _Together(Draws):
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
         """As `Draws.coin`."""
-        toss = super().coin
         if self._is_alone:
-            return toss(chances)
-        return self._same(lambda: toss(_Repeated(chances, self._size)))
+            return self._exact.coin(chances)
+        return self._same(lambda: self._exact.coin(_Repeated(chances, self._size)))
 
-    def _choices(self, weights: Reals, n: int) -> Ints:
-        choose = super()._choices
+    def choices(self, weights: Reals, n: int) -> Ints:
+        """As `Draws.choices`."""
         if self._is_alone:
-            return choose(weights, n)
-        return self._same(lambda: choose(weights, n * self._size))
+            return self._exact.choices(weights, n)
+        return self._same(lambda: self._exact.choices(weights, n * self._size))
+
+    def permute_and_flip(self, candidates: Candidates) -> int:
+        """As `Draws.permute_and_flip`: the group may part at each of its coins and choices."""
+        return first_accepted(candidates, self)
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         """As `Draws.integer`."""
-        draw = super().integer
         if self._is_alone:
-            return draw(bounds)
-        return self._same(lambda: draw(np.tile(bounds, self._size)))
+            return self._exact.integer(bounds)
+        return self._same(lambda: self._exact.integer(np.tile(bounds, self._size)))
 
     def order(
         self,
         scores: Ints,
         noises: Sequence[Noise],
         *,
-        radius: Radius | None = None,
-        **how: Any,  # noqa: ANN401 - what else `Draws.order` is told
+        digits: int | None,
+        unit: float = UNIT,
+        radius: SharedFactor | None = None,
+        at_least: Ints | None = None,
+        k: int | None = None,
     ) -> Ordered:
         """As `Draws.order`, but that values are told in columns, unless a sample is alone.
 
         With a factor that all noise of a sample shares, samples go on alone.
         """
+        how = _How(digits=digits, unit=unit, at_least=at_least, k=k)
         if self._is_alone:
-            return super().order(scores, noises, radius=radius, **how)
+            return self._exact.order(scores, noises, radius=radius, **how)
         if radius is not None and not self._left:
             self._part_all()
-        row, columns = self._next(lambda: order_of_rows(self, self._size, scores, noises, **how))
+        return self._ordered(lambda: order_of_rows(self._exact, self._size, scores, noises, **how))
+
+    def _ordered(self, draw: Callable[[], Drawn]) -> Ordered:
+        """What is drawn, or is next in the script, with a column of values for each sample."""
+        row, columns = self._next(draw)
         positions = row[row != NOBODY]
-        told = columns[: len(positions)].copy()
+        values = columns[: len(positions)].copy()
         if self._size == 1:
-            return Ordered(positions, told[:, 0])
-        return Ordered(positions, cast("Floats", Columns(told, self._part_all, self._run)))
+            return Ordered(positions, values[:, 0])
+        return Ordered(positions, cast("Floats", Columns(values, self._part_all, self._run)))
 
     def _part_all(self) -> NoReturn:
         """Let each sample go on alone."""
@@ -182,10 +210,10 @@ class _Together(Draws):
 
     def _same(self, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """What is drawn, if it is the same for all samples; it comes one sample after another."""
-        told = np.empty((0, self._size))
-        return self._next(lambda: Drawn(draw().reshape(self._size, -1), told)).row.copy()
+        none = np.empty((0, self._size))
+        return self._next(lambda: Drawn(draw().reshape(self._size, -1), none)).row.copy()
 
-    def _next(self, draw: Callable[[], Drawn]) -> _Answer:
+    def _next(self, draw: Callable[[], Drawn]) -> _Drawing:
         """The next of the script; at its end, a new draw."""
         if not self._left:
             self._script.append(self._agreed(draw()))
@@ -193,14 +221,14 @@ class _Together(Draws):
         self._left -= 1
         return self._script[len(self._script) - 1 - self._left]
 
-    def _agreed(self, drawn: Drawn) -> _Answer:
+    def _agreed(self, drawn: Drawn) -> _Drawing:
         """What was drawn, if it is the same for all samples."""
         alike = _alike(drawn.rows)
         if len(alike) == 1:
-            return _Answer(drawn.rows[0], drawn.columns)
+            return _Drawing(drawn.rows[0], drawn.columns)
         raise _Parted(
             [
-                _part([*self._script, _Answer(drawn.rows[samples[0]], drawn.columns)], samples)
+                _part([*self._script, _Drawing(drawn.rows[samples[0]], drawn.columns)], samples)
                 for samples in alike
             ]
         )
@@ -218,9 +246,9 @@ def _alike(rows: NDArray[Any]) -> list[list[int]]:
     return list(found.values())
 
 
-def _part(script: Sequence[_Answer], samples: list[int]) -> _Group:
+def _part(script: Sequence[_Drawing], samples: list[int]) -> _Group:
     """Some samples of a group, with what they have drawn."""
-    own = tuple(_Answer(row, columns[:, samples]) for row, columns in script)
+    own = tuple(_Drawing(row, columns[:, samples]) for row, columns in script)
     return _Group(len(samples), own)
 
 

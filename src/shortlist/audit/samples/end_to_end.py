@@ -136,10 +136,10 @@ def _judged(question: EndToEnd, a: int, b: int, bits: Bits | None, n: int) -> Fi
 
 
 def _seen(ask: Ask, bits: Bits | None, n: int) -> Seen:
-    return Counter(_told(ask(bits)) for _ in range(n))
+    return Counter(_outcome_of(ask(bits)) for _ in range(n))
 
 
-def _told(release: Release) -> Hashable:
+def _outcome_of(release: Release) -> Hashable:
     """The items, and how the best score compares, in halves of its noise."""
     scores = release.scores
     best = [] if scores is None else [math.floor(x / scores.noise_sd * 2) for x in scores[:1]]

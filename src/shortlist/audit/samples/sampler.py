@@ -27,13 +27,14 @@ from shortlist.audit.samples._outcomes import Outcome, flaw_in, flawed_outcome, 
 from shortlist.audit.samples._together import Endless, sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, ExactDraws
 from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["BlockBits", "audit_by_samples"]
 
 _BLOCK = 2**16  # words that are read at a time
 _SAMPLES, _QUICK = 10**6, 10**4  # of a mechanism
+_MOST_NAMED = 4  # items, of which all have their place in a data set
 _LENGTH = 60  # of a data set as it is told
 _ALONE = 50  # of so many samples one more is drawn by itself
 
@@ -56,28 +57,35 @@ class BlockBits:
         return self._words[self._next - n : self._next]
 
 
-Answers = Counter[Outcome]  # how often each came
+Tally = Counter[Outcome]  # how often each came
 
 
 @dataclass(frozen=True)
 class _Sampler:
-    """A mechanism on one data set."""
+    """A mechanism on one data set.
+
+    Attributes:
+        universe: Of the mechanism and its data sets.
+        data: The data set.
+        classes: For each item, the class of those that an answer need not tell apart.
+        bits: What samples are drawn from.
+    """
 
     universe: Universe
     data: Data
-    kinds: tuple[int, ...]
+    classes: tuple[int, ...]
     bits: Bits
 
-    def together(self, n: int) -> Answers:
+    def together(self, n: int) -> Tally:
         """The outcomes of so many samples."""
         return self._noticed(lambda: sample(self._run(), n, self.bits))
 
-    def alone(self, n: int) -> Answers:
+    def alone(self, n: int) -> Tally:
         """The same, one after another."""
-        run, draws = self._run(), Draws(self.bits)
+        run, draws = self._run(), ExactDraws(self.bits)
         return self._noticed(lambda: Counter(outcome for _ in range(n) for outcome in run(draws)))
 
-    def _noticed(self, draw: Callable[[], Answers]) -> Answers:
+    def _noticed(self, draw: Callable[[], Tally]) -> Tally:
         """What is drawn; or what else the code does, which is then all that is told."""
         try:
             with listening() as said:
@@ -90,10 +98,10 @@ class _Sampler:
 
     def _run(self) -> Callable[[Draws], list[Outcome]]:
         evidence, select = self.universe.evidence_of(self.data), self.universe.mechanism.select
-        kinds = [self.kinds[item] for item in self.universe.held(self.data)]
+        classes = [self.classes[item] for item in self.universe.held(self.data)]
 
         def run(draws: Draws) -> list[Outcome]:
-            return guarded(lambda: outcomes_of(select(evidence, draws), kinds), flawed_outcome)
+            return guarded(lambda: outcomes_of(select(evidence, draws), classes), flawed_outcome)
 
         return run
 
@@ -128,8 +136,8 @@ def audit_by_samples(
     share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
     found: dict[str, Finding] = {}
     face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
-    for pair, kinds in inputs:
-        samplers = [_Sampler(universe, data, kinds, source) for data in pair]
+    for pair, classes in inputs:
+        samplers = [_Sampler(universe, data, classes, source) for data in pair]
         for finding in _judged_and_watched(face, samplers, samples or share, doubt):
             known = found.get(finding.claim)
             found[finding.claim] = finding if known is None else known.merged(finding)
@@ -170,16 +178,16 @@ def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]
         yield _finding(samplers[one], samplers[other], max(losses), 0)
 
 
-def _viewed(seen: Answers, view: int) -> Seen:
+def _viewed(seen: Tally, view: int) -> Seen:
     """What one view tells of the outcomes; those that end before tell that."""
-    told: Seen = Counter()
+    shown: Seen = Counter()
     for outcome, times in seen.items():
-        told[outcome[view] if view < len(outcome) else None] += times
-    return told
+        shown[outcome[view] if view < len(outcome) else None] += times
+    return shown
 
 
 def _flaws(
-    samplers: Sequence[_Sampler], every: Sequence[Sequence[Answers]]
+    samplers: Sequence[_Sampler], every: Sequence[Sequence[Tally]]
 ) -> Iterator[tuple[_Sampler, str]]:
     """Each flaw of an answer, once."""
     found = {
@@ -213,5 +221,4 @@ def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:
 
 def _inputs(universe: Universe) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
     """Neighbours with twice as many items as are named."""
-    named = min(int(getattr(universe.mechanism, "k", 1)), 4)
-    return universe.sampled_pairs(2 * named)
+    return universe.sampled_pairs(2 * min(universe.most_named, _MOST_NAMED))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortlist.draws.reals import Ints
+from shortlist.draws import Ints
 
 __all__ = ["Listed"]
 

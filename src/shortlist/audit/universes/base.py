@@ -14,14 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.audit.answers.cells import Unknown
-from shortlist.audit.answers.content import guarded
-from shortlist.audit.answers.outside import listening
-from shortlist.audit.exact.enumerator import Enumerator
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
 
-__all__ = ["Data", "Universe", "kinds_of"]
+__all__ = ["Data", "Universe", "classes_of"]
 
 _FEW = 3  # items to be named, at most, where all data sets of more than two are looked at
 _MANY = 4  # items: all of their data sets are more than enough
@@ -31,6 +27,7 @@ _SOME = 6  # items, at most, where changes of any number are looked at; of more,
 _HIGH = 15  # where scores are cut into other cells
 _NEARBY = (-0.5, 0.5, 1.5)
 _LEAD = 100  # by which items lead
+_MOST_NEAR = 10_000  # people: thresholds above are as any other number
 
 Data = tuple[Any, ...]
 
@@ -48,12 +45,10 @@ class Universe(ABC):
         adjacencies: Which neighbours its changes lead to.
         bounded_by_engine: Whether an engine sees to it that a user counts no more than so much;
             else the mechanism does.
-        bound_name: The mechanism's parameter that says how much of one user counts.
     """
 
     evidence: ClassVar[type]
     adjacencies: ClassVar[tuple[str, ...]] = (ADD_OR_REMOVE,)
-    bound_name: ClassVar[str] = "max_items_per_user"
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 5, 4: 4}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3}
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000, 10**6)
@@ -79,21 +74,19 @@ class Universe(ABC):
                 adjacency=mechanism.adjacency,
                 evidence=self.evidence,
             )
-        self.mechanism = mechanism
-        self._bound = self._known_bound()
-        self._quick = quick
+        self.mechanism, self._hints, self._quick = mechanism, mechanism.audit_hints(), quick
+        self._bound = self._hints.user_bound
         self._sizes = self.quick_sizes if quick else self.sizes
-        if hasattr(mechanism, "selection"):  # two laws at once
+        if self._hints.inner is not None:  # two laws at once
             few = {n: most // n for n, most in self.quick_sizes.items()}
             self._sizes = few if quick else {**self.quick_sizes, _FEW: few.get(_FEW, 0)}
-        if getattr(mechanism, "k", 1) > _FEW:
+        if self.most_named > _FEW:
             self._sizes = {n: most for n, most in self._sizes.items() if n < _FEW}
 
-    def _known_bound(self) -> int | None:
-        """The mechanism's, or that of the one that selects for it."""
-        told = (self.mechanism, getattr(self.mechanism, "selection", None))
-        known = (getattr(each, self.bound_name, None) for each in told)
-        return min((bound for bound in known if bound is not None), default=None)
+    @property
+    def most_named(self) -> int:
+        """How many items the mechanism names at most; 1, where each is named by itself."""
+        return self._hints.most_items or 1
 
     def asks_for_looser(self) -> bool:
         """Whether the mechanism asks an engine for evidence of another kind, or bounded less."""
@@ -123,9 +116,9 @@ class Universe(ABC):
         """More items than are looked at in full: some that lead by far, and some that do not."""
         low, high = self.many(0), self.many(_LEAD)
         sizes = self.quick_wide_sizes if self._quick else self.wide_sizes
-        most = _MANY if hasattr(self.mechanism, "selection") else _WIDE
+        most = _WIDE if self._hints.inner is None else _MANY
         for n_items, leading in sizes.items():
-            if n_items > most and getattr(self.mechanism, "k", 1) >= _FEW:
+            if n_items > most and self.most_named >= _FEW:
                 return  # too many orders
             yield [(high,) * n + (low,) * (n_items - n) for n in leading]
             yield [(self.many(2),) * n_items]
@@ -136,18 +129,12 @@ class Universe(ABC):
 
     def _near(self) -> list[int]:
         """Counts at which the mechanism begins to name items, where they are few."""
-        at = self._derived("lead")
-        return [] if at is None or at > 10_000 else [math.ceil(at) - 1, math.ceil(at) + 1]
+        near = (math.ceil(at) for at in self._hints.thresholds if at <= _MOST_NEAR)
+        return list(dict.fromkeys(count for at in near for count in (at - 1, at + 1)))
 
     def _threshold(self) -> float | None:
-        """The least noisy weight to be named, or the least mean of two; None if there is none."""
-        return self._derived("threshold", "mean_threshold")
-
-    def _derived(self, *names: str) -> float | None:
-        """The first of these that the mechanism has, or the one that selects for it."""
-        selects = getattr(self.mechanism, "selection", self.mechanism)
-        known = (getattr(selects, name, None) for name in names)
-        return next((float(at) for at in known if at is not None), None)
+        """The least of the thresholds; None if there is none."""
+        return min(self._hints.thresholds, default=None)
 
     def changes(self, n_items: int) -> list[Data]:
         """All that one user may change. Data sets come in one order of items, so both ways."""
@@ -188,7 +175,7 @@ class Universe(ABC):
 
     def enumerable(self) -> Mechanism:
         """The mechanism, or one of the same code with fewer branches."""
-        return self.mechanism
+        return self._hints.coarse or self.mechanism
 
     def edges(self, n_items: int) -> tuple[float, ...]:
         """Where scores are cut into cells, for data sets of as many items."""
@@ -205,40 +192,30 @@ class Universe(ABC):
         if level < _HIGH:
             return self.edges(n_items)
         edges = {level + edge for edge in _NEARBY[: None if n_items == 1 else 1]}
-        if n_items == 1 and (sd := self._noise_sd(family[0])):
+        if n_items == 1:
             steps = range(-8, 9, 2 if self._quick else 1)
-            edges |= {level + n + sd * i / 2 for i in steps for n in (0, 1)}
+            edges |= {level + n + self._score_sd * i / 2 for i in steps for n in (0, 1)}
         return tuple(sorted(edges))
 
     def level(self, family: Sequence[Data]) -> float:
         """What all scores are at least, about."""
         return float(min(map(min, family)))
 
-    def _noise_sd(self, data: Data) -> float | None:
-        """What the mechanism says of the noise in its scores."""
-
-        def told() -> float | None:
-            draws: Any = Enumerator()
-            with listening():  # what is said is noticed when the law is found
-                selection = self.mechanism.select(self.evidence_of(data), draws)
-            sd = selection.noise_sd
-            return float(sd) if sd is not None and 0 < sd < math.inf else None
-
-        try:
-            return guarded(told, lambda _: None)
-        except Unknown:  # so is the law, then
-            return None
+    @property
+    def _score_sd(self) -> float:
+        """Of the noise in the scores; where that is not known, of the Laplace mechanism's."""
+        return self._hints.score_sd or math.sqrt(2) / self.mechanism.epsilon
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
-        """Neighbours of equal entries that samples are drawn of, and a kind for each item.
+        """Neighbours of equal entries that samples are drawn of, and a class for each item.
 
-        Items that the entry and the change do not tell apart are of one kind.
+        Items that the entry and the change do not tell apart are of one class.
         """
         for entry in dict.fromkeys(self.sampled(next(iter(self.families())))):
             data, change = (entry,) * n_items, self.sampled_change(n_items)
             other = self.changed(data, change)
             if other is not None:
-                yield (data, other), kinds_of(change)
+                yield (data, other), classes_of(change)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
         """Entries of items that samples are drawn of: some users, and many."""
@@ -269,6 +246,6 @@ def _rest(change: Data) -> int:
     return abs(sum(bool(np.any(entry)) for entry in change) - max(1, len(change) // 2))
 
 
-def kinds_of(told: Sequence[Any]) -> tuple[int, ...]:
+def classes_of(entries: Sequence[Any]) -> tuple[int, ...]:
     """A number for each, the same for equal ones."""
-    return tuple(told.index(entry) for entry in told)
+    return tuple(entries.index(entry) for entry in entries)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.base import Data, Universe, kinds_of
+from shortlist.audit.universes.base import Data, Universe, classes_of
 from shortlist.evidence import Outcomes, Wins
 from shortlist.mechanisms.base import ADD_OR_REMOVE
 
@@ -22,7 +22,6 @@ class OfWins(Universe):
     """How many comparisons each item won."""
 
     evidence = Wins
-    bound_name = "max_comparisons_per_user"
     adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
     sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
@@ -47,7 +46,6 @@ class OfOutcomes(Universe):
     """
 
     evidence = Outcomes
-    bound_name = "max_comparisons_per_user"
     adjacencies = (
         "change the outcome of one comparison",
         "change the outcomes of one user's comparisons",
@@ -117,7 +115,7 @@ class OfOutcomes(Universe):
         even = ((2, 1),) * math.comb(n_items, 2)
         more = self.changed(even, tuple(int(i == 0) for i in range(len(even))))
         if more is not None:
-            yield (even, more), kinds_of([min(i, 2) for i in range(n_items)])
+            yield (even, more), classes_of([min(i, 2) for i in range(n_items)])
 
     def evidence_of(self, data: Data) -> Outcomes:
         """All pairs of as many items."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shortlist.audit.universes._views import Listed
 from shortlist.audit.universes.base import Data, Universe
-from shortlist.draws.reals import UNIT
+from shortlist.draws import UNIT
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.contributions import unit_weight
 from shortlist.evidence.view import View
-from shortlist.mechanisms.base import Adjacency, Mechanism
+from shortlist.mechanisms.base import Adjacency
 
 __all__ = ["OfCounts", "OfPrivateCounts", "OfViews", "OfWeights"]
-
-_FEW_BITS = 2
 
 
 class OfCounts(Universe):
@@ -69,19 +66,6 @@ class OfViews(Universe):
         """With one score larger or smaller, unless there are many ways to draw it."""
         return super().moved(data, item, step) if len(data) < 3 else None
 
-    def enumerable(self) -> Mechanism:
-        """With one leading bit of each number instead of 62: more would be too many branches.
-
-        One that has few bits already keeps them: two of three items take a fifth of a second.
-        """
-        kind = type(self.mechanism)
-        if getattr(kind, "_bits", math.inf) <= _FEW_BITS:
-            return self.mechanism
-        fields = {name: getattr(self.mechanism, name) for name in kind.fields()}
-        coarse: Any = type(kind.__name__, (kind,), {"_bits": 1})
-        built: Mechanism = coarse(**fields)
-        return built
-
     def sampled(self, alone: list[Data]) -> list[Any]:
         """The largest entry: what is read of a store takes long."""
         return [max(alone)[0]]
@@ -121,17 +105,22 @@ class OfWeights(Universe):
         return max(n, 1) * unit_weight(1), max(n, 1)
 
     def _entries(self, most: int) -> list[tuple[int, int]]:
-        """As many of each kind: weights near 0, and near the threshold, with some counts."""
+        """As many of each kind: weights near 0, and near the least threshold, with some counts.
+
+        Where there is time for all of them, near the other thresholds too.
+        """
         one, two = unit_weight(1), unit_weight(2)
-        needed = max(1, round(self._least))
         few = [(one, 1), (two, 1), (0, 0), (one, 2), (two, 2), (one, 4), (one + two, 2)]
         few += [(weight, count) for count in (3, 5) for weight in (one, two, one + two)]
-        many = [(n * one, n + more) for more in (0, 1, 3, 6, 2, 4) for n in (needed, needed + 1)]
-        return list(dict.fromkeys([*many[:most], *few[:most]]))
+        needed = [max(1, round(at)) for at in sorted(self._hints.thresholds)] or [1]
+        near = [(n, n + 1) for n in needed]
+        many = [(n * one, n + more) for more in (0, 1, 3, 6, 2, 4) for n in near[0]]
+        others = [(n * one, n) for both in near[1:] for n in both] if most >= len(few) else []
+        return list(dict.fromkeys([*many[:most], *few[:most], *others]))
 
     @property
     def _least(self) -> float:
-        return float(cast("float", self._threshold()))  # whoever names by weights has one
+        return self._threshold() or 1.0
 
     def changes(self, n_items: int) -> list[Data]:
         """Each item: kept, of t that are kept; held and not kept, if t is the bound; not held."""

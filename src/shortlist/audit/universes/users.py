@@ -14,9 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.base import Data, Universe, kinds_of
+from shortlist.audit.universes.base import Data, Universe, classes_of
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import DiscoverThenHit, PolicyGaussian, PolicyGreedy
 from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["OfContributions"]
@@ -32,8 +31,8 @@ class OfContributions(Universe):
 
     Attributes:
         sizes: Up to how many users of any sets there are for each number of items.
-        slow_sizes: The same where users come in random order, of which there are many, and where
-            there is much noise to integrate; all, and quickly.
+        shuffled_sizes: The same where users come in random order, of which there are many.
+        scored_sizes: The same where there is much noise to integrate.
     """
 
     evidence = Contributions
@@ -43,18 +42,17 @@ class OfContributions(Universe):
     quick_wide_sizes = wide_sizes
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
-    slow_sizes: ClassVar[dict[type[Mechanism], tuple[dict[int, int], dict[int, int]]]] = {
-        PolicyGaussian: ({1: 4, 2: 4, 3: 3, 4: 1}, quick_sizes),
-        PolicyGreedy: ({1: 4, 2: 3, 3: 3, 4: 1}, quick_sizes),
-        DiscoverThenHit: ({1: 12, 2: 6}, {1: 4, 2: 2}),
-    }
+    shuffled_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3, 4: 1}
+    scored_sizes: ClassVar[dict[int, int]] = {1: 12, 2: 6}
+    quick_scored_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         """As any universe; with fewer users where laws take long."""
         super().__init__(mechanism, quick=quick)
-        for kind, sizes in self.slow_sizes.items():
-            if isinstance(mechanism, kind):
-                self._sizes = sizes[quick]
+        if self._hints.shuffles_users:
+            self._sizes = self.quick_sizes if quick else self.shuffled_sizes
+        elif self._hints.score_sd is not None:
+            self._sizes = self.quick_scored_sizes if quick else self.scored_sizes
 
     def families(self) -> Iterator[list[Data]]:
         """All that few users may hold; and many users of one set, with a few others."""
@@ -71,14 +69,15 @@ class OfContributions(Universe):
 
     def large(self) -> Iterator[list[Data]]:
         """Many users who hold one item, of one or two, unless they come in all orders."""
-        if not self._is_shuffled():
+        if not self._hints.shuffles_users:
             for n in self.large_sizes[-1 if self._quick else 0 :]:
                 yield [(n,)]
                 yield [(n, n, 0)]
 
     def wide(self) -> Iterator[list[Data]]:
         """Nobody, one user of each item, or many of the first; where nothing is drawn but picks."""
-        if isinstance(self.mechanism, tuple(self.slow_sizes)) or (self._quick and self._bound):
+        is_slow = self._hints.shuffles_users or self._hints.score_sd is not None
+        if is_slow or (self._quick and self._bound):
             return
         for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:
             alone = [2**item - 1 for item in range(n_items)]
@@ -103,17 +102,13 @@ class OfContributions(Universe):
     def _near(self) -> list[int]:
         """Numbers of users at a threshold, unless they come in all orders."""
         at = self._threshold()
-        if self._quick or at is None or at > _MOST_COPIES or self._is_shuffled():
+        if self._quick or at is None or at > _MOST_COPIES or self._hints.shuffles_users:
             return []
         return [math.ceil(at)]
 
-    def _is_shuffled(self) -> bool:
-        """Whether users come in a random order."""
-        return isinstance(self.mechanism, PolicyGaussian | PolicyGreedy)
-
     def _is_plain(self) -> bool:
         """Whether nothing is drawn but picks, so that there is time for one user more."""
-        return not (self._quick or self._bound or self._is_shuffled())
+        return not (self._quick or self._bound or self._hints.shuffles_users)
 
     def _is_small(self, data: Data) -> bool:
         """Whether there are few ways to bound the users' items, and to order the users."""
@@ -121,7 +116,7 @@ class OfContributions(Universe):
         sizes = (held.bit_count() for held in range(1, len(data) + 1))
         ways = [math.comb(size, min(size, bound)) ** n for size, n in zip(sizes, data, strict=True)]
         choices = int(math.prod(ways))
-        if self._is_shuffled():
+        if self._hints.shuffles_users:
             return choices * math.factorial(sum(data)) <= _MOST_ORDERS
         return choices <= _MOST_CHOICES
 
@@ -164,7 +159,7 @@ class OfContributions(Universe):
         for n_users in dict.fromkeys((0, 1, self._sampled_users())):
             alone = [n_users * (mask.bit_count() == 1) for mask in range(1, 2**n_items)]
             more = [n + (mask == held) for mask, n in enumerate(alone, start=1)]
-            yield (tuple(alone), tuple(more)), kinds_of([held >> i & 1 for i in range(n_items)])
+            yield (tuple(alone), tuple(more)), classes_of([held >> i & 1 for i in range(n_items)])
 
     def _sampled_users(self) -> int:
         """About the threshold, unless these are many; some, if there is none."""
@@ -193,8 +188,8 @@ class OfContributions(Universe):
 
     def written(self, data: Data) -> str:
         """How many hold which items, by their numbers."""
-        told = [f"{n} of {_items(held)}" for held, n in enumerate(data, start=1) if n]
-        return "(" + ", ".join(told or ["nobody"]) + ")"
+        sets = [f"{n} of {_items(held)}" for held, n in enumerate(data, start=1) if n]
+        return "(" + ", ".join(sets or ["nobody"]) + ")"
 
 
 def _items(held: int) -> str:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
-from shortlist.draws.exact_draws import Draws
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
-from shortlist.draws.reals import Floats, Ints
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism, Selection, require_bounded
+from shortlist.mechanisms.base import (
+    ADD_OR_REMOVE,
+    AuditHints,
+    Mechanism,
+    Selection,
+    require_bounded,
+)
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
@@ -163,6 +168,19 @@ class NoisyCounts(Mechanism):
     def cost(self) -> Cost:
         """The selection's, and the counts'."""
         return self._best.cost
+
+    def audit_hints(self) -> AuditHints:
+        """Those of the selection, tighter bounded; and the noise in the counts."""
+        inner = self.selection.audit_hints()
+        bounds = [b for b in (inner.user_bound, self.max_items_per_user) if b is not None]
+        return replace(
+            inner,
+            most_items=self.k,
+            user_bound=min(bounds, default=None),
+            score_sd=self.count_sd,
+            inner=self.selection,
+            coarse=None,
+        )
 
     def parameters(self) -> dict[str, object]:
         """All public parameters, those of the selection under its own name."""

@@ -1,0 +1,18 @@
+"""How good the answers are, beside what was published and beside what is possible."""
+
+from __future__ import annotations
+
+from bench.accuracy import bounds, choice, counts, ranking, top_k, tuning, unseen
+from bench.common.parts import Part
+
+__all__ = ["PARTS"]
+
+PARTS = {
+    "accuracy": Part(lambda asked: top_k.compare(asked.runs or 100)),
+    "errors": Part(lambda asked: counts.compare(asked.runs or 50)),
+    "unseen": Part(lambda asked: unseen.compare(asked.runs or 50)),
+    "choice": Part(lambda asked: choice.compare(asked.runs or 50)),
+    "ranking": Part(lambda asked: ranking.measure(asked.scale, asked.runs or 100)),
+    "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
+    "tuning": Part(lambda asked: tuning.compare(asked.runs or 20), apart=True),
+}

@@ -1,0 +1,19 @@
+"""How long things take, how much they read, and how much memory they hold."""
+
+from __future__ import annotations
+
+from bench.common.parts import Part
+from bench.speed import accesses, beside, counts, domain, stores, tables
+
+__all__ = ["PARTS"]
+
+PARTS = {
+    "speed": Part(lambda asked: tables.measure(asked.scale)),
+    "counts-speed": Part(lambda asked: counts.measure(asked.scale)),
+    "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
+    "store-speed": Part(lambda asked: stores.measure(asked.scale)),
+    "accesses": Part(lambda asked: accesses.measure(asked.scale, asked.runs or 30)),
+    "beside": Part(
+        lambda asked: beside.measure(asked.commit, asked.scale, asked.runs or 15), apart=True
+    ),
+}

@@ -1,0 +1,192 @@
+"""How fast it is, beside the exact, non-private answer of the engine that reads the tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+import shortlist as sl
+from bench.common import report, samples
+from bench.common.lines import Line, frame, ratio_line, timed_line
+from bench.common.timing import command, in_turns, peak_memory, timed
+from shortlist.draws import ExactDraws
+from shortlist.evidence import WeightedHistogram
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms import (
+    DiscoverThenRank,
+    PolicyGaussian,
+    PolicyGreedy,
+    WeightedGaussian,
+)
+from shortlist.mechanisms.weighted_gaussian import discover
+from shortlist.table import open_table
+
+__all__ = ["measure"]
+
+K = 100
+ASKED = {"epsilon": 1.0, "delta": 1e-6}
+BOUND = 100
+TEXT_SHARE = 0.25  # of the large table's rows, in the text one: writing names takes longest
+
+
+def measure(scale: float = 1.0) -> None:
+    """Generate the tables, measure, print and write; leaves nothing but the results."""
+    lines: list[Line] = []
+    stages: list[Line] = []
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        million = samples.write(samples.MILLION.scaled(scale), "text", folder)
+        lines += [_question("1 M rows of text", million, runs=9, aim=0.25)]
+        stages += _stages("1 M rows of text", million, runs=9)
+        lines += _processes(million)
+        for kind in samples.KINDS:
+            share = TEXT_SHARE if kind == "text" else 1.0
+            shape = samples.TWENTY_MILLION.scaled(scale * share)
+            path = samples.write(shape, kind, folder)
+            title = f"{20 * share:g} M rows, {'text' if kind == 'text' else f'{kind} integers'}"
+            dense = kind == "dense"
+            lines += [_question(title, path, runs=5 if dense else 3, aim=0.6 if dense else None)]
+            if dense:
+                lines += [ratio_line(lines[-1], aim=0.5)]
+            stages += _stages(title, path, runs=5 if dense else 2)
+            lines += [_memory(title, path, shape.rows, aim=12.0 if dense else None)]
+            path.unlink()
+    lines += _arrays(scale)
+    _tell(lines, stages, scale)
+
+
+def _tell(lines: list[Line], stages: list[Line], scale: float) -> None:
+    figures = frame(lines)
+    parts = frame(stages).select("job", "median", "quartile 1", "quartile 3", "unit")
+    settings = (
+        f"Generated tables from a fixed seed, at scale {scale:g}: Zipf popularity and activity, "
+        f"rows in random order. top_k: k={K}, epsilon={ASKED['epsilon']:g}, "
+        f"delta={ASKED['delta']:g}, max_items_per_user={BOUND}, a fresh source each time. One run "
+        "to warm up, then in turns with what stands beside it. exact: Polars' "
+        "`group_by(item).agg(user.n_unique()).top_k`, not private, of the same file."
+    )
+    tables = {"Figures": figures, "Where the time goes": parts}
+    report.write("speed", "Speed and memory", tables, [settings])
+
+
+# Whole questions
+
+
+def _top_k(path: Path) -> Callable[[], object]:
+    return lambda: sl.pairs(path, user="user", item="item").top_k(K, **ASKED)
+
+
+def _exact(path: Path) -> Callable[[], object]:
+    users = pl.col("user").n_unique()
+    query = pl.scan_parquet(path).group_by("item").agg(users).top_k(K, by="user")
+    return query.collect
+
+
+def _question(title: str, path: Path, *, runs: int, aim: float | None) -> Line:
+    taken = in_turns({"ours": _top_k(path), "exact": _exact(path)}, runs=runs)
+    return timed_line(f"top_k, {title}", taken["ours"], "exact", taken["exact"], aim=aim)
+
+
+def _processes(path: Path) -> list[Line]:
+    shortlist = str(Path(sys.executable).with_name("shortlist"))
+    asked = [f"-k{K}", *(f"--{name}={value}" for name, value in ASKED.items())]
+    jobs = {
+        "whole": command(shortlist, "top-k", str(path), "--user=user", "--item=item", *asked),
+        "help": command(shortlist, "--help"),
+        "import": command(sys.executable, "-c", "import shortlist"),
+        "nothing": command(sys.executable, "-c", "pass"),
+    }
+    taken = in_turns(jobs, runs=7)
+    bare = "bare Python", taken["nothing"]
+    return [
+        timed_line("shell: shortlist top-k, 1 M rows of text", taken["whole"], aim=1.0),
+        timed_line("shell: shortlist --help", taken["help"], *bare, aim=0.4),
+        timed_line("shell: import shortlist", taken["import"], *bare, aim=0.1),
+    ]
+
+
+def _memory(title: str, path: Path, rows: int, *, aim: float | None) -> Line:
+    ours, theirs = (peak_memory(job, str(path)) / rows for job in ("top_k", "read"))
+    job = f"top_k, {title}: peak memory over the engine's read"
+    return Line(job, ours - theirs, unit="B/row", beside="read", other=theirs, aim=aim)
+
+
+# Parts
+
+
+def _stages(title: str, path: Path, *, runs: int) -> list[Line]:
+    """The parts of `top_k`, each timed by itself."""
+    mechanism = DiscoverThenRank(k=K, max_items_per_user=BOUND, **ASKED)
+    draws = ExactDraws()
+
+    def read_and_code() -> tuple[object, ...]:
+        return open_table(path, user="user", items=["item"]).pairs()
+
+    users, items = open_table(path, user="user", items=["item"]).pairs()
+
+    def group() -> Contributions:
+        codes = users.codes, items.codes
+        return Contributions.of_rows(*codes, n_users=users.size, n_items=items.size)
+
+    held = group()
+    evidence = held.bounded(BOUND, draws).weigh()
+    parts = {
+        "reading alone": pl.scan_parquet(path).select("user", "item").collect,
+        "reading and coding": read_and_code,
+        "grouping": group,
+        "bounding and weights": lambda: held.bounded(BOUND, draws).weigh(),
+        "calibrating": lambda: DiscoverThenRank(
+            k=K, max_items_per_user=BOUND, **ASKED
+        ).parameters(),
+        "mechanism": lambda: mechanism.select(evidence, draws),
+    }
+    return [timed_line(f"{title}: {name}", timed(job, runs=runs)) for name, job in parts.items()]
+
+
+def _arrays(scale: float) -> list[Line]:
+    draws = ExactDraws()
+    n = int(943_522 * scale)
+    users, items, n_users, n_items = samples.coded_pairs(n)
+    held = Contributions.of_rows(users, items, n_users=n_users, n_items=n_items)
+    bounded = timed(lambda: held.bounded(BOUND, draws).weigh(), runs=21)
+    lines = [timed_line(f"bounding and weighting {n:,} coded pairs", bounded, aim=0.05)]
+    lines += _domains(held, n)
+
+    n = int(1_000_000 * scale)
+    weights, counts = samples.positive_weights(n)
+    evidence = WeightedHistogram(weights, counts, BOUND)
+    domain = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
+    coin = timed(lambda: discover(weights, domain.sigma, domain.threshold, draws), runs=21)
+    scored = timed(lambda: domain.select(evidence, draws), runs=21)
+    lines += [timed_line(f"drawing the set from {n:,} items", coin, aim=0.05)]
+    lines += [timed_line(f"the same with scores: WeightedGaussian.select, {n:,} items", scored)]
+    for way, k in {"peeled": K, "by the mean": n // 50}.items():
+        mechanism = DiscoverThenRank(k=k, max_items_per_user=BOUND, **ASKED)
+        times = timed(lambda: mechanism.select(evidence, draws), runs=11)  # noqa: B023 - now
+        lines += [timed_line(f"DiscoverThenRank.select, {n:,} items, k={k:,} ({way})", times)]
+    return lines
+
+
+def _domains(held: Contributions, n: int) -> list[Line]:
+    """Domain discovery, from the users' sets to the selected items."""
+    draws = ExactDraws()
+    weighted = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
+    gaussian = PolicyGaussian(max_items_per_user=BOUND, **ASKED)
+    greedy = PolicyGreedy(**ASKED)
+    taken = in_turns(
+        {
+            "WeightedGaussian": lambda: weighted.select(held.bounded(BOUND, draws).weigh(), draws),
+            "PolicyGaussian": lambda: gaussian.select(held, draws),
+            "PolicyGreedy": lambda: greedy.select(held, draws),
+        },
+        runs=21,
+    )
+    beside = "WeightedGaussian", taken.pop("WeightedGaussian")
+    return [
+        timed_line(f"{name}, {n:,} coded pairs", times, *beside, aim=0.15)
+        for name, times in taken.items()
+    ]

@@ -1,0 +1,127 @@
+"""The options that every question has, and those of the audit, with their help."""
+
+from enum import StrEnum
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortlist.cli._builders import ANSWER, PRIVACY, TESTS, flag, valued, whole
+
+
+def _separator(text: str) -> str:
+    """A separator; a tab can be written as it is in other languages, or by its name."""
+    return "\t" if text in (r"\t", "tab") else text
+
+
+class Form(StrEnum):
+    """How an answer is printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def _form(text: str) -> Form:
+    """The form of that name; what is none is quoted."""
+    if text in list(Form):
+        return Form(text)
+    known = f"{', '.join(list(Form)[:-1])} or {list(Form)[-1]}"
+    raise typer.BadParameter(f'"{text}" is not known. It must be {known}.')
+
+
+Separator = Annotated[
+    str | None,
+    valued(
+        "CHARACTER",
+        r"The character between fields of CSV and text files, such as ';', or \t for a tab.",
+        parser=_separator,
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    valued("FORMAT", "The format of standard input: csv (the default), tsv, ndjson or parquet."),
+]
+Option = Annotated[
+    list[str] | None,
+    valued(
+        "NAME=VALUE",
+        "With --mechanism: an option of that mechanism's own, such as choice_share=0.2. Repeat it "
+        "for several.",
+        PRIVACY,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    valued(
+        "FILE",
+        "Save the answer too, as .json or .parquet (all of it), .md (with the guarantee) or .csv "
+        "(without it). With -, save nothing, and print the whole answer.",
+        ANSWER,
+    ),
+]
+Overwrite = Annotated[bool, flag("--overwrite", "Let --output replace a file.")]
+Format = Annotated[
+    Form | None,
+    valued(
+        "NAME",
+        "Print it as table (the default), csv (without the guarantee), json or markdown.",
+        ANSWER,
+        "--format",
+        parser=_form,
+    ),
+]
+Json = Annotated[bool, flag("--json", "The same as --format json.")]
+DryRun = Annotated[
+    bool,
+    flag(
+        "--dry-run",
+        "Only say what the answer would cost, how large the noise is, and what an item needs to be "
+        "named. No row is read and nothing is spent.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    valued(
+        "N",
+        "Draw the noise from a seed: the same answer each time, and no privacy at all.",
+        TESTS,
+        parser=whole,
+    ),
+]
+NotPrivate = Annotated[bool, flag("--not-private", "Required with --seed.", TESTS)]
+
+EVERY = [
+    Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+    for name, kind, default in (
+        ("separator", Separator, None),
+        ("input_format", InputFormat, None),
+        ("option", Option, None),
+        ("output", Output, None),
+        ("overwrite", Overwrite, False),
+        ("form", Format, None),
+        ("as_json", Json, False),
+        ("dry_run", DryRun, False),
+        ("seed", Seed, None),
+        ("not_private", NotPrivate, False),
+    )
+]
+"""The arguments that all questions have in common."""
+
+# The audit
+
+AuditMechanism = Annotated[
+    str | None,
+    typer.Argument(metavar="MECHANISM", help="A mechanism, such as peeling. By default all."),
+]
+AuditJson = Annotated[bool, flag("--json", "Print JSON.")]
+Quick = Annotated[bool, flag("--quick", "Few parameters and small inputs: seconds, not minutes.")]
+Statistical = Annotated[
+    bool,
+    flag(
+        "--statistical",
+        "Check samples of the code's output rather than its exact output laws.",
+    ),
+]

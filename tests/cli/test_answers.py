@@ -1,0 +1,251 @@
+"""The command as a user meets it: its answers."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+
+from helpers.command import (
+    COLUMNS,
+    IN_TABLE,
+    ITEMS,
+    STORED,
+    count,
+    domain,
+    hitting_set,
+    in_store,
+    top_k,
+)
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+def test_top_k_is_printed_with_its_guarantee(run, file):
+    status, out, err = run(*top_k(file))
+    assert (status, err) == (0, "")
+    lines = out.split("\n")
+    assert lines[0] == "top-k: 2 items"
+    assert [line.split()[:2] for line in lines[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "epsilon=5.0, delta=1e-06" in out
+    assert 'all rows of any one "user"' in out
+    assert out.endswith("\nRunning it again spends the budget again.\n")
+    assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
+
+
+def test_domain_is_printed_harmlessly(run, file):
+    status, out, err = run(*domain(file))
+    assert (status, err) == (0, "")
+    for item in ("007", "[bold]x[/]", r"\x1b[31m日本", "e\u0301te\u0301"):
+        assert f"   {item} " in out
+
+
+def test_numbers_have_sensible_digits(run, file):
+    _, out, _ = run(*top_k(file))
+    numbers = re.findall(r"\d+\.\d+", out)
+    assert max(len(number.lstrip("0.").replace(".", "")) for number in numbers) <= 5
+
+
+def test_fewer_than_asked_for_is_said(run, file):
+    _, out, _ = run(*top_k(file, k=9))
+    assert out.startswith("top-k: 5 items\n")
+    fewer = (
+        "Fewer than 9 came out: no other item could be named with this privacy. A larger epsilon"
+    )
+    assert fewer in " ".join(out.split())
+    assert "Fewer" not in run(*top_k(file, k=5))[1]
+
+
+def test_json_and_nothing_else(run, file, tmp_path):
+    saved = tmp_path / "saved.json"
+    status, out, err = run(*top_k(file, "--json", "--output", saved))
+    assert status == 0
+    release = json.loads(out)
+    assert [item["title"] for item in release["items"]] == ["007", "7"]
+    assert release["guarantee"]["private"] is True
+    assert err == f"Saved as {saved}.\n"
+    assert json.loads(saved.read_text()) == release
+
+
+def test_what_is_printed_can_be_saved(run, file, tmp_path):
+    saved = tmp_path / "titles.csv"
+    status, out, err = run(*domain(file, "--output", saved))
+    assert (status, err) == (0, f"Saved as {saved}.\n")
+    assert out.startswith("domain: 5 items\n")
+    assert pl.read_csv(saved, infer_schema=False)["title"].to_list() == ITEMS
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "ndjson"])
+def test_a_glob_of_files(run, plays, tmp_path, suffix):
+    for part in (0, 1):
+        getattr(plays[part::2], f"write_{suffix}")(tmp_path / f"part-{part}.{suffix}")
+    status, out, _ = run(*domain(tmp_path / f"part-*.{suffix}", "--json"))
+    assert status == 0
+    assert [item["title"] for item in json.loads(out)["items"]] == ITEMS
+
+
+def test_items_of_several_columns(run, plays, tmp_path):
+    path = tmp_path / "pages.csv"
+    plays.with_columns(page=pl.lit(1)).write_csv(path)
+    status, out, _ = run(*domain(path, "--item", "page", "--json"))
+    release = json.loads(out)
+    assert (status, release["columns"]["items"]) == (0, ["title", "page"])
+    assert (release["items"][0]["title"], release["items"][0]["page"]) == ("007", "1")
+
+
+def test_public_items_from_a_file(run, file, tmp_path):
+    known = tmp_path / "known.csv"
+    known.write_text("title\nnobody\n7\n007\n")
+    words = ["top-k", file, *COLUMNS, "-k", 2, "--epsilon", 5, "--public-items", known]
+    status, out, _ = run(*words)
+    assert status == 0
+    assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "the list of public items does not depend on this table" in " ".join(out.split())
+    assert run(*words, "--mechanism", "peeling")[0] == 0
+    bound = ["--max-items-per-user", 1]
+    status, out, _ = run(*words, "--mechanism", "one-shot-laplace", *bound)
+    assert status == 0
+    assert "max_items_per_user=1" in " ".join(out.split())
+    assert run(*words, *bound)[0] == 2
+    assert "no user is bounded" in run(*words, "--mechanism", "peeling", *bound)[2]
+
+
+def test_a_hitting_set(run, file, tmp_path):
+    # Nobody holds two items: the most common ones reach most people.
+    status, out, err = run(*hitting_set(file))
+    assert (status, err) == (0, "")
+    assert out.startswith("hitting-set: 2 items\n")
+    assert [line.split()[:2] for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    known = tmp_path / "known.csv"
+    known.write_text("title\nnobody\n7\n007\n")
+    status, out, _ = run(*hitting_set(file, "--public-items", known, "--json"))
+    assert (status, json.loads(out)["mechanism"]["name"]) == (0, "UserPeeling")
+    assert [item["title"] for item in json.loads(out)["items"]] == ["007", "7"]
+    bound = ["--max-items-per-user", 1]
+    status, _, err = run(*hitting_set(file, "--public-items", known, *bound))
+    assert (status, "no user is bounded; omit it." in err) == (2, True)
+
+
+def test_a_hitting_set_of_fewer_items_says_so(run, file):
+    for words in ([], ["--mechanism", "user-peeling"]):
+        status, out, _ = run(*hitting_set(file, *words, k=9))
+        assert (status, out.startswith("hitting-set: 5 items\n")) == (0, True)
+        assert "Fewer than 9 came out: no other item" in out
+        plan = run(*hitting_set(file, *words, "--dry-run", k=1))[1]
+        assert "1 item is picked" in plan or "1 is picked one after another" in plan
+
+
+@pytest.mark.parametrize("name", [None, "discover-then-hit", "user-peeling"])
+def test_a_hitting_set_of_private_items_without_delta_says_why(complaint, file, name):
+    words = [] if name is None else ["--mechanism", name]
+    told = complaint("hitting-set", file, *COLUMNS, "-k", 2, "--epsilon", 1, *words)
+    assert told.startswith("--delta is needed, because the items are private: add --delta 1e-6.")
+    assert told.endswith("If everybody knows the items, give --public-items FILE instead.")
+
+
+def test_a_bound_that_has_no_effect_is_said_to_have_none(run, file):
+    words = ["--mechanism", "policy-greedy", "--max-items-per-user", 2, "--dry-run"]
+    assert "a bound on items per user has no effect" in " ".join(
+        run(*domain(file, *words))[1].split()
+    )
+
+
+def test_a_histogram_with_its_items_public(run, readers):
+    status, out, err = run(*count(readers, IN_TABLE))
+    assert (status, err) == (0, "")
+    assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    words = " ".join(out.split())
+    assert 'one user, who is in each count of "readers" at most once' in words
+    assert 'the item column "title" is public' in words
+
+
+def test_a_histogram_with_public_items_from_a_file(run, readers, tmp_path):
+    known = tmp_path / "known.csv"
+    known.write_text("title\nnobody\n7\n007\n")
+    status, out, _ = run(*count(readers, "--public-items", known, "--json", k=3))
+    assert status == 0
+    assert [item["title"] for item in json.loads(out)["items"]] == ["007", "7", "nobody"]
+
+
+def test_a_histogram_with_private_items(run, readers):
+    status, out, _ = run(*count(readers, "--delta", "1e-6", "--max-items-per-user", 3, "--json"))
+    assert status == 0
+    release = json.loads(out)
+    assert [item["title"] for item in release["items"]] == ["007", "7"]
+    assert release["mechanism"]["name"] == "LimitedDomain"
+    assert release["mechanism"]["parameters"]["max_items_per_user"] == 3
+    assert release["guarantee"]["assumes"][-1] == "each user is in at most 3 counts"
+
+
+def test_a_store(run, database):
+    database.store(STORED).prepare()
+    status, out, err = run(*in_store(database.url))
+    assert (status, err) == (0, "")
+    assert [line.split() for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    assert "the items of the store are public" in " ".join(out.split())
+    assert "s3cret" not in out
+
+
+def test_accesses_are_shown_on_request_beside_the_release(run, database):
+    database.store(STORED).prepare()
+    status, out, err = run(*in_store(database.url, "--show-accesses", "--json"))
+    assert status == 0
+    assert json.loads(out)["guarantee"]["private"] is True
+    assert re.fullmatch(
+        r"Counts read: \d+ in falling order, \d+ by id\. That depends on private data: keep it to "
+        r"yourself\.\n",
+        err,
+    )
+    assert "read" not in out
+
+
+def test_noisy_counts(run, file, readers):
+    for words in (count(readers, IN_TABLE), top_k(file)):
+        status, out, _ = run(*words, "--count-share", "0.3", "--json")
+        release = json.loads(out)
+        assert status == 0
+        assert release["scores"]["unit"] == "noisy count"
+        assert all(float(item["count"]).is_integer() for item in release["items"])
+        status, out, _ = run(*words, "--count-share", "0.3", "--dry-run")
+        assert (status, "standard deviation" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["joint-or-peel", "joint", "joint-permute-and-flip", "permute-and-flip", "peeling", "gamma"],
+)
+def test_a_mechanism_for_public_items_by_name(run, readers, name):
+    status, out, _ = run(*count(readers, IN_TABLE, "--json", "--mechanism", name))
+    assert status == 0
+    assert json.loads(out)["mechanism"]["name"].lower() == name.replace("-", "")
+
+
+@pytest.mark.parametrize(
+    "name", ["discover-then-rank", "weighted-gaussian-peeling", "limited-domain"]
+)
+def test_a_mechanism_by_name(run, file, name):
+    status, out, _ = run(*top_k(file, "--json", "--mechanism", name))
+    assert status == 0
+    assert json.loads(out)["mechanism"]["name"].lower() == name.replace("-", "")
+
+
+@pytest.mark.parametrize("name", ["weighted-gaussian", "policy-gaussian", "policy-greedy"])
+def test_a_mechanism_of_a_domain_by_name(run, file, name):
+    status, out, _ = run(*domain(file, "--json", "--mechanism", name))
+    assert status == 0
+    release = json.loads(out)
+    assert release["mechanism"]["name"].lower() == name.replace("-", "")
+    assert (release["scores"] is not None) is (name == "weighted-gaussian")
+
+
+def test_a_seed_needs_a_word(run, complaint, file):
+    seeded = [*domain(file), "--seed", 1]
+    assert complaint(*seeded).startswith("--seed 1: whoever knows the seed can undo the noise")
+    assert "--not-private" in complaint(*seeded, "--dry-run")
+    assert "0 or more" in complaint(*domain(file), "--seed", -1, "--not-private")
+    assert complaint(*domain(file), "--not-private").startswith("--not-private goes with --seed")
+    first = run(*seeded, "--not-private")
+    assert first[0] == 0
+    assert first[1].count("not private: the noise came from a seed") == 2
+    assert first == run(*seeded, "--not-private")
+    assert run(*domain(file), "--json")[1] != run(*domain(file), "--json")[1]

@@ -1,0 +1,81 @@
+"""A dry run says what would be asked, checks it, and reads no row."""
+
+import json
+import re
+
+import pytest
+
+from helpers.command import IN_TABLE, PRIVACY, STORED, count, domain, in_store, top_k
+from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
+from shortlist.engines.histogram_in_memory import HistogramInMemory
+from shortlist.engines.indexed_store import IndexedStore
+from shortlist.engines.rows_in_memory import RowsInMemory
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+ENGINES = (RowsInMemory, HistogramInMemory, ComparisonsInMemory, IndexedStore)
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Nobody may read a row."""
+    for kind in ENGINES:
+        monkeypatch.setattr(kind, "show", lambda *_: pytest.fail("rows are read"))
+
+
+@pytest.mark.usefixtures("unread")
+def test_a_dry_run_reads_nothing(run, file, tmp_path):
+    (tmp_path / "known.csv").write_text("title\na\nb\n")
+    status, out, err = run(*top_k(file, "--dry-run", "--public-items", tmp_path / "known.csv"))
+    assert (status, err) == (0, "")
+    assert out.startswith("No row was read and nothing was spent.\n\ntop-k by JointOrPeel.\n")
+    status, out, err = run(*top_k(file, "--dry-run"))
+    assert (status, err) == (0, "")
+    said = " ".join(out.split())
+    for part in ("This run costs (5, 1e-06).", "as rho = 0.", "standard deviation", "at least"):
+        assert part in said
+    assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\. ", said)
+    assert all(len(line) <= 80 for line in out.split("\n"))
+
+
+@pytest.mark.usefixtures("unread")
+def test_a_dry_run_for_a_histogram_reads_nothing(run, readers):
+    for more, name in (([IN_TABLE], "JointOrPeel"), (["--delta", "1e-6"], "LimitedDomain")):
+        status, out, err = run(*count(readers, "--dry-run", *more))
+        assert (status, err) == (0, "")
+        assert out.startswith(f"No row was read and nothing was spent.\n\ntop-k by {name}.\n")
+
+
+@pytest.mark.usefixtures("unread")
+def test_a_dry_run_for_a_store_reads_no_row(run, database):
+    database.store(STORED)
+    status, out, err = run(*in_store(database.url, "--dry-run"))
+    assert (status, err) == (0, "")
+    assert out.startswith("No row was read and nothing was spent.\n\ntop-k by ThresholdTopK.\n")
+
+
+@pytest.mark.usefixtures("unread")
+def test_a_dry_run_in_json(run, file):
+    status, out, _ = run(*domain(file, "--dry-run", "--json"))
+    assert status == 0
+    plan = json.loads(out)
+    assert plan["question"] == {"name": "domain"}
+    assert plan["mechanism"]["name"] == "WeightedGaussian"
+    assert plan["mechanism"]["parameters"]["sigma"] > 0
+    assert plan["guarantee"]["cost"]["name"] == "Gaussian"
+    assert plan["guarantee"]["epsilon"] == 5
+    assert "people who hold nothing else" in plan["explanation"][-1]
+
+
+def test_a_dry_run_checks_that_file_and_columns_exist(complaint, file):
+    said = complaint(*domain("no such.parquet", "--dry-run"))
+    assert said == '"no such.parquet" does not exist; check the path.'
+    words = ["domain", file, "--user", "usr", "--item", "title", *PRIVACY, "--dry-run"]
+    assert '--user "usr" is not a column' in complaint(*words)
+    said = complaint(*in_store("sqlite:///no such.db", "--dry-run"))
+    assert said.startswith('--store "sqlite:///no such.db" does not exist')
+
+
+def test_a_dry_run_checks_every_argument(complaint, file):
+    assert "epsilon" in complaint(*domain(file, "--dry-run", "--epsilon", 0))
+    assert "no folder/x.csv" in complaint(*domain(file, "--dry-run", "--output", "no folder/x.csv"))

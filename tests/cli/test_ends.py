@@ -1,0 +1,221 @@
+"""How the command ends, when it is interrupted, fails or cannot print."""
+# ruff: noqa: S603 - the program that is run is our own
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from helpers.command import domain, top_k
+from helpers.refusals import MARKER
+from shortlist import cli
+from shortlist.cli import answer, failure, request
+from shortlist.errors import SPENT, InputError
+from shortlist.plan import Plan
+
+PROGRAM = [sys.executable, "-m", "shortlist"]
+needs_sh = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+# Other ends
+
+
+def test_an_interruption_is_one_line(complaint, file, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plan, "run", interrupted)
+    assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
+    monkeypatch.undo()
+    monkeypatch.setattr(request.Request, "__init__", interrupted)
+    assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError(MARKER), "something went wrong inside (ValueError); please report it."),
+        (BaseException(MARKER), "something went wrong inside (BaseException); please report it."),
+        (MemoryError(MARKER), "there is not enough memory for this table."),
+    ],
+)
+def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Plan, "run", fail)
+    monkeypatch.setattr(failure, "discard_output", lambda: None)
+    assert complaint(*domain(file), status=1) == said
+
+
+def test_no_spinner_where_nobody_watches(monkeypatch, capfd):
+    monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("a spinner waits"))
+    with answer._spinner():
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+@contextlib.contextmanager
+def terminal(monkeypatch):
+    """Let standard error be a terminal; what it shows is read from the number that is given."""
+    shown, screen = pytest.importorskip("pty").openpty()
+    before = os.dup(2)
+    os.dup2(screen, 2)
+    try:
+        with os.fdopen(screen, "w") as stderr, monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", stderr)
+            patch.setenv("TERM", "xterm")
+            yield shown
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(shown)
+
+
+def test_a_spinner_turns_after_one_second_and_what_a_library_writes_is_lost(monkeypatch):
+    waits = []
+
+    class Now:
+        def __init__(self, seconds, action):
+            waits.append(seconds)
+            self.start, self.cancel, self.join = action, lambda: None, lambda: None
+
+    monkeypatch.setattr(threading, "Timer", Now)
+    with terminal(monkeypatch) as screen:
+        with answer._spinner(), answer._without_panics():
+            os.write(2, b"panicked")
+        os.write(2, b"afterwards")
+        shown = b""
+        while not shown.endswith(b"afterwards"):  # a terminal hands over what it has, bit by bit
+            shown += os.read(screen, 65536)
+    assert waits == [1.0]
+    assert b"Reading and selecting" in shown
+    assert b"panicked" not in shown
+
+
+def test_stderr_is_itself_again_after_a_failure(file, monkeypatch, capfd):
+    def panic(*_, **__):
+        os.write(2, b"thread panicked")
+        raise InputError("damaged.")
+
+    monkeypatch.setattr(Plan, "run", panic)
+    monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, domain(file))])
+    assert cli.exit_status() == 2
+    os.write(2, b"heard")
+    assert capfd.readouterr() == ("", "shortlist: damaged.\nheard")
+
+
+# As a process
+
+
+def process(*words, **options):
+    environment = os.environ | options.pop("env", {})
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen([*PROGRAM, *map(str, words)], env=environment, **streams)
+
+
+def test_it_runs_as_a_module(file):
+    running = process(*top_k(file))
+    out, err = running.communicate()
+    assert (running.returncode, err) == (0, b"")
+    assert out.decode().startswith("top-k: 2 items\n")
+
+
+def test_a_terminal_that_knows_no_unicode(file):
+    running = process(*domain(file), env={"PYTHONIOENCODING": "ascii"})
+    out, err = running.communicate()
+    assert (running.returncode, err) == (0, b"")
+    assert rb"\x1b[31m\u65e5\u672c" in out
+
+
+def test_a_panic_inside_polars_is_one_line(tmp_path):
+    path = tmp_path / "damaged.parquet"
+    frame = pl.DataFrame({"user": [f"u{i}" for i in range(50)], "title": ["a"] * 50})
+    frame.write_parquet(path, compression="uncompressed")
+    fifty_values_of_six_bits = b"\x02\0\0\0\x64\x01\x06"
+    of_too_many_bits = b"\x02\0\0\0\x64\x01\x44"
+    path.write_bytes(path.read_bytes().replace(fifty_values_of_six_bits, of_too_many_bits))
+    running = process(*domain(path))
+    out, err = running.communicate()
+    assert (running.returncode, out, err.count(b"\n")) == (2, b"", 1)
+    assert b"cannot be read to its end" in err
+
+
+def closed(stream, *words):
+    """As a process started with that stream closed."""
+    shell = ["sh", "-c", f'exec "$@" {stream}', "sh", *PROGRAM, *map(str, words)]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@needs_sh
+@pytest.mark.parametrize("words", [["--help"], ["--version"], domain("none.csv")])
+def test_stdout_is_closed(words):
+    status, out, err = closed(">&-", *words)
+    assert (status, out) == (2, "")
+    assert err.startswith("shortlist: standard output is closed")
+    assert err.count("\n") == 1
+
+
+@needs_sh
+def test_stdout_is_closed_and_there_is_an_output(file, tmp_path):
+    saved = tmp_path / "kept.csv"
+    assert closed(">&-", *domain(file, "--output", saved)) == (0, "", f"Saved as {saved}.\n")
+    assert saved.read_text().count("\n") == 6
+
+
+@needs_sh
+@pytest.mark.parametrize("streams", ["2>&-", "<&- 2>&-"])
+def test_stderr_is_closed(file, streams):
+    status, out, _ = closed(streams, *domain(file))
+    assert status == 0
+    assert out.startswith("domain: 5 items\n")
+    assert closed(streams, "domain") == (2, "", "")
+
+
+def test_a_reader_that_goes_away(file, tmp_path):
+    running = process(*domain(file, "--output", tmp_path / "kept.csv"))
+    running.stdout.close()
+    assert running.stderr.read().startswith(b"Saved as")
+    running.stderr.close()
+    assert running.wait() == 1
+    assert (tmp_path / "kept.csv").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_an_answer_that_cannot_be_printed_is_saved(file, tmp_path):
+    with Path("/dev/full").open("wb") as full:
+        running = process(*domain(file, "--output", tmp_path / "kept.csv"), stdout=full)
+        _, err = running.communicate()
+    assert running.returncode == 2
+    assert b"could not be printed: No space left on device." in err
+    assert (tmp_path / "kept.csv").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+def test_ctrl_c_while_data_is_read(file):
+    code = """
+import os, signal, sys
+import polars as pl
+from shortlist.cli import main
+
+collect = pl.LazyFrame.collect
+
+def interrupted(self, **options):
+    signalled = lambda rows: (os.kill(os.getpid(), signal.SIGINT), rows)[1]
+    return collect(self.map_batches(signalled), **options)
+
+pl.LazyFrame.collect = interrupted
+main()
+"""
+    words = [sys.executable, "-c", code, *map(str, domain(file))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stdout == ""
+    assert done.stderr == f"shortlist: interrupted; nothing was released. {SPENT}\n"

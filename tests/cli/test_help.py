@@ -1,0 +1,63 @@
+"""What the command says of itself."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from shortlist.mechanisms.registry import mechanism_named, mechanism_names
+from shortlist.questions import Domain, HittingSet, Rank, TopK
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+def test_version(run):
+    status, out, _ = run("--version")
+    assert status == 0
+    assert re.fullmatch(r"shortlist \d+\.\d+\.\d+\n", out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]),
+        *(["hitting-set", "--help"], ["rank", "-h"]),
+    ],
+)
+def test_help_fits_and_has_an_example(run, words):
+    status, out, err = run(*words)
+    assert (status, err) == (0, "")
+    command = words[0] if len(words) > 1 else "top-k"
+    table = "plays.parquet --user user --item title"
+    if command == "rank":
+        table = "games.csv --winner won --loser lost"
+    assert f" shortlist {command} {table} \\\n" in re.sub(" +\n", "\n", out)
+    assert all(len(line) <= 80 for line in out.split("\n"))
+    assert "bool" not in out
+    assert not set("<>{}") & set(out)
+
+
+def test_help_names_the_mechanisms(run):
+    names = set(mechanism_names())
+    for question in (TopK, Domain, HittingSet, Rank):
+        said = set(re.findall(r"[\w-]+", run(question.name, "--help")[1]))
+        taken = {name for name in names if mechanism_named(name).question is question}
+        assert said & names == taken != set()
+
+
+def test_without_a_command_there_is_help(run):
+    status, out, err = run()
+    assert (status, err) == (2, "")
+    assert "Usage: shortlist" in out
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from shortlist.cli import exit_status; sys.argv[1:] = ['top-k', '--help'];"
+        "exit_status();"
+        "print({'numpy', 'scipy', 'polars', 'numba', 'narwhals', 'flint'} & set(sys.modules))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    assert done.stdout.endswith("\nset()\n")

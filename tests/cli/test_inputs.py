@@ -1,0 +1,49 @@
+"""What the command reads: the standard input, directories, packed files."""
+
+import gzip
+import io
+import json
+
+import pytest
+
+from helpers.command import domain, top_k
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+@pytest.mark.parametrize(
+    ("options", "separator"),
+    [
+        ([], ","),
+        (["--input-format", "csv", "--separator", ";"], ";"),
+        (["--input-format", "tsv"], "\t"),
+        (["--separator", r"\t"], "\t"),
+        (["--separator", "tab"], "\t"),
+    ],
+)
+def test_what_is_piped_in(run, monkeypatch, options, separator):
+    rows = "".join(f"u{i}{separator}007\n" for i in range(3000))
+    content = f"user{separator}title\n{rows}".encode()
+    for words in (top_k("-", *options, k=1), domain("-", *options)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        status, out, err = run(*words, "--json")
+        assert (status, err) == (0, "")
+        assert [item["title"] for item in json.loads(out)["items"]] == ["007"]
+
+
+@pytest.mark.parametrize("given", ["directory", "gzip"])
+def test_other_files(run, tmp_path, given):
+    rows = b"".join(b"u%d;007\n" % i for i in range(3000))
+    file = tmp_path / "t.csv.gz"
+    file.write_bytes(gzip.compress(b"user;title\n" + rows))
+    given = tmp_path if given == "directory" else file
+    status, out, _ = run(*top_k(given, "--separator", ";", "--json", k=1))
+    assert (status, [item["title"] for item in json.loads(out)["items"]]) == (0, ["007"])
+
+
+def test_a_ranking_of_what_is_piped_in(run, monkeypatch):
+    content = b"won\tlost\n" + b"007\t7\n" * 900
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    words = ["rank", "-", "--winner", "won", "--loser", "lost", "--public-items-in-table"]
+    status, out, _ = run(*words, "--input-format", "tsv", "-k", 1, "--epsilon", 1, "--json")
+    assert (status, [item["item"] for item in json.loads(out)["items"]]) == (0, ["007"])

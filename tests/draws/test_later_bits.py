@@ -1,0 +1,279 @@
+"""Where the first bits do not decide, the later ones do; and slow is as fast."""
+
+import math
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.drawn import ONE, TOP, fixed
+from helpers.exactness import Script, agreeing, ints
+from shortlist.draws import ExactDraws
+from shortlist.draws._uniform import Uniform, is_positive, settle
+from shortlist.draws.noise import Normal
+from shortlist.draws.reals import ExponentialWeights, NormalCDF
+
+BOUNDS = [1, 2, 3, 1000, 2**31, 2**62, 3 * 2**61, 2**63 - 1]
+SCORES = st.lists(st.integers(0, 3).map(lambda c: c * ONE // 2), min_size=0, max_size=6)
+
+
+@fixed
+@given(seed=st.integers(0, 2**32), z=st.lists(st.floats(-6, 6), max_size=6))
+def test_slow_coins_fall_as_fast_ones(seed, z):
+    chances = NormalCDF((np.array(z) * ONE).astype(np.int64), 1.3)
+    agreeing(seed, lambda draws: draws.coin(chances).tolist())
+
+
+@fixed
+@given(seed=st.integers(0, 2**32), counts=st.sets(st.integers(0, 40), min_size=1, max_size=8))
+def test_slow_choices_are_the_fast_ones(seed, counts):
+    counts = ints(*sorted(counts, reverse=True))
+    weights = ExponentialWeights(counts, np.arange(len(counts)) + 1, 0.1)
+    agreeing(seed, lambda draws: draws.choice(weights))
+
+
+@fixed
+@given(seed=st.integers(0, 2**32), bounds=st.lists(st.sampled_from(BOUNDS), max_size=6))
+def test_integers_do_not_depend_on_the_margin(seed, bounds):
+    values = agreeing(seed, lambda draws: draws.integer(ints(*bounds)).tolist())
+    assert all(0 <= value < bound for value, bound in zip(values, bounds, strict=True))
+
+
+@settings(fixed, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    scores=SCORES,
+    k=st.none() | st.integers(1, 4),
+    floor=st.none() | st.integers(-1, 3),
+    kind=st.sampled_from(["one", "truncated", "two"]),
+    data=st.data(),
+)
+def test_slow_orders_are_the_fast_ones(seed, scores, k, floor, kind, data):
+    scores = ints(*scores)
+    noises = [Normal(0.8)]
+    if kind != "one":
+        sides = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
+        truncated = Normal(0.8, 0.25, ONE - scores, np.array(sides, bool))
+        noises = [truncated] if kind == "truncated" else [truncated, Normal(0.5, 0.75)]
+    at_least = None if floor is None else np.full(len(scores), floor * ONE)
+
+    def draw(draws):
+        ordered = draws.order(scores, noises, digits=2, at_least=at_least, k=k)
+        return ordered.positions.tolist(), ordered.values.tolist()
+
+    positions, values = agreeing(seed, draw)
+    assert values == sorted(values, reverse=True)
+    assert len(set(positions)) == len(positions) <= (len(scores) if k is None else k)
+    assert floor is None or all(value >= floor - 0.005 for value in values)
+
+
+# --- where the first 64 bits do not decide, the later bits do
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize(("later", "heads"), [((0, 1), False), ((0, 0, TOP), False)])
+def test_a_coin_at_exactly_its_chance_goes_by_later_bits(margin, later, heads):
+    bits = Script(2**63, *later)
+    coin = ExactDraws(bits, margin).coin(NormalCDF(ints(0), 1.0))
+    assert coin.tolist() == [heads]
+    assert bits.read == 1 + len(later)
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("z", [0.3, -2.0, 3.0])
+def test_a_coin_falls_by_the_bits_beyond_its_first_word(margin, z):
+    with ctx.workprec(400):
+        chance = (-arb(round(z * ONE)) / ONE / arb(2).sqrt()).erfc() / 2
+        digits = int((chance * arb(2) ** 192).floor().unique_fmpz())
+    words = [digits >> 128, digits >> 64 & TOP, digits & TOP]
+    for last, heads in (words[2] - 1, True), (words[2] + 1, False):
+        bits = Script(*words[:2], last)
+        coin = ExactDraws(bits, margin).coin(NormalCDF(ints(round(z * ONE)), 1.0))
+        assert coin.tolist() == [heads]
+        assert bits.read == 3
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+def test_a_coin_with_a_chance_below_the_first_word_can_fall_heads(margin):
+    gaps = NormalCDF(ints(-10 * ONE), 1.0)  # a chance of 7.6e-24, below 2^-64
+    for second, heads in ((0, True), (2**64 // 10**4, True), (2**60, False)):
+        bits = Script(0, second)
+        assert ExactDraws(bits, margin).coin(gaps).tolist() == [heads]
+        assert bits.read == 2
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_a_choice_on_a_boundary_goes_by_later_bits(margin, index):
+    # Three equal groups of one, then a fourth: boundaries at 1/4, 1/2, 3/4 exactly.
+    weights = ExponentialWeights(ints(5), ints(1), 1.0)
+    weights = _Equal(weights, 4)
+    boundary = (index + 1) << 62
+    for words, chosen in (
+        ((boundary - 1, TOP), index),
+        ((boundary, 1), index + 1),
+        ((boundary, 0, 1), index + 1),
+    ):
+        bits = Script(*words)
+        assert ExactDraws(bits, margin).choice(weights) == chosen
+
+
+class _Equal:
+    """The same real number n times: boundaries that no float can decide."""
+
+    def __init__(self, one, n):
+        self._one, self._n = one, n
+
+    def __len__(self):
+        return self._n
+
+    def approximate(self):
+        return tuple(np.repeat(x, self._n) for x in self._one.approximate())
+
+    def ball(self, _):
+        return self._one.ball(0)
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+def test_a_choice_inside_a_boundary_s_word_goes_by_later_bits(margin):
+    weights = ExponentialWeights(ints(1, 0), ints(1, 1), 1.0)
+    with ctx.workprec(400):
+        digits = int((arb(2) ** 128 / (1 + arb(-1).exp())).floor().unique_fmpz())
+    for last, chosen in ((digits & TOP) - 1, 0), ((digits & TOP) + 1, 1):
+        bits = Script(digits >> 64, last)
+        assert ExactDraws(bits, margin).choice(weights) == chosen
+        assert bits.read == 2
+
+
+class _Off:
+    """Rational numbers whose floats are off by all that their stated error allows."""
+
+    def __init__(self, truths, offsets, *, stated=True):
+        self._truths, self._offsets, self._stated = truths, np.array(offsets), stated
+
+    def __len__(self):
+        return len(self._truths)
+
+    def approximate(self):
+        values = np.array([float(truth) for truth in self._truths]) + self._offsets
+        return values, np.abs(self._offsets) * self._stated
+
+    def ball(self, i):
+        return arb(self._truths[i])
+
+
+OFF = 2.0**-30  # far above any rounding error
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_coin_whose_chance_is_off_by_its_error_falls_by_the_truth(margin, sign):
+    # The uniform lies between the chance 1/2 and its float.
+    word = 2**63 + sign * 2**33
+    truth = [sign < 0]
+
+    def coin(draws, *, stated):
+        return draws.coin(_Off([fmpq(1, 2)], [sign * OFF], stated=stated)).tolist()
+
+    bits = Script(word)
+    assert coin(ExactDraws(bits, margin), stated=True) == truth
+    assert bits.read == 1
+    assert coin(ExactDraws(Script(word)), stated=False) != truth
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin, sign):
+    # Eight weights of 1. The floats of the first four are off to one side, the others' to the
+    # other: their sum is right, but the boundary in the middle is off by four errors. The point
+    # lies between it and the true one, three errors away: only their sum says that it is near.
+    offsets = np.repeat([sign * OFF, -sign * OFF], 4)
+    word = 2**63 + sign * 2**31
+    truth = 4 if sign > 0 else 3
+
+    def choice(draws, *, stated):
+        return draws.choice(_Off([fmpq(1)] * 8, offsets, stated=stated))
+
+    bits = Script(word)
+    assert choice(ExactDraws(bits, margin), stated=True) == truth
+    assert bits.read == 1
+    assert choice(ExactDraws(Script(word)), stated=False) == 7 - truth
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("word", [2**63, 12345, TOP - 99, 2**62 + 1])
+def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word):
+    def order(*later):
+        bits = Script(word, word, *later)
+        ordered = ExactDraws(bits, margin).order(ints(ONE, ONE), [Normal(1.0)], digits=2)
+        assert ordered.values[0] == ordered.values[1]
+        assert bits.read == 2 + len(later)
+        return ordered.positions.tolist()
+
+    small_first, large_first = order(2**20, 2**40), order(2**40, 2**20)
+    assert sorted(small_first) == [0, 1]
+    assert small_first == large_first[::-1]
+    assert order(7, 7, 2**20, 2**40) == small_first
+    assert order(7, 7, 2**40, 2**20) == large_first
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("score", [0, ONE, 123 * ONE])
+def test_a_floor_that_the_first_word_does_not_decide(margin, score):
+    # The noise of uniform 1/2 is 0, and the floor is the score itself.
+    for words, reached in (
+        ((2**63, 1), True),
+        ((2**63 - 1, TOP - 1), False),
+        ((2**63, 0, 1), True),
+    ):
+        bits = Script(*words)
+        ordered = ExactDraws(bits, margin).order(
+            ints(score), [Normal(1.0)], digits=2, at_least=ints(score)
+        )
+        assert ordered.positions.tolist() == ([0] if reached else [])
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize(("digits", "score", "cells"), [(0, 0.5, (0, 1)), (-1, 35.0, (30, 40))])
+def test_a_value_on_a_rounding_boundary_goes_by_later_bits(margin, digits, score, cells):
+    for words, cell in (((2**63 - 1, 5), cells[0]), ((2**63, 5), cells[1])):
+        bits = Script(*words)
+        ordered = ExactDraws(bits, margin).order(
+            ints(int(score * ONE)), [Normal(1.0)], digits=digits
+        )
+        assert ordered.values.tolist() == [cell]
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("word", [0, TOP])
+def test_a_first_word_at_the_end_gives_a_finite_value(margin, word):
+    noises = [Normal(1.0)], [Normal(1.0, 1.0, ints(ONE), np.array([word == TOP]))]
+    for noise in noises:
+        bits = Script(word, word & 2**40)
+        ordered = ExactDraws(bits, margin).order(ints(0), noise, digits=3)
+        assert np.isfinite(ordered.values).all()
+
+
+def test_settle_fetches_from_all_until_decided():
+    bits = Script(TOP, TOP, 0, 2)
+    uniforms = [Uniform(bits, 7), Uniform(bits, 7)]
+    larger = settle(uniforms, lambda: is_positive(uniforms[0].ball() - uniforms[1].ball()))
+    assert larger is False
+    assert [uniform.bits for uniform in uniforms] == [192, 192]
+
+
+@fixed
+@given(words=st.lists(st.integers(0, TOP), min_size=1, max_size=4))
+def test_a_uniform_narrows_to_the_words_it_fetched(words):
+    uniform = Uniform(Script(*words[1:]), words[0])
+    number = 0
+    with ctx.workprec(600):
+        for place, word in enumerate(words, 1):
+            number = number << 64 | word
+            ends = fmpq(number, 2 ** (64 * place)), fmpq(number + 1, 2 ** (64 * place))
+            ball = uniform.ball()
+            assert all(ball.contains(end) for end in ends)
+            assert 2 * ball.rad() <= arb(ends[1] - ends[0]) * (1 + arb(2) ** -20)
+            uniform.fetch()

@@ -1,0 +1,304 @@
+"""Every mechanism's output law by brute force, and the small data sets on which it must hold.
+
+The law tests go through this: a mechanism that is listed in `shortlist.mechanisms`, or wraps one,
+and has no oracle here fails them.
+"""
+
+import importlib
+import inspect
+import itertools
+import math
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from helpers import walks
+from helpers.hitting import picks_oracle
+from helpers.losses import hockey_stick
+from helpers.noisy_counts import cells
+from helpers.oracles_of_counts import (
+    distance,
+    joint,
+    joint_or_peel,
+    joint_permute_and_flip,
+    limited_domain,
+    one_by_one,
+    peeling_oracle,
+    permute_and_flip,
+)
+from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
+from helpers.oracles_of_users import (
+    averaged,
+    counts_of,
+    discovery_oracle,
+    hit_oracle,
+    named_above,
+    published_peeling,
+    weights_of,
+)
+from helpers.oracles_one_shot import cube_law, laplace_law
+from helpers.oracles_two_gaussians import top_up
+from helpers.small import COMPARED, FEWER_USERS, STORE, TWO_ITEMS, USERS, WON, Small
+from helpers.spectral import exact_scores
+from helpers.threshold import reading_everything
+from shortlist import mechanisms
+from shortlist.audit.exact.enumerator import law
+from shortlist.mechanisms import Mechanism, wrappers
+from shortlist.mechanisms.registry import every_mechanism
+from shortlist.mechanisms.wrappers import NoisyCounts
+
+EPSILON, DELTA, BOUND = 2.0, 0.2, 2  # so large that even one user is sometimes named
+EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
+
+DATA = [
+    (),
+    ({0},),
+    ({0, 1, 2},),  # of which two are kept
+    ({0, 1}, {0}, {0}),
+    ({0, 2}, {0, 2}, {2}),
+    ({0, 1, 2}, {0, 1}, {0}),
+]
+
+
+def built(kind, *, k, epsilon=EPSILON, **options):
+    """A mechanism for small data, of those of the usual parameters that it has."""
+    given = {"k": k, "epsilon": epsilon, "delta": DELTA, "max_items_per_user": BOUND}
+    return kind(**{name: given[name] for name in given if name in kind.fields()} | options)
+
+
+def coarsely(kind, **given):
+    """Few leading bits, so that they tie and often leave the order open."""
+    return built(type(kind.__name__, (kind,), {"_bits": 2}), **given, delta=0.0)
+
+
+def near_cutoff(kind, **given):
+    """Any cutoff is private: with this one, few users fill an item."""
+    cutoff = property(lambda _: 1.4)
+    return built(type(kind.__name__, (kind,), {"cutoff": cutoff}), **given)
+
+
+def with_counts(kind, *, k, epsilon=EPSILON):
+    """Noisy counts beside what is peeled."""
+
+    def selection(epsilon, delta):
+        return mechanisms.Peeling(k=k, epsilon=epsilon, delta=delta)
+
+    given = {"k": k, "epsilon": epsilon, "delta": DELTA, "max_items_per_user": None}
+    return kind.of(selection, count_share=0.5, **given)
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A mechanism's output law by its definition, and where the code is held against it.
+
+    Attributes:
+        law: From the mechanism and a data set to the probability of each outcome.
+        small: All small neighbours between which the mechanism must be private.
+        data: The data sets on which the code must have the law.
+        build: From the class, k and epsilon to a mechanism.
+        within: What the two ways of integrating agree to.
+        in_order: Whether the order of the items is part of an outcome.
+        edges: Where scores are cut into cells, which are part of an outcome then.
+        fewer: The small neighbours for k = 2, where all would take long.
+        loud: So many times the epsilon, its cost is not what the cost says, which must be seen.
+    """
+
+    law: Callable[[Any, Any], dict[Any, float]]
+    small: Small = USERS
+    data: Sequence[Any] = field(default_factory=lambda: DATA)
+    build: Callable[..., Mechanism] = built
+    within: float = 1e-9
+    in_order: bool = True
+    edges: tuple[float, ...] = ()
+    fewer: Small | None = None
+    loud: float = 3.0
+
+    def output(self, mechanism, data):
+        """The law of the code as it runs."""
+
+        def run(draws):
+            evidence = self.small.evidence(mechanism, data, self.small.n_items, draws)
+            selection = mechanism.select(evidence, draws)
+            positions = selection.positions.tolist()
+            told = tuple(positions) if self.in_order else frozenset(positions)
+            return (told, tuple(selection.scores)) if self.edges else told
+
+        return law(run, self.edges)
+
+    def distance(self, mechanism, defined):
+        """The largest, of the code's law from that by the definition of another of its kind."""
+        return max(
+            distance(self.output(mechanism, data), self.law(defined, data)) for data in self.data
+        )
+
+    def excess(self, mechanism, cost):
+        """By how much some delta between small neighbours exceeds what a cost says."""
+        small = self.fewer if self.fewer and getattr(mechanism, "k", None) == 2 else self.small
+        every = dict.fromkeys(itertools.chain(*small.pairs))
+        laws = {data: self.output(mechanism, data) for data in every}
+        allowed = {epsilon: cost.delta(epsilon) for epsilon in EPSILONS}
+        return max(
+            hockey_stick(laws[p], laws[q], epsilon) - delta
+            for pair in small.pairs
+            for p, q in itertools.permutations(pair)
+            for epsilon, delta in allowed.items()
+        )
+
+
+def of_counts(law_of_counts):
+    """An oracle of how many users hold each of three items."""
+    return lambda mechanism, data: law_of_counts(mechanism, counts_of(data, 3), mechanism.k)
+
+
+def of_kept(law_of_kept):
+    """An oracle of the bounded sets: the mean over what bounding may keep."""
+
+    def averaging(mechanism, data):
+        bound = mechanism.max_items_per_user
+        return averaged(data, bound, lambda kept: law_of_kept(mechanism, kept, data))
+
+    return averaging
+
+
+def best_of(orders, k):
+    """The law of the first k of each order."""
+    first = {}
+    for order, p in orders.items():
+        first[order[:k]] = first.get(order[:k], 0) + p
+    return first
+
+
+def in_laplace_noise(scores, scale, k):
+    return {positions: p for (positions, _), p in laplace_law(scores, scale, k).items()}
+
+
+def picked_by_users(mechanism, kept, data):
+    """Whole sets are picked by, among what bounded ones discovered."""
+    law_of_picks = {}
+    for domain, p in discovery_oracle(kept, mechanism):
+        picks = picks_oracle(data, domain, mechanism.k, mechanism.local_epsilon)
+        for picked, q in picks.items():
+            law_of_picks[picked] = law_of_picks.get(picked, 0) + p * q
+    return law_of_picks
+
+
+def peeled_with_counts(mechanism, data):
+    """Peeled items, each with its count in noise of its own, rounded: which cell it is in."""
+    counts, edges = counts_of(data, TWO_ITEMS.n_items), ORACLES[NoisyCounts].edges
+    noise = cells(mechanism._best.noise)
+    chances = [[0.0] * (len(edges) + 1) for _ in counts]
+    for count, own in zip(counts, chances, strict=True):
+        for off, p in noise.items():
+            own[sum(count + off > edge for edge in edges)] += p
+    found = {}
+    picks = peeling_oracle(counts, mechanism.k, mechanism.selection.local_epsilon)
+    for picked, p in picks.items():
+        for told in itertools.product(range(len(edges) + 1), repeat=len(picked)):
+            inside = (chances[i][cell] for i, cell in zip(picked, told, strict=True))
+            found[picked, told] = p * math.prod(inside)
+    return found
+
+
+def ranked_by_walk(mechanism, data):
+    """Laplace noise on exact shares of the walk's time, by the theorem for complete graphs."""
+    seen = walks.complete(COMPARED.n_items, 1, data)
+    return in_laplace_noise(exact_scores(seen, 1), 2 / mechanism.epsilon, mechanism.k)
+
+
+ORACLES: dict[type[Mechanism], Oracle] = {
+    mechanisms.Joint: Oracle(of_counts(lambda m, counts, k: joint(m.epsilon, counts, k))),
+    mechanisms.JointPermuteAndFlip: Oracle(
+        of_counts(lambda m, counts, k: joint_permute_and_flip(m.epsilon, counts, k))
+    ),
+    mechanisms.JointOrPeel: Oracle(
+        of_counts(joint_or_peel), build=partial(built, choice_share=0.3, threshold=2), loud=6.0
+    ),
+    mechanisms.Peeling: Oracle(
+        of_counts(lambda m, counts, k: peeling_oracle(counts, k, m.local_epsilon))
+    ),
+    mechanisms.PermuteAndFlip: Oracle(
+        of_counts(
+            lambda m, counts, k: one_by_one(partial(permute_and_flip, m.epsilon / k), counts, k)
+        )
+    ),
+    mechanisms.OneShotLaplace: Oracle(
+        of_counts(lambda m, counts, k: in_laplace_noise(counts, k / m.epsilon, k)),
+        build=partial(built, delta=0.0, max_items_per_user=None),
+    ),
+    mechanisms.Gamma: Oracle(
+        of_counts(lambda m, counts, k: best_of(cube_law(counts, 0.5 / m.epsilon, 3), k))
+    ),
+    mechanisms.ThresholdTopK: Oracle(
+        lambda m, data: reading_everything(m.noise, tuple(counts_of(data, 2)), m.k, m.epsilon),
+        STORE,
+        [({0},), ({0, 1}, {0}), ({0}, {0}, {1})],
+        coarsely,
+    ),
+    mechanisms.WinCount: Oracle(
+        lambda m, data: in_laplace_noise([data.count(i) for i in range(3)], 1 / m.epsilon, m.k),
+        WON,
+        [(), (0,), (0, 0, 2), (1, 2, 2, 2)],
+    ),
+    mechanisms.SpectralRanking: Oracle(ranked_by_walk, COMPARED, [(0,), (1,)], within=1e-3),
+    mechanisms.LimitedDomain: Oracle(
+        of_kept(lambda m, kept, _: limited_domain(m, counts_of(kept, 3), m.k))
+    ),
+    mechanisms.DiscoverThenRank: Oracle(
+        of_kept(lambda m, kept, data: top_up(m, weights_of(kept, 3), counts_of(data, 3))),
+        data=[(), ({0},), ({0, 1}, {0}, {0}), ({0, 2}, {0, 2}, {2})],
+        within=2e-5,  # by integrals over four normals
+        fewer=FEWER_USERS,
+    ),
+    mechanisms.WeightedGaussianPeeling: Oracle(
+        of_kept(
+            lambda m, kept, data: published_peeling(m, weights_of(kept, 3), counts_of(data, 3))
+        ),
+        loud=10.0,  # two deltas of which next to nothing is used
+    ),
+    mechanisms.WeightedGaussian: Oracle(
+        of_kept(lambda m, kept, _: named_above(weights_of(kept, 3), m.threshold, m.sigma)),
+        in_order=False,
+    ),
+    mechanisms.PolicyGaussian: Oracle(
+        gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False
+    ),
+    mechanisms.PolicyGreedy: Oracle(greedy_oracle, build=partial(built, alpha=1), in_order=False),
+    mechanisms.DiscoverThenHit: Oracle(
+        of_kept(lambda m, kept, data: hit_oracle(m, data, kept)),
+        data=DATA[:4],
+        within=1e-8,
+        fewer=FEWER_USERS,
+    ),
+    mechanisms.UserPeeling: Oracle(of_kept(picked_by_users)),
+    NoisyCounts: Oracle(
+        peeled_with_counts,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0})],
+        with_counts,
+        edges=(0.5, 2.5),
+    ),
+}
+
+
+def every_wrapper():
+    """The mechanisms in the modules of `shortlist.mechanisms.wrappers`."""
+    names = [
+        name for _, name, _ in pkgutil.iter_modules(wrappers.__path__, wrappers.__name__ + ".")
+    ]
+    return [
+        kind
+        for name in names
+        for _, kind in inspect.getmembers(importlib.import_module(name), inspect.isclass)
+        if issubclass(kind, Mechanism) and kind.__module__ == name
+    ]
+
+
+EVERY = [*every_mechanism(), *every_wrapper()]
+
+
+def oracle_of(kind):
+    """What the law of a mechanism is held against."""
+    assert kind in ORACLES, f"{kind.__name__} has no oracle in tests/helpers/oracles.py"
+    return ORACLES[kind]

@@ -1,0 +1,53 @@
+"""The threshold algorithm on coarse numbers, and its law."""
+
+from functools import cache
+
+import pytest
+
+from helpers.oracles_of_counts import exponential
+from helpers.oracles_of_counts import one_by_one as in_turn
+from helpers.oracles_one_shot import laplace_law
+from shortlist.algorithms.threshold_algorithm import one_by_one
+from shortlist.audit.exact._orders import order_law
+from shortlist.audit.exact.enumerator import in_floats
+from shortlist.draws.noise import Exponential
+from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
+
+EPSILON = 2.0
+KINDS = list(AddedNoise)
+every = pytest.mark.parametrize("noise", KINDS)
+
+
+class Coarse(ThresholdTopK):
+    """Few leading bits, so that they tie and often leave the order open."""
+
+    _bits = 2
+
+
+class Unbatched(ThresholdTopK):
+    def _lengths(self, _):
+        return one_by_one(2)
+
+
+def build(kind, noise, k, epsilon=EPSILON):
+    return kind(k=k, epsilon=epsilon, noise=noise)
+
+
+@cache
+def reading_everything(noise, scores, k, epsilon=EPSILON):
+    """By the definitions, over the ids that exist."""
+    ids = [i for i, score in enumerate(scores) if score >= 0]
+    held = [scores[i] for i in ids]
+    few = min(k, len(ids))
+    match noise:
+        case AddedNoise.GUMBEL:
+            found = in_turn(lambda left: exponential(epsilon / k, left), held, few)
+        case AddedNoise.LAPLACE:
+            found = (
+                {o: p for (o, _), p in laplace_law(held, k / epsilon, few).items()}
+                if ids
+                else {(): 1.0}
+            )
+        case AddedNoise.EXPONENTIAL:
+            found = in_floats(order_law(held, [Exponential(k / epsilon)], None, few, unit=1.0))
+    return {tuple(ids[i] for i in outcome): p for outcome, p in found.items()}

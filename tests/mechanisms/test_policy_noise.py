@@ -1,0 +1,167 @@
+"""Mechanisms of policy histograms: random orders, chances, calibration."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from helpers.exactness import between, ints, within_stated_error
+from helpers.policy_histograms import GAPS, contributions, fixed, units_of
+from shortlist.algorithms.policies import MOST_ITEMS, shuffled, users_shuffled
+from shortlist.audit.exact.enumerator import law
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.draws.reals import LaplaceCDF, NormalCDF
+from shortlist.errors import InputError
+from shortlist.evidence.contributions import MOST_USERS
+from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
+from shortlist.privacy.calibration import gaussian_sigma, threshold
+
+
+@pytest.mark.parametrize("n", range(5))
+def test_orders_are_exactly_uniform(n):
+    orders = law(lambda draws: tuple(shuffled(n, draws).tolist()))
+    assert orders.keys() == set(itertools.permutations(range(n)))
+    assert all(math.isclose(p, 1 / math.factorial(n)) for p in orders.values())
+
+
+def test_users_who_hold_nothing_have_no_turn():
+    held = contributions([[], [1], [], [0, 2], [3]])
+    orders = law(lambda draws: tuple(users_shuffled(held, draws).tolist()))
+    assert orders.keys() == set(itertools.permutations([1, 3, 4]))
+
+
+def test_large_orders_are_permutations():
+    order = shuffled(10_000, ExactDraws(SeededBits(1)))
+    assert sorted(order.tolist()) == list(range(10_000))
+    places = np.corrcoef(order, np.arange(10_000))[0, 1]
+    assert abs(places) < 4.5 / math.sqrt(10_000)
+
+
+# --- chances
+
+
+@fixed
+@given(
+    gaps=st.lists(st.integers(0, 2**31) | st.integers(0, 60), min_size=1, max_size=8),
+    epsilon=between(1e-9, 100),
+    chance=between(1e-300, 0.5) | st.floats(0.01, 1 - 2**-53),
+)
+@example(gaps=[0, 1, 2], epsilon=1.0, chance=0.5)
+@example(gaps=[0, 1, 2], epsilon=math.log(2), chance=0.25)  # near the middle at gap 1
+@example(gaps=[0, 2**31], epsilon=100.0, chance=1 - 2**-53)
+def test_laplace_chances_are_within_their_stated_error(gaps, epsilon, chance):
+    within_stated_error(LaplaceCDF(ints(*gaps), epsilon, chance))
+
+
+@pytest.mark.parametrize("chance", [1e-6, 0.3, 0.5, 0.9])
+def test_laplace_chances_are_those_of_laplace_noise(chance):
+    gaps = ints(*range(60))
+    values, errors = within_stated_error(LaplaceCDF(gaps, 0.7, chance))
+    assert math.isclose(values[0], chance, rel_tol=1e-12)
+    w = 0.7 * gaps + math.copysign(-math.log(2 * min(chance, 1 - chance)), chance - 0.5)
+    expected = np.where(w < 0, np.exp(-np.abs(w)) / 2, 1 - np.exp(-np.abs(w)) / 2)
+    assert np.allclose(values, expected, rtol=1e-12, atol=0)
+    assert (errors <= 1e-13 * values).all()
+    assert (np.diff(values) >= 0).all()
+
+
+@fixed
+@given(gaps=st.lists(GAPS, min_size=1, max_size=6), sd=between(1e-2, 1e6), bits=st.integers(32, 58))
+def test_normal_chances_on_other_grids_are_within_their_stated_error(gaps, sd, bits):
+    within_stated_error(NormalCDF(ints(*gaps, *(-gap for gap in gaps)), sd, 2.0**-bits))
+
+
+# --- calibration
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 100.0])
+@pytest.mark.parametrize("delta", [1e-20, 1e-6, 0.4, 0.999])
+@pytest.mark.parametrize("share", [0.5, 0.999])
+def test_all_weights_and_gaps_fit_the_grid(epsilon, delta, share):
+    mechanism = PolicyGaussian(
+        epsilon=epsilon, delta=delta, max_items_per_user=100, threshold_share=share
+    )
+    grid = mechanism.grid
+    cutoff, threshold = grid.up(mechanism.cutoff), grid.up(mechanism.threshold)
+    assert 2**grid.bits <= cutoff < 2**62
+    assert max(cutoff - threshold, abs(threshold)) < 2**62
+    assert threshold >= Fraction(mechanism.threshold) * 2**grid.bits
+
+
+def test_the_noise_is_weighted_gaussian_s_for_a_sensitivity_that_has_the_drift():
+    n = 100
+    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": n}
+    mechanism, weighted = PolicyGaussian(**given), WeightedGaussian(**given)
+    drift = Fraction(mechanism.sensitivity) - 1
+    steps = MOST_USERS * (Fraction(10, 2**mechanism.grid.bits) + Fraction(1, 2**47))
+    assert steps <= drift < Fraction(1, 10**5)
+    assert mechanism.rho == weighted.rho
+    assert Fraction(mechanism.sigma) >= Fraction(weighted.sigma) * (1 + drift)
+    assert mechanism.sigma <= weighted.sigma * 1.00001
+    assert mechanism.threshold >= weighted.threshold
+    # The noise of the threshold is the noise that is added.
+    lost = mechanism.threshold_delta
+    assert mechanism.threshold == threshold(sigma=mechanism.sigma, delta=lost, max_items_per_user=n)
+    before = gaussian_sigma(mechanism.rho)
+    assert mechanism.threshold > threshold(sigma=before, delta=lost, max_items_per_user=n)
+
+
+def test_more_items_of_a_user_than_squares_add_up_exactly_are_refused():
+    given = {"epsilon": 1.0, "delta": 1e-6}
+    assert PolicyGaussian(**given, max_items_per_user=MOST_ITEMS).sensitivity < 1.0001
+    with pytest.raises(InputError, match=f"max_items_per_user={MOST_ITEMS + 1}: must be at most"):
+        PolicyGaussian(**given, max_items_per_user=MOST_ITEMS + 1)
+
+
+def test_noise_that_no_grid_is_fine_enough_for_is_refused():
+    with pytest.raises(InputError, match="epsilon=1e-06, delta=1e-20"):
+        PolicyGaussian(epsilon=1e-6, delta=1e-20, max_items_per_user=MOST_ITEMS)
+
+
+def test_the_cutoff_must_be_a_whole_number_and_not_below_the_threshold():
+    for kind in (PolicyGaussian, PolicyGreedy):
+        given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 10}
+        given = {name: given[name] for name in kind.fields() if name in given}
+        for alpha in (0, -1, 2.5):
+            with pytest.raises(InputError, match=f"alpha={alpha}: must be a whole number"):
+                kind(**given, alpha=alpha)
+        assert kind(**given, alpha=1).cutoff < kind(**given).cutoff < kind(**given, alpha=9).cutoff
+
+
+@pytest.mark.parametrize("bound", [1, 5, 40])
+def test_sets_may_be_bounded_already(bound):
+    held = contributions([range(40)] * 90, 40).bounded(bound, ExactDraws(SeededBits(2)))
+    mechanism = PolicyGaussian(epsilon=9.0, delta=1e-3, max_items_per_user=5)
+    for built in (mechanism, PolicyGreedy(epsilon=9.0, delta=1e-3)):
+        positions = built.select(held, ExactDraws(SeededBits(3))).positions.tolist()
+        assert 10 < len(set(positions)) == len(positions) <= 40
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-12, 0.3, 0.5, 0.7, 1 - 1e-12])
+def test_one_unit_is_named_with_probability_delta(epsilon, delta):
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
+    gap = epsilon * (1 - mechanism.threshold)
+    named = math.exp(gap) / 2 if gap < 0 else 1 - math.exp(-gap) / 2
+    assert math.isclose(named, delta, rel_tol=1e-9)
+    assert mechanism.cutoff == max(math.ceil(mechanism.threshold + 3 / epsilon), 1)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-20, 1e-300])
+def test_a_cutoff_that_no_item_reaches_is_as_many_users_as_there_can_be(epsilon):
+    mechanism, data = PolicyGreedy(epsilon=epsilon, delta=0.4), [[0, 1]] * 30
+    assert mechanism.threshold + 3 / epsilon > mechanism.cutoff == MOST_USERS
+    assert units_of(data, range(30), mechanism.cutoff).tolist()[:2] == [30, 0]
+    for seed in range(5):
+        named = mechanism.select(contributions(data), ExactDraws(SeededBits(seed))).positions
+        assert set(named.tolist()) in (set(), {0}, {1})
+
+
+def test_a_bound_on_items_is_said_to_have_no_effect():
+    told = " ".join(PolicyGreedy(epsilon=1.0, delta=1e-6).explain())
+    assert "a bound on items per user has no effect" in told

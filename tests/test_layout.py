@@ -1,0 +1,53 @@
+"""Where tests are: in the room of what they test, in files of one subject, sharing by helpers."""
+
+import ast
+import re
+from pathlib import Path
+
+import shortlist
+
+TESTS = Path(__file__).parent
+SOURCE = Path(shortlist.__file__).parent
+FILES = {str(file.relative_to(TESTS)): file for file in sorted(TESTS.rglob("*.py"))}
+MOST_LINES = 399
+APART = {"helpers", "docs"}  # what tests share, and the tests of the documents
+
+
+def rooms(place):
+    """The folders in a place that hold Python, however deep."""
+    return {path.parent.relative_to(place) for path in place.rglob("*.py")}
+
+
+def imported(file):
+    """The parts of the names of all modules that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from (node.module or "").split(".")
+        elif isinstance(node, ast.Import):
+            yield from (part for name in node.names for part in name.name.split("."))
+
+
+def test_files_are_short():
+    lines = {name: len(file.read_text().splitlines()) for name, file in FILES.items()}
+    assert {name: n for name, n in lines.items() if n > MOST_LINES} == {}
+
+
+def test_every_room_of_tests_is_one_of_the_library():
+    assert {room for room in rooms(TESTS) if not APART & set(room.parts)} <= rooms(SOURCE)
+
+
+def test_a_file_holds_tests_or_what_they_share():
+    shared = {name for name in FILES if not Path(name).name.startswith("test_")}
+    helpers = {name for name in FILES if name.startswith("helpers/")}
+    assert shared == helpers | {name for name in FILES if Path(name).name == "conftest.py"}
+
+
+def test_no_test_imports_another():
+    tests = {file.stem for file in FILES.values() if file.name.startswith("test_")}
+    assert {name: both for name in FILES if (both := tests & set(imported(FILES[name])))} == {}
+
+
+def test_documents_name_tests_that_there_are():
+    documents = (TESTS.parent / "docs").rglob("*.md")
+    named = {name for path in documents for name in re.findall(r"test_\w+\.py", path.read_text())}
+    assert named <= {file.name for file in FILES.values()}
