@@ -17,7 +17,7 @@ from shortlist.evidence.contributions import MOST_USERS, Contributions
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
-from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate
 from shortlist.privacy.accountant.policy_coin import UnitCoin
 from shortlist.questions import Domain, Question
@@ -64,7 +64,7 @@ class PolicyGreedy(Mechanism):
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     alpha: Whole = 3
     accounting: Accounting = Accounting.EXACT
 

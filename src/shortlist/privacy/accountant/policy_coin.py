@@ -45,9 +45,8 @@ class UnitCoin:
 
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf and 0 < self.delta < 1):
-            raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: must be above 0, and in (0, 1)."
-            )
+            given = {"epsilon": self.epsilon, "delta": self.delta}
+            raise InputError("must be above 0, and in (0, 1)", given=given)
 
     @property
     def bits(self) -> int:
@@ -106,8 +105,9 @@ class UnitCoin:
     def _require_an_end(self) -> None:
         if self.needed > _LONGEST:
             raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that an item would need "
-                f"{self.needed:.0f} units to be named for certain."
+                "so small that an item would need {n} units to be named for certain",
+                given={"epsilon": self.epsilon, "delta": self.delta},
+                n=f"{self.needed:.0f}",
             )
 
 

@@ -62,7 +62,7 @@ def largest_parameter(
     fine = _Search(lambda x: log_spent(x, 1.0), wanted + math.log1p(-_AIMED), guess, coarse.slope)
     fine.solve(_MET - _AIMED, at_most=wanted)
     if fine.good is None:
-        raise InputError(f"delta={delta!r}: too small to be reached.")
+        raise InputError("too small to be reached", given={"delta": delta})
     return fine.good
 
 

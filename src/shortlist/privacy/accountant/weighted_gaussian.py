@@ -97,7 +97,7 @@ def _largest_share(holds: Callable[[float], bool], delta: float) -> float:
     while not holds(good):
         good, bad = good / 2, good
         if good < delta * _LEAST_SHARE:
-            raise InputError(f"delta={delta!r}: no threshold can be fitted to it.")
+            raise InputError("no threshold can be fitted to it", given={"delta": delta})
     while bad - good > _CLOSE * good:
         middle = (good + bad) / 2
         good, bad = (middle, bad) if holds(middle) else (good, middle)
@@ -111,14 +111,16 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
     4.2247
     """
     if not (epsilon > 0 and 0 < delta < 1):
-        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: must be above 0, and in (0, 1).")
+        given = {"epsilon": epsilon, "delta": delta}
+        raise InputError("must be above 0, and in (0, 1)", given=given)
 
     def holds(sigma: float) -> bool:
         mu = 1 / sigma * (1 + 2.0**-50)
         return float(gaussian_curve(epsilon * (1 - 2.0**-50), mu, up=True)) <= delta
 
     if not holds(_LARGEST) or holds(_SMALLEST):
-        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: no noise can be fitted to these.")
+        given = {"epsilon": epsilon, "delta": delta}
+        raise InputError("no noise can be fitted to these", given=given)
     return bisect(holds, bad=_SMALLEST, good=_LARGEST)
 
 
