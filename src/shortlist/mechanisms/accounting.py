@@ -16,7 +16,7 @@ from shortlist.privacy.accountant import (
     Stage,
     Threshold,
 )
-from shortlist.privacy.accountant.solving import largest_parameter
+from shortlist.privacy.accountant.solving import largest_parameter, largest_share
 from shortlist.privacy.calibration import (
     WORTH_A_DELTA,
     divide_down,
@@ -118,11 +118,11 @@ def largest_loss(
         delta: Of the guarantee.
     """
 
-    def spent(lost: float, fineness: float) -> float:
-        unnamed = NovelItems(thresholds(min(lost, 0.5)), bound)
-        return Composition(stages, unnamed).novel_delta(epsilon, fineness=fineness)
+    def holds(lost: float) -> bool:
+        unnamed = NovelItems(thresholds(lost), bound)
+        return Composition(stages, unnamed).novel_delta(epsilon) <= delta
 
-    return largest_parameter(spent, delta=delta, near=0.99 * delta, fineness=1.0)
+    return largest_share(holds, delta)
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from shortlist.errors import InputError
 
-__all__ = ["largest_parameter"]
+__all__ = ["largest_parameter", "largest_share"]
 
 _MET = 0.004  # of delta; the result spends at least so much less than all of it
 _AIMED = 0.0015  # of delta, that is left where the fine grid is looked at
@@ -16,6 +16,9 @@ _SETTLED = 2e-4  # in the logarithm of delta
 _LOOKS = 60  # at most; far more than are ever needed
 _TINY = 1e-290
 _NOTHING = math.log(1e-280)
+_WHOLE = 1 - 1e-9  # of delta: hardly less than all
+_CLOSE_SHARE = 3e-3  # relative, of shares that are taken to be the same
+_LEAST_SHARE = 1e-6  # of delta
 _CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
 
 
@@ -64,6 +67,22 @@ def largest_parameter(
     if fine.good is None:
         raise InputError("too small to be reached", given={"delta": delta})
     return fine.good
+
+
+def largest_share(holds: Callable[[float], bool], delta: float) -> float:
+    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
+    good = delta * _WHOLE
+    if holds(good):
+        return good
+    bad = good
+    while not holds(good):
+        good, bad = good / 2, good
+        if good < delta * _LEAST_SHARE:
+            raise InputError("no threshold can be fitted to it", given={"delta": delta})
+    while bad - good > _CLOSE_SHARE * good:
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return good
 
 
 class _Search:

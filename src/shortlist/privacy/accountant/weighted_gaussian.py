@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,14 +10,13 @@ from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
+from shortlist.privacy.accountant.solving import largest_share
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.rounding import bisect
 
 __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
-_CLOSE = 3e-3  # of delta, where a threshold is looked for
-_LEAST_SHARE = 1e-6  # of delta, for a threshold
 
 
 class Release(NamedTuple):
@@ -85,23 +83,7 @@ def least_noise(
         whole = noisy_weights(release(lost), bound, drift=drift, by_policy=by_policy)
         return whole.delta(epsilon) <= delta
 
-    return release(_largest_share(holds, delta))
-
-
-def _largest_share(holds: Callable[[float], bool], delta: float) -> float:
-    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
-    good = delta * (1 - 1e-9)
-    if holds(good):
-        return good
-    bad = good
-    while not holds(good):
-        good, bad = good / 2, good
-        if good < delta * _LEAST_SHARE:
-            raise InputError("no threshold can be fitted to it", given={"delta": delta})
-    while bad - good > _CLOSE * good:
-        middle = (good + bad) / 2
-        good, bad = (middle, bad) if holds(middle) else (good, middle)
-    return good
+    return release(largest_share(holds, delta))
 
 
 def least_sigma(*, epsilon: float, delta: float) -> float:
