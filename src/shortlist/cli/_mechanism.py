@@ -22,7 +22,7 @@ def mechanism_and_options(
     name: str | None,
     texts: Sequence[str],
     synonyms: Mapping[str, Any],
-    usable: Iterable[type[Mechanism]],
+    usable: Iterable[type[Mechanism]] | None = None,
 ) -> tuple[type[Mechanism] | None, dict[str, Any]]:
     """The mechanism, None for the default, and the values of its own options.
 
@@ -30,7 +30,7 @@ def mechanism_and_options(
         name: The mechanism's, in kebab case; None for the default.
         texts: What was written after each `--option`.
         synonyms: Options that have an argument of their own, with their values if given.
-        usable: The mechanisms that answer what is asked.
+        usable: The mechanisms that answer what is asked; all, if None.
 
     Raises:
         InputError: There is no such mechanism or option, or the value is of another type.
