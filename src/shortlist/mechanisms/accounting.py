@@ -20,6 +20,7 @@ from shortlist.privacy.accountant.solving import largest_parameter, largest_shar
 from shortlist.privacy.calibration import (
     WORTH_A_DELTA,
     divide_down,
+    gaussian_rho,
     peeling_epsilon,
     peeling_epsilon_lemma_b1,
 )
@@ -28,11 +29,15 @@ __all__ = [
     "Accounting",
     "alone",
     "largest_loss",
+    "largest_mu_after",
     "largest_within",
     "noise_on_weights",
     "picks_cost",
     "picks_epsilon",
 ]
+
+
+_LESS = 0.98  # of a parameter that was too large
 
 
 class Accounting(Option):
@@ -123,6 +128,38 @@ def largest_loss(
         return Composition(stages, unnamed).novel_delta(epsilon) <= delta
 
     return largest_share(holds, delta)
+
+
+def largest_mu_after(composition: Composition, *, epsilon: float, delta: float) -> float:
+    """The largest parameter of a Gaussian that stages leave room for within (epsilon, delta).
+
+    Found for users of whose items others hold each, and then seen to hold for all; 0 if none is
+    left.
+
+    Args:
+        composition: The stages before.
+        epsilon: Of the whole.
+        delta: Of the whole.
+    """
+
+    def after(mu: float) -> Composition:
+        return Composition((*composition.stages, GaussianStage(mu)), composition.unnamed)
+
+    def spent(mu: float, fineness: float) -> float:
+        lost = composition.unnamed if isinstance(composition.unnamed, Lost) else None
+        return Composition(after(mu).stages, lost).delta(epsilon, fineness=fineness)
+
+    if composition.delta(epsilon) >= delta:
+        return 0.0
+    mu = largest_parameter(spent, delta=delta, near=gaussian_mu(epsilon, delta))
+    while after(mu).delta(epsilon) > delta:
+        mu *= _LESS
+    return mu
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """About the parameter of a Gaussian alone: a guess."""
+    return math.sqrt(2 * gaussian_rho(epsilon=epsilon, delta=delta)) / 2
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:
