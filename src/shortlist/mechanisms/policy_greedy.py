@@ -97,7 +97,7 @@ class PolicyGreedy(Mechanism):
         More than there can be users are as many as these: no item is ever full.
         """
         if self._coin is not None:
-            return max(self._coin.units_for(1 - Fraction(math.exp(-self.alpha)) / 2), 1)
+            return self._coin.units_for(1 - Fraction(math.exp(-self.alpha)) / 2)
         return min(max(math.ceil(self.threshold + self.alpha / self.epsilon), 1), MOST_USERS)
 
     def _chances(self, units: Ints) -> Reals:
@@ -116,7 +116,7 @@ class PolicyGreedy(Mechanism):
         return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
 
     def explain(self) -> list[str]:
-        """The policy, the noise and the threshold in plain words."""
+        """The policy, and when an item is named, in plain words."""
         return [
             "Users in random order each add one unit to one of the items they hold.",
             f"It is the first, in a random order of all items, with less than {self.cutoff} units.",
@@ -162,10 +162,10 @@ class _Chances:
         return len(self.units)
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """Off by a rounding each, and by what underflows."""
-        coin = self.coin
-        known = np.array([float(coin.chance(n)) for n in range(coin.certain + 1)])
-        values = known[np.minimum(self.units, coin.certain)]
+        """Off by a rounding each, and by what underflows: whole numbers are divided correctly."""
+        one = 1 << self.coin.bits
+        known = np.array([numerator / one for numerator in self.coin.numerators])
+        values = known[np.minimum(self.units, self.coin.certain)]
         return values, values * ULP + TINY
 
     def ball(self, i: int) -> arb:
