@@ -202,7 +202,8 @@ def test_where_a_coin_would_be_long_noise_is_taken_in_its_place(epsilon, delta):
 
 def test_what_is_told_of_a_coin_is_what_it_does():
     told = " ".join(PolicyGreedy(epsilon=1.0, delta=1e-6).explain())
-    assert "one unit is named with probability 1e-06, and one of 14 units with one half" in told
+    assert "An item with one unit is named with probability 1e-06;" in told
+    assert "items with at least 14 are named more often than not" in told
     assert "Laplace" not in told
 
 

@@ -53,7 +53,8 @@ class PolicyGreedy(Mechanism):
         delta: In (0, 1).
         alpha: An item at the cutoff is named with a chance of 1 - exp(-alpha) / 2 or more.
         accounting: By the best coin there is; or as published, by Laplace noise and a threshold,
-            which is also what is done where epsilon is so small that the coin would take long.
+            which is also what is done where epsilon is so small that the coin would take long: at
+            a delta of 1e-6, below about 0.00016.
 
     Raises:
         InputError: A parameter is out of range.
@@ -132,8 +133,8 @@ class PolicyGreedy(Mechanism):
                 f"of scale {1 / self.epsilon:.3g}."
             )
         return (
-            f"An item of one unit is named with probability {self.delta:.3g}, and one of "
-            f"{self.threshold} units with one half."
+            f"An item with one unit is named with probability {self.delta:.3g}; items with at "
+            f"least {self.threshold} are named more often than not."
         )
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
