@@ -73,7 +73,7 @@ assumes     the names of the columns are public
 mechanism   Example: steps=3, sigma=4.88, limit=inf, split.discover=0.5,
             split.rank=0.25
 weight      noisy weight, not a number of users; the noise has standard
-            deviation 4.88
+            deviation 4.88; for counts add count_share=0.3
 
 Running it again spends the budget again."""
 
@@ -157,7 +157,7 @@ def test_hostile_words_of_the_caller_are_harmless_too():
             return {"note": "<b>\x1b[1m"}
 
     hostile = replace(GUARANTEE, protects="<i>\u202e", assumes=("\n[red]",))
-    assert all(harmless(line) for _, line in notes(hostile, Named(), None))
+    assert all(harmless(line) for _, line in notes(hostile, Named()))
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -191,13 +191,13 @@ def test_scores_have_the_digits_that_their_noise_leaves(score, noise_sd, shown):
 
 
 def test_epsilon_and_delta_are_said_once():
-    said = dict(notes(GUARANTEE, Example(), None))
+    said = dict(notes(GUARANTEE, Example()))
     assert "delta" in said["privacy"]
     assert "delta" not in said["mechanism"]
 
 
 def test_nothing_assumed_is_said():
-    assert dict(notes(replace(GUARANTEE, assumes=()), Example(), None))["assumes"] == "nothing"
+    assert dict(notes(replace(GUARANTEE, assumes=()), Example()))["assumes"] == "nothing"
 
 
 FEWER = "Fewer than 3 came out: no other item could be named with this privacy."

@@ -79,10 +79,11 @@ def _rendered(release: Release, form: Form, *, whole: bool) -> str:
         return _without_controls(release.to_csv()) if sys.stdout.isatty() else release.to_csv()
     from rich.console import Console
 
+    from shortlist.cli._shell import SHELL
     from shortlist.release.display import printed
     from shortlist.release.sheet import sheet
 
-    return printed(sheet(release, whole=whole), Console(highlight=False))
+    return printed(sheet(release, whole=whole, face=SHELL), Console(highlight=False))
 
 
 def _without_controls(text: str) -> str:

@@ -12,6 +12,7 @@ from shortlist.errors.quoting import is_short, nearest, shown, written
 from shortlist.errors.words import PYTHON, Face, Words, in_quotes, named, reference
 
 __all__ = [
+    "PYTHON",
     "SPENT",
     "Face",
     "InputError",

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shortlist.errors import PYTHON, Face, Words
 from shortlist.release.described import asked_for, name_of
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism, Release
-    from shortlist.release.scores import Scores
 
 __all__ = ["NOT_PRIVATE", "SHORT", "Sheet", "advice", "harmless", "notes", "sheet", "visible"]
 
@@ -26,7 +26,9 @@ _UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
     "\U0001d159\U000e0100-\U000e01ef]"
 )
 NOT_PRIVATE = "not private: the noise came from a seed"
+_WEIGHT = "weight"
 _NO_COUNT = ", not a number of users"
+_COUNTS = Words("{count_share=0.3}")
 _SPENDS = "Running it again spends the budget again."
 
 
@@ -85,8 +87,8 @@ class Sheet:
     advice: str = ""
 
 
-def sheet(release: Release, *, whole: bool = False) -> Sheet:
-    """What to show of a release; if `whole`, all its rows, and all of every item."""
+def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Sheet:
+    """What to show of a release, in the words of a face; if `whole`, all of every row."""
     total = len(release)
     shown = total if whole or total <= SHORT else _HEAD
     frame = release.to_polars().head(shown)
@@ -101,7 +103,10 @@ def sheet(release: Release, *, whole: bool = False) -> Sheet:
         numeric=tuple(dtype.is_numeric() for dtype in frame.dtypes),
         rows=tuple(zip(*cells, strict=True)),
         more=f"… and {total - shown:,} more" if shown < total else "",
-        notes=notes(release.guarantee, release.mechanism, release.scores),
+        notes=(
+            *notes(release.guarantee, release.mechanism),
+            *_scores(release, face),
+        ),
         advice=advice(release),
     )
 
@@ -122,9 +127,7 @@ def advice(release: Release) -> str:
     return f"Fewer than {k} came out: no other item could be named with this privacy. {more}."
 
 
-def notes(
-    guarantee: Guarantee, mechanism: Mechanism, scores: Scores | None
-) -> tuple[tuple[str, str], ...]:
+def notes(guarantee: Guarantee, mechanism: Mechanism) -> tuple[tuple[str, str], ...]:
     """The guarantee in a few plain lines: pairs of a label and a text, every text `visible`.
 
     What the mechanism was given of the guarantee's own epsilon and delta is not said twice.
@@ -136,8 +139,6 @@ def notes(
         ("assumes", "; ".join(guarantee.assumes) or "nothing"),
         *_mechanism("mechanism", name_of(mechanism), _not_told(guarantee, mechanism)),
     ]
-    if scores is not None:
-        lines.append((scores.heading, _about(scores)))
     return tuple((label, harmless(line)) for label, line in lines)
 
 
@@ -160,11 +161,18 @@ def _mechanism(
         yield from _mechanism(inner, str(its["name"]), rest)
 
 
-def _about(scores: Scores) -> str:
-    about = f"{scores.unit}{_NO_COUNT if scores.heading == 'weight' else ''}"
+def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
+    """What the scores are, and are not, if there are any."""
+    scores = release.scores
+    if scores is None:
+        return
+    about = f"{scores.unit}{_NO_COUNT if scores.heading == _WEIGHT else ''}"
     about += f"; the noise has standard deviation {_number(scores.noise_sd)}"
-    falling = list(scores) == sorted(scores, reverse=True)
-    return about if falling else f"{about}; the ranks were drawn apart from the scores"
+    if list(scores) != sorted(scores, reverse=True):
+        about += "; the ranks were drawn apart from the scores"
+    if scores.heading == _WEIGHT and release.question == "top-k":
+        about += f"; for counts add {_COUNTS.told(face)}"
+    yield scores.heading, harmless(about)
 
 
 def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:

@@ -47,8 +47,10 @@ class UnitCoin:
 
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf and 0 < self.delta < 1):
-            given = {"epsilon": self.epsilon, "delta": self.delta}
-            raise InputError("must be above 0, and in (0, 1)", given=given)
+            raise InputError(
+                "must be above 0, and in (0, 1)",
+                given={"epsilon": self.epsilon, "delta": self.delta},
+            )
 
     @property
     def bits(self) -> int:

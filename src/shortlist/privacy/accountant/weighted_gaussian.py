@@ -93,16 +93,18 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
     4.2247
     """
     if not (epsilon > 0 and 0 < delta < 1):
-        given = {"epsilon": epsilon, "delta": delta}
-        raise InputError("must be above 0, and in (0, 1)", given=given)
+        raise InputError(
+            "must be above 0, and in (0, 1)", given={"epsilon": epsilon, "delta": delta}
+        )
 
     def holds(sigma: float) -> bool:
         mu = 1 / sigma * (1 + 2.0**-50)
         return float(gaussian_curve(epsilon * (1 - 2.0**-50), mu, up=True)) <= delta
 
     if not holds(_LARGEST) or holds(_SMALLEST):
-        given = {"epsilon": epsilon, "delta": delta}
-        raise InputError("no noise can be fitted to these", given=given)
+        raise InputError(
+            "no noise can be fitted to these", given={"epsilon": epsilon, "delta": delta}
+        )
     return bisect(holds, bad=_SMALLEST, good=_LARGEST)
 
 
