@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
+from shortlist.errors import InputError
 from shortlist.parameters import Option
 from shortlist.privacy import Composed, Cost, Pure
 from shortlist.privacy.accountant import (
@@ -16,7 +18,7 @@ from shortlist.privacy.accountant import (
     Stage,
     Threshold,
 )
-from shortlist.privacy.accountant.solving import largest_parameter
+from shortlist.privacy.accountant.solving import largest_parameter, largest_share
 from shortlist.privacy.calibration import (
     WORTH_A_DELTA,
     divide_down,
@@ -27,12 +29,16 @@ from shortlist.privacy.calibration import (
 __all__ = [
     "Accounting",
     "alone",
-    "largest_loss",
     "largest_within",
+    "noise_and_loss",
     "noise_on_weights",
     "picks_cost",
     "picks_epsilon",
 ]
+
+
+_LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
+_RESERVED = 0.3  # of delta, for thresholds where what is left to them is less
 
 
 class Accounting(Option):
@@ -100,29 +106,52 @@ def noise_on_weights(rho: float) -> GaussianStage:
     return GaussianStage(math.sqrt(2 * rho) * (1 + 2.0**-50), on_weights=True)
 
 
-def largest_loss(
-    stages: tuple[Stage, ...],
-    thresholds: Callable[[float], tuple[Threshold, ...]],
+def noise_and_loss(
+    stages: Callable[[float], tuple[Stage, ...]],
+    thresholds: Callable[[float, float], tuple[Threshold, ...]],
     bound: int,
     *,
     epsilon: float,
     delta: float,
-) -> float:
-    """The largest chance to name an item that one user alone holds, within (epsilon, delta).
+    near: float,
+) -> tuple[float, float]:
+    """The most zCDP of all stages, and the largest chance to name what one user alone holds.
+
+    Each is within (epsilon, delta) for the users that it is the worst for, and so nearly all of
+    delta is for both. Where that leaves hardly any chance, because a user whose items nobody else
+    holds costs nearly as much by the other stages, or because the worst case is known in zCDP
+    alone, part of delta is reserved for it.
 
     Args:
-        stages: Of all users; those without such an item are within (epsilon, delta) already.
-        thresholds: All that may name an item, of that chance.
+        stages: Those that cost so much zCDP together.
+        thresholds: All that may name an item, for so much zCDP and such a chance.
         bound: The most items of one user.
         epsilon: Of the guarantee.
         delta: Of the guarantee.
+        near: About the zCDP.
+
+    Raises:
+        InputError: Delta is too small.
     """
+    for reserved in (0.0, _RESERVED * delta):
+        unnamed = Lost(reserved) if reserved else None
+        rho = largest_within(stages, epsilon=epsilon, delta=delta, near=near, unnamed=unnamed)
+        spent = partial(_spent, stages(rho), partial(thresholds, rho), bound, epsilon)
+        lost = largest_share(spent, delta=delta, least=_LEAST * delta)
+        if lost > 0:
+            return rho, lost
+    raise InputError(f"delta={delta!r}: too small for a threshold.")
 
-    def spent(lost: float, fineness: float) -> float:
-        unnamed = NovelItems(thresholds(min(lost, 0.5)), bound)
-        return Composition(stages, unnamed).novel_delta(epsilon, fineness=fineness)
 
-    return largest_parameter(spent, delta=delta, near=0.99 * delta, fineness=1.0)
+def _spent(
+    stages: tuple[Stage, ...],
+    thresholds: Callable[[float], tuple[Threshold, ...]],
+    bound: int,
+    epsilon: float,
+    lost: float,
+) -> float:
+    """The delta of users who alone hold an item."""
+    return Composition(stages, NovelItems(thresholds(lost), bound)).novel_delta(epsilon)
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from shortlist.errors import InputError
 
-__all__ = ["largest_parameter"]
+__all__ = ["largest_parameter", "largest_share"]
 
 _MET = 0.004  # of delta; the result spends at least so much less than all of it
 _AIMED = 0.0015  # of delta, that is left where the fine grid is looked at
@@ -17,6 +17,9 @@ _LOOKS = 60  # at most; far more than are ever needed
 _TINY = 1e-290
 _NOTHING = math.log(1e-280)
 _CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
+_ALLOWED = 1 - 1e-4  # of delta, to a part of it: more than any two looks at the whole differ by
+_MOST = 0.5  # a larger chance is not given away
+_SLOPES = 0.1, 4.0  # of what is spent over the part, that steps are taken by
 
 
 def largest_parameter(
@@ -64,6 +67,37 @@ def largest_parameter(
     if fine.good is None:
         raise InputError(f"delta={delta!r}: too small to be reached.")
     return fine.good
+
+
+def largest_share(spent: Callable[[float], float], *, delta: float, least: float) -> float:
+    """Nearly the largest part of delta, for one thing, with which no more than delta is spent.
+
+    It was seen to be within. It is 0 if not even the least part is.
+
+    Args:
+        spent: The delta of everything where the thing has such a part; it grows about as the part.
+        delta: Of the guarantee, above 0.
+        least: The least part of interest.
+
+    >>> round(largest_share(lambda part: part / 2 + 0.75e-6, delta=1e-6, least=1e-7) * 1e6, 3)
+    0.496
+    """
+    good, bad = 0.0, min(delta, _MOST)
+    part, slope, last = 0.99 * bad, 1.0, None
+    for _ in range(_LOOKS):
+        value = spent(part)
+        within = value <= _ALLOWED * delta
+        good, bad = (part, bad) if within else (good, part)
+        if (within and value >= (1 - _MET) * delta) or bad - good <= _MET * delta:
+            return good
+        if bad <= least:
+            return 0.0
+        if last is not None:
+            slope = min(max((value - last[1]) / (part - last[0]), _SLOPES[0]), _SLOPES[1])
+        last = part, value
+        new = max(part - (value - (1 - _MET / 2) * delta) / slope, least)
+        part = new if good < new < bad else (max(good, least) + bad) / 2
+    return good
 
 
 class _Search:
