@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from shortlist.algorithms.policies import Grid
+from shortlist.errors import InputError
 from shortlist.mechanisms import (
     DiscoverThenRank,
     JointOrPeel,
@@ -85,6 +87,15 @@ def test_a_drift_is_in_what_is_added_to_other_releases():
     mechanism = PolicyGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     least = Fraction(mechanism.sensitivity) ** 2 / (2 * Fraction(mechanism.sigma) ** 2)
     assert Fraction(mechanism.cost.rho) >= least
+
+
+def test_weights_that_their_grid_does_not_hold_are_refused():
+    class Coarse(PolicyGaussian):
+        grid = Grid(57)  # holds what is below 32
+
+    assert Coarse(epsilon=2.0, delta=1e-6, max_items_per_user=10).cutoff < 32
+    with pytest.raises(InputError, match="no noise can be calibrated"):
+        Coarse(epsilon=1.0, delta=1e-6, max_items_per_user=10)
 
 
 @pytest.mark.parametrize("slope", [0.05, 0.5, 1.0, 3.0])

@@ -148,7 +148,10 @@ class PolicyGaussian(Mechanism):
     @cached_property
     def cutoff(self) -> float:
         """Where a weight ends."""
-        return max(self.threshold + self.alpha * self.sigma, 1.0)
+        cutoff = max(self.threshold + self.alpha * self.sigma, 1.0)
+        if not self.grid.holds(cutoff - min(self.threshold, 0.0)):
+            raise OverflowError  # no parameters are known for which this happens
+        return cutoff
 
     def _threshold(self, sigma: float) -> float:
         return threshold(sigma=sigma, delta=self._lost, max_items_per_user=self.max_items_per_user)
