@@ -22,6 +22,7 @@ from shortlist.privacy.accountant.solving import largest_parameter, largest_shar
 from shortlist.privacy.calibration import (
     WORTH_A_DELTA,
     divide_down,
+    gaussian_rho,
     peeling_epsilon,
     peeling_epsilon_lemma_b1,
 )
@@ -29,6 +30,7 @@ from shortlist.privacy.calibration import (
 __all__ = [
     "Accounting",
     "alone",
+    "largest_mu_after",
     "largest_within",
     "noise_and_loss",
     "noise_on_weights",
@@ -39,6 +41,9 @@ __all__ = [
 
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
 _RESERVED = 0.3  # of delta, for thresholds where what is left to them is less
+_MARGIN = 1e-4  # of delta: more than two looks at the same users together with others differ by
+_LESS = 0.98  # of a parameter that was too large
+_TRIES = 200  # then it is hardly worth anything
 
 
 class Accounting(Option):
@@ -140,7 +145,7 @@ def noise_and_loss(
         lost = largest_share(spent, delta=delta, least=_LEAST * delta)
         if lost > 0:
             return rho, lost
-    raise InputError(f"delta={delta!r}: too small for a threshold.")
+    raise InputError("no threshold can be fitted to it", given={"delta": delta})
 
 
 def _spent(
@@ -150,8 +155,43 @@ def _spent(
     epsilon: float,
     lost: float,
 ) -> float:
-    """The delta of users who alone hold an item."""
-    return Composition(stages, NovelItems(thresholds(lost), bound)).novel_delta(epsilon)
+    """The delta of users who alone hold an item, and a little more."""
+    novel = NovelItems(thresholds(lost), bound)
+    return Composition(stages, novel).novel_delta(epsilon) * (1 + _MARGIN)
+
+
+def largest_mu_after(composition: Composition, *, epsilon: float, delta: float) -> float:
+    """The largest parameter of a Gaussian that stages leave room for within (epsilon, delta).
+
+    Found for users of whose items others hold each, and then seen to hold for all; 0 if none is
+    left.
+
+    Args:
+        composition: The stages before.
+        epsilon: Of the whole.
+        delta: Of the whole.
+    """
+
+    def after(mu: float) -> Composition:
+        return Composition((*composition.stages, GaussianStage(mu)), composition.unnamed)
+
+    def spent(mu: float, fineness: float) -> float:
+        lost = composition.unnamed if isinstance(composition.unnamed, Lost) else None
+        return Composition(after(mu).stages, lost).delta(epsilon, fineness=fineness)
+
+    if composition.delta(epsilon) >= delta:
+        return 0.0
+    mu = largest_parameter(spent, delta=delta, near=gaussian_mu(epsilon, delta))
+    for _ in range(_TRIES):
+        if after(mu).delta(epsilon) <= delta:
+            return mu
+        mu *= _LESS
+    return 0.0
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """About the parameter of a Gaussian alone: a guess."""
+    return math.sqrt(2 * gaussian_rho(epsilon=epsilon, delta=delta)) / 2
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:

@@ -17,7 +17,7 @@ from shortlist.evidence.contributions import MOST_USERS, Contributions
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
-from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate
 from shortlist.privacy.accountant.policy_coin import UnitCoin
 from shortlist.questions import Domain, Question
@@ -53,7 +53,8 @@ class PolicyGreedy(Mechanism):
         delta: In (0, 1).
         alpha: An item at the cutoff is named with a chance of 1 - exp(-alpha) / 2 or more.
         accounting: By the best coin there is; or as published, by Laplace noise and a threshold,
-            which is also what is done where epsilon is so small that the coin would take long.
+            which is also what is done where epsilon is so small that the coin would take long: at
+            a delta of 1e-6, below about 0.00016.
 
     Raises:
         InputError: A parameter is out of range.
@@ -64,7 +65,7 @@ class PolicyGreedy(Mechanism):
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     alpha: Whole = 3
     accounting: Accounting = Accounting.EXACT
 
@@ -97,7 +98,7 @@ class PolicyGreedy(Mechanism):
         More than there can be users are as many as these: no item is ever full.
         """
         if self._coin is not None:
-            return max(self._coin.units_for(1 - Fraction(math.exp(-self.alpha)) / 2), 1)
+            return self._coin.units_for(1 - Fraction(math.exp(-self.alpha)) / 2)
         return min(max(math.ceil(self.threshold + self.alpha / self.epsilon), 1), MOST_USERS)
 
     def _chances(self, units: Ints) -> Reals:
@@ -116,7 +117,7 @@ class PolicyGreedy(Mechanism):
         return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
 
     def explain(self) -> list[str]:
-        """The policy, the noise and the threshold in plain words."""
+        """The policy, and when an item is named, in plain words."""
         return [
             "Users in random order each add one unit to one of the items they hold.",
             f"It is the first, in a random order of all items, with less than {self.cutoff} units.",
@@ -132,8 +133,8 @@ class PolicyGreedy(Mechanism):
                 f"of scale {1 / self.epsilon:.3g}."
             )
         return (
-            f"An item of one unit is named with probability {self.delta:.3g}, and one of "
-            f"{self.threshold} units with one half."
+            f"An item with one unit is named with probability {self.delta:.3g}; items with at "
+            f"least {self.threshold} are named more often than not."
         )
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
@@ -162,10 +163,10 @@ class _Chances:
         return len(self.units)
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """Off by a rounding each, and by what underflows."""
-        coin = self.coin
-        known = np.array([float(coin.chance(n)) for n in range(coin.certain + 1)])
-        values = known[np.minimum(self.units, coin.certain)]
+        """Off by a rounding each, and by what underflows: whole numbers are divided correctly."""
+        one = 1 << self.coin.bits
+        known = np.array([numerator / one for numerator in self.coin.numerators])
+        values = known[np.minimum(self.units, self.coin.certain)]
         return values, values * ULP + TINY
 
     def ball(self, i: int) -> arb:

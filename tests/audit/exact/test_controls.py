@@ -19,6 +19,7 @@ from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import (
+    Accounting,
     AddedNoise,
     Adjacency,
     Gamma,
@@ -62,6 +63,8 @@ CAUGHT = [
         wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
         "delta",
     ),
+    (policies.SteepCoin(epsilon=1.3, delta=0.02), "delta"),
+    (policies.EagerCoin(epsilon=1.3, delta=0.02), "delta"),
     (wrong.OneComparison(k=1, epsilon=2.0, max_comparisons_per_user=2), "epsilon"),
     (SpectralRanking(k=2, epsilon=2.0, contraction=0.0), "epsilon"),  # a promise that is broken
 ]
@@ -154,7 +157,7 @@ DESCENT = {
     "threshold_share": 0.1,
     "alpha": 1,
 }
-GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1}
+GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1, "accounting": Accounting.PUBLISHED}
 RACE = {"k": 1, "epsilon": 1.0, "noise": AddedNoise.EXPONENTIAL}
 
 

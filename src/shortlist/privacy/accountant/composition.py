@@ -88,7 +88,7 @@ class Composition:
             fineness: Of the grid; the result is off by a share that falls with its square.
         """
         if not 0 <= epsilon < math.inf:
-            raise InputError(f"epsilon={epsilon!r}: must be at least 0.")
+            raise InputError("must be at least 0", given={"epsilon": epsilon})
         if isinstance(self.unnamed, NovelItems):
             return self._worst(self.unnamed.cases, epsilon, fineness)
         lost = 0.0 if self.unnamed is None else self.unnamed.delta

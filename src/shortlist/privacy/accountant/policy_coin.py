@@ -16,6 +16,8 @@ __all__ = ["UnitCoin"]
 
 _GUARD = 128  # bits of the chances below those of delta
 _LONGEST = 1 << 20  # units, at most, that are needed to be named for certain
+_FAR = 1000.0  # e^-1000 is below 2^-bits for any float delta: a larger epsilon changes no chance
+_OFF = Fraction(1, 10**80)  # of an exponential, relatively
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,10 @@ class UnitCoin:
     coin with the same guarantee names an item of any number of units more often.
 
     The chances are whole multiples of 2^-bits, rounded down; for each two neighbours as they are,
-    both conditions of (epsilon, delta)-DP hold exactly.
+    both conditions of (epsilon, delta)-DP hold exactly. p(1) is delta itself.
 
     Source: Desfontaines, Voss & Gipson (2022), "Differentially private partition selection",
-    Theorem 1. Proof note: `docs/proofs/accountant.md`.
+    Theorem 1. Proof note: `docs/proofs/policy-greedy.md`.
 
     Attributes:
         epsilon: Of the guarantee, above 0.
@@ -45,9 +47,8 @@ class UnitCoin:
 
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf and 0 < self.delta < 1):
-            raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: must be above 0, and in (0, 1)."
-            )
+            given = {"epsilon": self.epsilon, "delta": self.delta}
+            raise InputError("must be above 0, and in (0, 1)", given=given)
 
     @property
     def bits(self) -> int:
@@ -92,8 +93,9 @@ class UnitCoin:
     def _climb(self) -> Iterator[int]:
         one = 1 << self.bits
         delta = math.floor(Fraction(self.delta) * one)
-        growth = math.floor(_exp(self.epsilon) * (1 - Fraction(1, 10**80)) * one)
-        decay = math.ceil(_exp(-self.epsilon) * (1 + Fraction(1, 10**80)) * one)
+        epsilon = min(self.epsilon, _FAR)
+        growth = max(math.floor(_exp(epsilon) * (1 - _OFF) * one), one)
+        decay = min(math.ceil(_exp(-epsilon) * (1 + _OFF) * one), one)
         chance = 0
         self._require_an_end()
         while chance < one:
@@ -106,11 +108,12 @@ class UnitCoin:
     def _require_an_end(self) -> None:
         if self.needed > _LONGEST:
             raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that an item would need "
-                f"{self.needed:.0f} units to be named for certain."
+                "so small that an item would need {n} units to be named for certain",
+                given={"epsilon": self.epsilon, "delta": self.delta},
+                n=f"{self.needed:.0f}",
             )
 
 
 def _exp(x: float) -> Fraction:
-    """e^x, off by less than 10^-80 of it."""
+    """e^x, off by less than 10^-80 of it: the decimal is rounded correctly to 90 digits."""
     return Fraction(Context(prec=90, Emin=-999999, Emax=999999).exp(Decimal(x)))

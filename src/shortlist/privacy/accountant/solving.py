@@ -16,9 +16,8 @@ _SETTLED = 2e-4  # in the logarithm of delta
 _LOOKS = 60  # at most; far more than are ever needed
 _TINY = 1e-290
 _NOTHING = math.log(1e-280)
+_WHOLE = 1 - 1e-9  # of delta: hardly less than all
 _CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
-_ALLOWED = 1 - 1e-4  # of delta, to a part of it: more than any two looks at the whole differ by
-_MOST = 0.5  # a larger chance is not given away
 _SLOPES = 0.1, 4.0  # of what is spent over the part, that steps are taken by
 
 
@@ -65,7 +64,7 @@ def largest_parameter(
     fine = _Search(lambda x: log_spent(x, 1.0), wanted + math.log1p(-_AIMED), guess, coarse.slope)
     fine.solve(_MET - _AIMED, at_most=wanted)
     if fine.good is None:
-        raise InputError(f"delta={delta!r}: too small to be reached.")
+        raise InputError("too small to be reached", given={"delta": delta})
     return fine.good
 
 
@@ -82,11 +81,11 @@ def largest_share(spent: Callable[[float], float], *, delta: float, least: float
     >>> round(largest_share(lambda part: part / 2 + 0.75e-6, delta=1e-6, least=1e-7) * 1e6, 3)
     0.496
     """
-    good, bad = 0.0, min(delta, _MOST)
-    part, slope, last = 0.99 * bad, 1.0, None
+    good, bad = 0.0, delta
+    part, slope, last = _WHOLE * delta, 1.0, None
     for _ in range(_LOOKS):
         value = spent(part)
-        within = value <= _ALLOWED * delta
+        within = value <= delta
         good, bad = (part, bad) if within else (good, part)
         if (within and value >= (1 - _MET) * delta) or bad - good <= _MET * delta:
             return good

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +11,13 @@ from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
+from shortlist.privacy.accountant.solving import largest_share
 from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
 __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
-_CLOSE = 3e-3  # of delta, where a threshold is looked for
 _LEAST_SHARE = 1e-6  # of delta, for a threshold
 
 
@@ -85,27 +84,14 @@ def least_noise(
     def release(lost: float) -> Release:
         return Release(sigma, least_threshold(sigma, lost, bound))
 
-    def holds(lost: float) -> bool:
+    def spent(lost: float) -> float:
         whole = noisy_weights(release(lost), bound, drift=drift, by_policy=by_policy)
-        return whole.delta(epsilon) <= delta
+        return whole.delta(epsilon)
 
-    return release(_largest_share(holds, delta))
-
-
-def _largest_share(holds: Callable[[float], bool], delta: float) -> float:
-    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
-    good = delta * (1 - 1e-9)
-    if holds(good):
-        return good
-    bad = good
-    while not holds(good):
-        good, bad = good / 2, good
-        if good < delta * _LEAST_SHARE:
-            raise InputError(f"delta={delta!r}: no threshold can be fitted to it.")
-    while bad - good > _CLOSE * good:
-        middle = (good + bad) / 2
-        good, bad = (middle, bad) if holds(middle) else (good, middle)
-    return good
+    lost = largest_share(spent, delta=delta, least=_LEAST_SHARE * delta)
+    if lost == 0:
+        raise InputError("no threshold can be fitted to it", given={"delta": delta})
+    return release(lost)
 
 
 def least_sigma(*, epsilon: float, delta: float) -> float:
@@ -115,14 +101,16 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
     4.2247
     """
     if not (epsilon > 0 and 0 < delta < 1):
-        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: must be above 0, and in (0, 1).")
+        given = {"epsilon": epsilon, "delta": delta}
+        raise InputError("must be above 0, and in (0, 1)", given=given)
 
     def holds(sigma: float) -> bool:
         mu = 1 / sigma * (1 + 2.0**-50)
         return float(gaussian_curve(epsilon * (1 - 2.0**-50), mu, up=True)) <= delta
 
     if not holds(_LARGEST) or holds(_SMALLEST):
-        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: no noise can be fitted to these.")
+        given = {"epsilon": epsilon, "delta": delta}
+        raise InputError("no noise can be fitted to these", given=given)
     return bisect(holds, bad=_SMALLEST, good=_LARGEST)
 
 
