@@ -46,6 +46,10 @@ class Grid:
         """The number in units, rounded up."""
         return math.ceil(number * 2.0**self.bits)
 
+    def holds(self, number: float) -> bool:
+        """Whether there is room for it, and for the unit that rounding up may add."""
+        return self.up(number) + 1 < 2**62
+
     def drift(self, max_items_per_user: int) -> float:
         """How far the roundings of all users together can drive two neighbours apart, rounded up.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
-from shortlist.mechanisms.accounting import Accounting, largest_loss, largest_within
+from shortlist.mechanisms.accounting import Accounting, noise_and_loss
 from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
@@ -168,38 +168,42 @@ class Discovering(Mechanism):
     def stages(self, rho: float) -> tuple[Stage, ...]:
         """All stages, where they cost so much zCDP together."""
 
-    @cached_property
+    @property
     def rho(self) -> float:
         """The zCDP of all stages together."""
-        lost = self.delta * self.threshold_share
-        by_rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
-        if self.accounting is Accounting.ZCDP:
-            return by_rho
-        return largest_within(self.stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
+        return self._spent[0]
 
-    @cached_property
+    @property
     def threshold_delta(self) -> float:
         """The probability granted to naming an item that one user alone holds."""
+        return self._spent[1]
+
+    @cached_property
+    def _spent(self) -> tuple[float, float]:
+        """The zCDP, and the probability."""
+        lost = self.delta * self.threshold_share
+        rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
         if self.accounting is Accounting.ZCDP:
-            return self.delta * self.threshold_share
-        return largest_loss(
-            self.stages(self.rho),
+            return rho, lost
+        return noise_and_loss(
+            self.stages,
             self._thresholds,
             self.max_items_per_user,
             epsilon=self.epsilon,
             delta=self.delta,
+            near=rho,
         )
 
-    def _thresholds(self, lost: float) -> tuple[Threshold, ...]:
-        first_rho = self.rho * self.discovery_share
-        rest = subtract_down(self.rho, first_rho)
+    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold, ...]:
+        first_rho = rho * self.discovery_share
+        rest = subtract_down(rho, first_rho)
         gaussians = TwoGaussians(first_rho, rest, lost, self.max_items_per_user)
         return gaussians.thresholds
 
     @property
     def composition(self) -> Composition:
         """All stages, and the items that one user alone may hold."""
-        thresholds = self._thresholds(self.threshold_delta)
+        thresholds = self._thresholds(*self._spent)
         return Composition(self.stages(self.rho), NovelItems(thresholds, self.max_items_per_user))
 
     @property

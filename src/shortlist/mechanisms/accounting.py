@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
+from shortlist.errors import InputError
 from shortlist.parameters import Option
 from shortlist.privacy import Composed, Cost, Pure
 from shortlist.privacy.accountant import (
@@ -28,16 +30,20 @@ from shortlist.privacy.calibration import (
 __all__ = [
     "Accounting",
     "alone",
-    "largest_loss",
     "largest_mu_after",
     "largest_within",
+    "noise_and_loss",
     "noise_on_weights",
     "picks_cost",
     "picks_epsilon",
 ]
 
 
+_LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
+_RESERVED = 0.3  # of delta, for thresholds where what is left to them is less
+_MARGIN = 1e-4  # of delta: more than two looks at the same users together with others differ by
 _LESS = 0.98  # of a parameter that was too large
+_TRIES = 200  # then it is hardly worth anything
 
 
 class Accounting(Option):
@@ -105,29 +111,53 @@ def noise_on_weights(rho: float) -> GaussianStage:
     return GaussianStage(math.sqrt(2 * rho) * (1 + 2.0**-50), on_weights=True)
 
 
-def largest_loss(
-    stages: tuple[Stage, ...],
-    thresholds: Callable[[float], tuple[Threshold, ...]],
+def noise_and_loss(
+    stages: Callable[[float], tuple[Stage, ...]],
+    thresholds: Callable[[float, float], tuple[Threshold, ...]],
     bound: int,
     *,
     epsilon: float,
     delta: float,
-) -> float:
-    """The largest chance to name an item that one user alone holds, within (epsilon, delta).
+    near: float,
+) -> tuple[float, float]:
+    """The most zCDP of all stages, and the largest chance to name what one user alone holds.
+
+    Each is within (epsilon, delta) for the users that it is the worst for, and so nearly all of
+    delta is for both. Where that leaves hardly any chance, because a user whose items nobody else
+    holds costs nearly as much by the other stages, or because the worst case is known in zCDP
+    alone, part of delta is reserved for it.
 
     Args:
-        stages: Of all users; those without such an item are within (epsilon, delta) already.
-        thresholds: All that may name an item, of that chance.
+        stages: Those that cost so much zCDP together.
+        thresholds: All that may name an item, for so much zCDP and such a chance.
         bound: The most items of one user.
         epsilon: Of the guarantee.
         delta: Of the guarantee.
+        near: About the zCDP.
+
+    Raises:
+        InputError: Delta is too small.
     """
+    for reserved in (0.0, _RESERVED * delta):
+        unnamed = Lost(reserved) if reserved else None
+        rho = largest_within(stages, epsilon=epsilon, delta=delta, near=near, unnamed=unnamed)
+        spent = partial(_spent, stages(rho), partial(thresholds, rho), bound, epsilon)
+        lost = largest_share(spent, delta=delta, least=_LEAST * delta)
+        if lost > 0:
+            return rho, lost
+    raise InputError("no threshold can be fitted to it", given={"delta": delta})
 
-    def holds(lost: float) -> bool:
-        unnamed = NovelItems(thresholds(lost), bound)
-        return Composition(stages, unnamed).novel_delta(epsilon) <= delta
 
-    return largest_share(holds, delta)
+def _spent(
+    stages: tuple[Stage, ...],
+    thresholds: Callable[[float], tuple[Threshold, ...]],
+    bound: int,
+    epsilon: float,
+    lost: float,
+) -> float:
+    """The delta of users who alone hold an item, and a little more."""
+    novel = NovelItems(thresholds(lost), bound)
+    return Composition(stages, novel).novel_delta(epsilon) * (1 + _MARGIN)
 
 
 def largest_mu_after(composition: Composition, *, epsilon: float, delta: float) -> float:
@@ -152,9 +182,11 @@ def largest_mu_after(composition: Composition, *, epsilon: float, delta: float) 
     if composition.delta(epsilon) >= delta:
         return 0.0
     mu = largest_parameter(spent, delta=delta, near=gaussian_mu(epsilon, delta))
-    while after(mu).delta(epsilon) > delta:
+    for _ in range(_TRIES):
+        if after(mu).delta(epsilon) <= delta:
+            return mu
         mu *= _LESS
-    return mu
+    return 0.0
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:

@@ -42,12 +42,13 @@ class DiscoverThenRank(Discovering):
     Scores are always noisy weights: the first stage's where items were peeled, the mean's where
     not. Peeled items come in the order picked, which need not be that of the scores.
 
-    Guarantee: (epsilon, delta)-DP when one user is added or removed, composed in zCDP: one total
-    rho, and threshold_share of delta for the thresholds, half of it each, since either may name an
-    item that one user alone holds.
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of both
+    stages together, whichever way was taken. Both thresholds share one probability of naming an
+    item that one user alone holds, half of it each, since either may do so. In zCDP: one total
+    rho, and threshold_share of delta for that probability.
 
-    Source: Dick et al. (2026), Algorithm 2, with the changes above. Proof note:
-    `docs/proofs/discover-then-rank.md`.
+    Source: Dick et al. (2026), Algorithm 2, with the changes above. Proof notes:
+    `docs/proofs/discover-then-rank.md`, `docs/proofs/accountant.md`.
 
     Args:
         k: How many items, at least 1; fewer come out where fewer are discovered.

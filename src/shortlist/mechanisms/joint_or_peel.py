@@ -50,11 +50,12 @@ class JointOrPeel(Mechanism):
     with Laplace noise, with a threshold; the rest goes to the mechanism that was chosen. The other
     one is `Peeling`, or `PermuteAndFlip` where delta is 0 or k so small that delta buys nothing.
 
-    Guarantee: (epsilon, delta)-DP when one user is added or removed: choice_share of epsilon for
-    the choice, and then the larger of what the two may cost.
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of the
+    choice and of whichever way follows. The choice is choice_share of epsilon, pure; `Joint` is
+    pure with the rest; the picks get what (epsilon, delta) leaves beside the choice.
 
-    Source: Gillenwater et al. (2022) for JOINT and peeling; the choice is ours. Proof note:
-    `docs/proofs/joint-or-peel.md`.
+    Source: Gillenwater et al. (2022) for JOINT and peeling; the choice is ours. Proof notes:
+    `docs/proofs/joint-or-peel.md`, `docs/proofs/accountant.md`.
 
     Args:
         k: How many items, at least 1.
@@ -71,7 +72,7 @@ class JointOrPeel(Mechanism):
 
     >>> mechanism = JointOrPeel(k=20, epsilon=1.0, delta=1e-6)
     >>> mechanism.joint_epsilon, round(mechanism.local_epsilon, 4)
-    (0.95, 0.0961)
+    (0.95, 0.1045)
     """
 
     k: Whole
@@ -119,8 +120,9 @@ class JointOrPeel(Mechanism):
             epsilon=self.epsilon,
             delta=self.delta,
         )
-        if self.accounting is Accounting.ZCDP:
-            return by_rho
+        stages = Composition(self._stages(by_rho))
+        if self.accounting is Accounting.ZCDP or not stages.is_feasible:
+            return by_rho  # the way of JOINT, which is pure, is left out there
         return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:

@@ -47,11 +47,11 @@ class LimitedDomain(Mechanism):
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, who is in at most
     max_items_per_user counts, or in any number of them. Either threshold_share of delta pays for
-    the bar, and the rest for k picks of bounded range; or all of it pays for the bar, and the picks
-    are pure: whichever allows the larger local_epsilon.
+    the bar, and the rest for k picks of bounded range, by their worst case; or all of it pays for
+    the bar, and the picks are pure: whichever allows the larger local_epsilon.
 
-    Source: Durfee & Rogers (2019), Algorithm 1 and Theorem 1. Proof note:
-    `docs/proofs/limited-domain.md`.
+    Source: Durfee & Rogers (2019), Algorithm 1 and Theorem 1. Proof notes:
+    `docs/proofs/limited-domain.md`, `docs/proofs/accountant.md`.
 
     Args:
         k: How many items, at least 1.
@@ -68,7 +68,7 @@ class LimitedDomain(Mechanism):
 
     >>> mechanism = LimitedDomain(k=10, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.local_epsilon, 4), round(mechanism.lead, 1)
-    (0.1355, 142.1)
+    (0.149, 129.3)
     """
 
     k: Whole

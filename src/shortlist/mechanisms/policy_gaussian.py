@@ -38,12 +38,12 @@ class PolicyGaussian(Mechanism):
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the sensitivity of the
     weights as they are computed, hardly above 1. A user whose items are all held by others spends
-    all of delta on the noise, one who alone holds them all on the threshold; no user in between
-    spends more.
+    delta on the noise, and one who alone holds them all spends it on the threshold. All users in
+    between are looked at too, and stay within it.
 
     Source: Gopi et al. (2020), policy Gaussian with ℓ2-descent. The variant that fills items one
-    by one and spreads the rest evenly is not private at this noise, and not offered. Proof note:
-    `docs/proofs/policy-gaussian.md`.
+    by one and spreads the rest evenly is not private at this noise, and not offered. Proof notes:
+    `docs/proofs/policy-gaussian.md`, `docs/proofs/accountant.md`.
 
     Args:
         epsilon: Above 0.
@@ -58,7 +58,7 @@ class PolicyGaussian(Mechanism):
 
     >>> mechanism = PolicyGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3), round(mechanism.cutoff, 3)
-    (4.365, 25.116, 38.211)
+    (4.225, 23.809, 36.483)
     """
 
     epsilon: Epsilon
@@ -150,7 +150,10 @@ class PolicyGaussian(Mechanism):
     @cached_property
     def cutoff(self) -> float:
         """Where a weight ends."""
-        return max(self.threshold + self.alpha * self.sigma, 1.0)
+        cutoff = max(self.threshold + self.alpha * self.sigma, 1.0)
+        if not self.grid.holds(cutoff - min(self.threshold, 0.0)):
+            raise OverflowError  # no parameters are known for which this happens
+        return cutoff
 
     def _threshold(self, sigma: float) -> float:
         return threshold(sigma=sigma, delta=self._lost, max_items_per_user=self.max_items_per_user)
@@ -158,6 +161,8 @@ class PolicyGaussian(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The noise on the weights, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return Gaussian(self._rho, self._lost)
         bound = self.max_items_per_user
         composition = noisy_weights(self._noise, bound, drift=self._drift, by_policy=True)
         by_rho = Gaussian(composition.rho, composition.lost)

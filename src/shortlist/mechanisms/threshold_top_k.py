@@ -52,9 +52,10 @@ class ThresholdTopK(Mechanism):
     twice 2 (sqrt(mk) + sqrt(m/2)), with as many sorted as random ones if these cost the same.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any scores by at
-    most 1, all the same way. With Gumbel noise of scale 1 / local_epsilon it is `Peeling`: k picks
-    of bounded range. Laplace and exponential noise of scale k / epsilon are pure. It covers what is
-    returned; how much is read, and so the time it takes, depends on the data.
+    most 1, all the same way. With Gumbel noise it is `Peeling`: k picks of range 1 / scale, within
+    (epsilon, delta) by their worst case. Laplace and exponential noise of scale k / epsilon are
+    pure. It covers what is returned; how much is read, and so the time it takes, depends on the
+    data.
 
     Source: Wu, Ohrimenko & Wirth (2023), Algorithm 3, Theorem 4.2, Corollary 4.3; Durfee & Rogers
     (2019); Qiao et al. (2021). Proof note: `docs/proofs/threshold-top-k.md`.

@@ -15,8 +15,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import (
     Accounting,
     alone,
-    largest_loss,
-    largest_within,
+    noise_and_loss,
     noise_on_weights,
     picks_cost,
     picks_epsilon,
@@ -86,12 +85,12 @@ class UserPeeling(Mechanism):
     k picks are made, as long as there are items: that no user is left is private.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any counts of
-    a round by at most 1, all the same way. Each pick is local_epsilon-bounded-range; k of them
-    cost k local_epsilon pure and k local_epsilon²/8 zCDP. Discovery costs
-    1/(2 sigma²) zCDP and threshold_delta.
+    a round by at most 1, all the same way. Each pick is local_epsilon-bounded-range. Discovery is
+    normal noise on weights of which one user changes at most ℓ2 norm 1, and may name an item that
+    one user alone holds. All stages together are within (epsilon, delta).
 
-    Source: Dick et al. (2026), Algorithm 4 and Theorem 4.5; Mitrovic et al. (2017). Proof note:
-    `docs/proofs/user-peeling.md`.
+    Source: Dick et al. (2026), Algorithm 4 and Theorem 4.5; Mitrovic et al. (2017). Proof notes:
+    `docs/proofs/user-peeling.md`, `docs/proofs/accountant.md`.
 
     Args:
         k: How many items, at least 1; fewer come out where fewer are discovered.
@@ -109,10 +108,10 @@ class UserPeeling(Mechanism):
         InputError: A parameter is out of range.
 
     >>> round(UserPeeling(k=20, epsilon=1.0, delta=1e-6).local_epsilon, 4)
-    0.0987
+    0.1067
     >>> private = UserPeeling(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(private.local_epsilon, 4), round(private.threshold, 1)
-    (0.0687, 38.0)
+    (0.0747, 33.7)
     """
 
     k: Whole
@@ -157,28 +156,27 @@ class UserPeeling(Mechanism):
 
     def _composed(self, bound: int) -> _Plan:
         epsilon, delta = self.epsilon, self.delta
-        lost = self.delta * self.threshold_share
+        lost = delta * self.threshold_share
         rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=lost)
-        if self.accounting is Accounting.EXACT:
-            rho = largest_within(self._stages, epsilon=epsilon, delta=delta, near=rho)
-        first = rho * self.discovery_share
-        sigma = gaussian_sigma(first)
 
-        def thresholds(lost: float) -> tuple[Threshold, ...]:
+        def thresholds(rho: float, lost: float) -> tuple[Threshold, ...]:
+            sigma = gaussian_sigma(rho * self.discovery_share)
             least = threshold(sigma=sigma, delta=lost, max_items_per_user=bound)
             return (Threshold(sigma, least),)
 
-        stages = self._stages(rho)
         if self.accounting is Accounting.EXACT:
-            lost = largest_loss(stages, thresholds, bound, epsilon=epsilon, delta=delta)
-        passed = thresholds(lost)
+            rho, lost = noise_and_loss(
+                self._stages, thresholds, bound, epsilon=epsilon, delta=delta, near=rho
+            )
+        passed = thresholds(rho, lost)
+        first = rho * self.discovery_share
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))
         by_rho = Gaussian(first, lost) + Pure.bounded_range(local) * self.k
-        composition = Composition(stages, NovelItems(passed, bound))
+        composition = Composition(self._stages(rho), NovelItems(passed, bound))
         return _Plan(
             local,
             alone(self.accounting, composition, by_rho, self.epsilon),
-            _Discovery(sigma, passed[0].least, bound),
+            _Discovery(passed[0].sigma, passed[0].least, bound),
         )
 
     def _stages(self, rho: float) -> tuple[Stage, ...]:

@@ -38,11 +38,12 @@ class WeightedGaussian(Mechanism):
     gets Gaussian noise. The noisy weights of the named items are released with them.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed. A user whose items are all
-    held by others spends all of delta on the noise, one who alone holds them all on the threshold;
-    no user in between spends more.
+    held by others spends delta on the noise, and one who alone holds them all spends it on the
+    threshold. All users in between are looked at too, and stay within it.
 
     Source: Gopi et al. (2020), Theorem 5.1; Dick et al. (2026), Algorithm 1 and Theorem 3.2, which
-    takes half of delta for the threshold. Proof note: `docs/proofs/weighted-gaussian.md`.
+    takes half of delta for the threshold. Proof notes: `docs/proofs/weighted-gaussian.md`,
+    `docs/proofs/accountant.md`.
 
     Args:
         epsilon: Above 0.
@@ -56,7 +57,7 @@ class WeightedGaussian(Mechanism):
 
     >>> mechanism = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
-    (4.225, 23.816)
+    (4.225, 23.809)
     """
 
     epsilon: Epsilon
@@ -79,13 +80,19 @@ class WeightedGaussian(Mechanism):
     @cached_property
     def _noise(self) -> Release:
         """The noise and the threshold."""
-        epsilon, delta = self.epsilon, self.delta
+        bound = self.max_items_per_user
         if self.accounting is Accounting.EXACT:
-            return least_noise(epsilon=epsilon, delta=delta, bound=self.max_items_per_user)
+            return least_noise(epsilon=self.epsilon, delta=self.delta, bound=bound)
+        sigma = gaussian_sigma(self._by_rho.rho)
+        return Release(
+            sigma, threshold(sigma=sigma, delta=self._by_rho.lost, max_items_per_user=bound)
+        )
+
+    @cached_property
+    def _by_rho(self) -> Gaussian:
+        """The noise, and the items that one user alone may hold, each with a share of delta."""
         lost = self.delta * self.threshold_share
-        sigma = gaussian_sigma(gaussian_rho(epsilon=epsilon, delta=delta, lost=lost))
-        least = threshold(sigma=sigma, delta=lost, max_items_per_user=self.max_items_per_user)
-        return Release(sigma, least)
+        return Gaussian(gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost), lost)
 
     @property
     def sigma(self) -> float:
@@ -105,6 +112,8 @@ class WeightedGaussian(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The noise on the weights, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return self._by_rho
         composition = noisy_weights(self._noise, self.max_items_per_user)
         by_rho = Gaussian(composition.rho, composition.lost)
         return alone(self.accounting, composition, by_rho, self.epsilon)

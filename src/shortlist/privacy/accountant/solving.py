@@ -17,9 +17,8 @@ _LOOKS = 60  # at most; far more than are ever needed
 _TINY = 1e-290
 _NOTHING = math.log(1e-280)
 _WHOLE = 1 - 1e-9  # of delta: hardly less than all
-_CLOSE_SHARE = 3e-3  # relative, of shares that are taken to be the same
-_LEAST_SHARE = 1e-6  # of delta
 _CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
+_SLOPES = 0.1, 4.0  # of what is spent over the part, that steps are taken by
 
 
 def largest_parameter(
@@ -69,19 +68,34 @@ def largest_parameter(
     return fine.good
 
 
-def largest_share(holds: Callable[[float], bool], delta: float) -> float:
-    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
-    good = delta * _WHOLE
-    if holds(good):
-        return good
-    bad = good
-    while not holds(good):
-        good, bad = good / 2, good
-        if good < delta * _LEAST_SHARE:
-            raise InputError("no threshold can be fitted to it", given={"delta": delta})
-    while bad - good > _CLOSE_SHARE * good:
-        middle = (good + bad) / 2
-        good, bad = (middle, bad) if holds(middle) else (good, middle)
+def largest_share(spent: Callable[[float], float], *, delta: float, least: float) -> float:
+    """Nearly the largest part of delta, for one thing, with which no more than delta is spent.
+
+    It was seen to be within. It is 0 if not even the least part is.
+
+    Args:
+        spent: The delta of everything where the thing has such a part; it grows about as the part.
+        delta: Of the guarantee, above 0.
+        least: The least part of interest.
+
+    >>> round(largest_share(lambda part: part / 2 + 0.75e-6, delta=1e-6, least=1e-7) * 1e6, 3)
+    0.496
+    """
+    good, bad = 0.0, delta
+    part, slope, last = _WHOLE * delta, 1.0, None
+    for _ in range(_LOOKS):
+        value = spent(part)
+        within = value <= delta
+        good, bad = (part, bad) if within else (good, part)
+        if (within and value >= (1 - _MET) * delta) or bad - good <= _MET * delta:
+            return good
+        if bad <= least:
+            return 0.0
+        if last is not None:
+            slope = min(max((value - last[1]) / (part - last[0]), _SLOPES[0]), _SLOPES[1])
+        last = part, value
+        new = max(part - (value - (1 - _MET / 2) * delta) / slope, least)
+        part = new if good < new < bad else (max(good, least) + bad) / 2
     return good
 
 

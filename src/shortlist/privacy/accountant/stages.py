@@ -26,7 +26,7 @@ __all__ = [
     "without_weights",
 ]
 
-_FARTHEST = 300.0  # of a stage's loss; beyond, nothing is protected and floats run out
+_FARTHEST = 1e300  # of a stage's loss; beyond, floats run out
 
 
 class Spread(NamedTuple):

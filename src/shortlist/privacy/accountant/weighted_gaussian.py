@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from shortlist.privacy.accountant._normal import gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
 from shortlist.privacy.accountant.solving import largest_share
-from shortlist.privacy.accountant.stages import GaussianStage
+from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
 __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
+_LEAST_SHARE = 1e-6  # of delta, for a threshold
 
 
 class Release(NamedTuple):
@@ -43,15 +45,18 @@ def noisy_weights(
     Args:
         release: It.
         bound: The most items of one user.
-        drift: How far rounding may take the ℓ2 sensitivity above 1.
+        drift: How far rounding may take the weights of shared items apart, beside what the user
+            adds to them.
         by_policy: Whether weights are built by a policy; see `NovelItems`.
 
     >>> round(noisy_weights(Release(4.2247, 23.816), 100).delta(1.0) * 1e6, 2)
     1.0
     """
-    mu = (1 + drift) / release.sigma * (1 + 2.0**-50)
-    novel = NovelItems((Threshold(*release),), bound, by_policy)
-    return Composition((GaussianStage(mu, on_weights=True),), novel)
+    mu = 1 / release.sigma * (1 + 2.0**-50)
+    stages: Stages = (GaussianStage(mu, on_weights=True),)
+    if drift:  # no less of it where less is shared: nu + 2 drift + drift² >= (sqrt(nu) + drift)²
+        stages += (GaussianStage(mu * math.sqrt(drift * (2 + drift)) * (1 + 2.0**-50)),)
+    return Composition(stages, NovelItems((Threshold(*release),), bound, by_policy))
 
 
 def least_noise(
@@ -79,11 +84,14 @@ def least_noise(
     def release(lost: float) -> Release:
         return Release(sigma, least_threshold(sigma, lost, bound))
 
-    def holds(lost: float) -> bool:
+    def spent(lost: float) -> float:
         whole = noisy_weights(release(lost), bound, drift=drift, by_policy=by_policy)
-        return whole.delta(epsilon) <= delta
+        return whole.delta(epsilon)
 
-    return release(largest_share(holds, delta))
+    lost = largest_share(spent, delta=delta, least=_LEAST_SHARE * delta)
+    if lost == 0:
+        raise InputError("no threshold can be fitted to it", given={"delta": delta})
+    return release(lost)
 
 
 def least_sigma(*, epsilon: float, delta: float) -> float:
