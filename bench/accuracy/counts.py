@@ -14,7 +14,7 @@ from bench.common.plotting import Look, against_k
 from bench.common.seeds import draws_of
 from shortlist.draws import Ints
 from shortlist.mechanisms import (
-    Conversion,
+    Accounting,
     Gamma,
     Joint,
     JointOrPeel,
@@ -39,7 +39,7 @@ MECHANISMS: dict[str, partial[Mechanism]] = {
     "Joint": partial(Joint, **PURE),
     "JointPermuteAndFlip": partial(JointPermuteAndFlip, **PURE),
     "Peeling": partial(Peeling, **BUDGET),
-    PUBLISHED: partial(Peeling, conversion=Conversion.LEMMA_4_2, **BUDGET),
+    PUBLISHED: partial(Peeling, accounting=Accounting.PUBLISHED, **BUDGET),
     "PermuteAndFlip": partial(PermuteAndFlip, **PURE),
     "OneShotLaplace": partial(OneShotLaplace, **PURE),
     "Gamma": partial(Gamma, **PURE),

@@ -26,7 +26,7 @@ from bench.reproduction.looks import HITTING_SET, KNOWN, KNOWN_TIGHT, NOT_PRIVAT
 from bench.reproduction.tables import Loaded, sizes, small, titles
 from shortlist.draws import ExactDraws, Ints
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import Composition, DiscoverThenHit, Mechanism, UserPeeling
+from shortlist.mechanisms import Accounting, DiscoverThenHit, Mechanism, UserPeeling
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.metrics import greedy_hitting_set, missed_users
 from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
@@ -36,11 +36,11 @@ __all__ = ["COLUMNS", "compare", "trials_of"]
 COLUMNS = ("table", "epsilon", "k", "mechanism", "run", MISSED)
 _SETTINGS = (
     "Users who hold none of the items named; delta=1e-5; {runs} runs from fixed seeds, so nothing "
-    "here is private. The paper's mechanism is `UserPeeling` with `Composition.HALVES` and "
+    "here is private. The paper's mechanism is `UserPeeling` with `Accounting.PUBLISHED` and "
     "max_items_per_user=100. Its baselines: the greedy choice without privacy, and the private "
     "greedy choice (Mitrovic et al. 2017, with the noise of Lemma B.1) among all items of the "
     "table, as if these were public, which they are not. Beside them `UserPeeling` with its own "
-    "composition, of public and of private items, and our default, `DiscoverThenHit`."
+    "accounting, of public and of private items, and our default, `DiscoverThenHit`."
 )
 
 
@@ -96,7 +96,7 @@ def _mechanisms(epsilon: float, k: int) -> dict[str, Mechanism]:
     private = {**asked, "max_items_per_user": BOUND}
     return {
         KNOWN_TIGHT: UserPeeling(**asked),
-        PAPERS: UserPeeling(**private, composition=Composition.HALVES),
+        PAPERS: UserPeeling(**private, accounting=Accounting.PUBLISHED),
         ZCDP: UserPeeling(**private),
         OURS: DiscoverThenHit(**private),
     }

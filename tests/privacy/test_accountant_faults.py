@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-import accountant_twins as twins
+from helpers import accountant_twins as twins
 from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,

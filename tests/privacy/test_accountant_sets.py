@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import accountant_twins as twins
+from helpers import accountant_twins as twins
 from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,

@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx
 
-from accountant_twins import ball
-from shortlist.privacy.calibration import peeling_epsilon
+from helpers.accountant_twins import ball
 from shortlist.errors import InputError
 from shortlist.privacy.accountant import (
     BoundedRange,
@@ -21,6 +20,7 @@ from shortlist.privacy.accountant import (
 from shortlist.privacy.accountant.policy_coin import UnitCoin
 from shortlist.privacy.accountant.solving import largest_parameter
 from shortlist.privacy.accountant.weighted_gaussian import least_threshold
+from shortlist.privacy.calibration import peeling_epsilon
 
 
 def picks(k, epsilon, delta, near):

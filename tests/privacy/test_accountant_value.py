@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import accountant_twins as twins
+from helpers import accountant_twins as twins
 from shortlist.errors import InputError
+from shortlist.privacy._curves import gaussian_delta, zcdp_delta
 from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
@@ -18,7 +19,6 @@ from shortlist.privacy.accountant import (
     Lost,
     PureStage,
 )
-from shortlist.privacy._curves import gaussian_delta, zcdp_delta
 
 SMALL = [
     ((BoundedRange(0.25, 4),), 0.5),

@@ -175,7 +175,7 @@ class Discovering(Mechanism):
         by_rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
         if self.accounting is Accounting.ZCDP:
             return by_rho
-        return largest_within(self.stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
+        return largest_within(self.stages, epsilon=self.epsilon, delta=self.delta, by_rho=by_rho)
 
     @cached_property
     def threshold_delta(self) -> float:

@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 
+_LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
+
+
 class Accounting(Option):
     """How the stages of a mechanism add up to (epsilon, delta)."""
 
@@ -66,7 +69,7 @@ def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: floa
     def stages(local: float) -> tuple[Stage, ...]:
         return (BoundedRange(local, k),)
 
-    local = largest_within(stages, epsilon=epsilon, delta=delta, near=by_rho)
+    local = largest_within(stages, epsilon=epsilon, delta=delta, by_rho=by_rho)
     pure = divide_down(epsilon, k)
     return local if local > WORTH_A_DELTA * pure else pure
 
@@ -76,23 +79,27 @@ def largest_within(
     *,
     epsilon: float,
     delta: float,
-    near: float,
+    by_rho: float,
     unnamed: Lost | NovelItems | None = None,
 ) -> float:
     """The largest parameter with which the stages are within (epsilon, delta), or hardly less.
+
+    It is never less than what zCDP allows, and just that where delta is below 1e-40.
 
     Args:
         stages: Those of a parameter.
         epsilon: Of the guarantee.
         delta: Of the guarantee, above 0.
-        near: About the answer, such as that of zCDP.
+        by_rho: The largest that zCDP is known to allow.
         unnamed: The items that one user alone may hold, or what is lost.
     """
+    if delta < _LEAST_DELTA:
+        return by_rho
 
     def spent(parameter: float, fineness: float) -> float:
         return Composition(stages(parameter), unnamed).delta(epsilon, fineness=fineness)
 
-    return largest_parameter(spent, delta=delta, near=near)
+    return max(by_rho, largest_parameter(spent, delta=delta, near=by_rho))
 
 
 def noise_on_weights(rho: float) -> GaussianStage:

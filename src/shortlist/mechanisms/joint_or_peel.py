@@ -121,7 +121,7 @@ class JointOrPeel(Mechanism):
         )
         if self.accounting is Accounting.ZCDP:
             return by_rho
-        return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
+        return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, by_rho=by_rho)
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
         """The choice and the picks: what follows it instead, `Joint`, is pure."""

@@ -160,7 +160,7 @@ class UserPeeling(Mechanism):
         lost = self.delta * self.threshold_share
         rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=lost)
         if self.accounting is Accounting.EXACT:
-            rho = largest_within(self._stages, epsilon=epsilon, delta=delta, near=rho)
+            rho = largest_within(self._stages, epsilon=epsilon, delta=delta, by_rho=rho)
         first = rho * self.discovery_share
         sigma = gaussian_sigma(first)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from shortlist.privacy.accountant import Composition
 from shortlist.privacy.costs import Approximate, Cost, Ways
+
+if TYPE_CHECKING:
+    from shortlist.privacy.accountant import Composition
 
 __all__ = ["Composed"]
 

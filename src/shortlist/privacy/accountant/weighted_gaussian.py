@@ -18,6 +18,8 @@ __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_we
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
 _CLOSE = 3e-3  # of delta, where a threshold is looked for
+_SPARE = [2.0**-n for n in range(36, 8, -2)]  # relative, of sigma
+_LEFT = 1e-10  # of delta, at least, beside the noise
 _LEAST_SHARE = 1e-6  # of delta, for a threshold
 
 
@@ -76,7 +78,7 @@ def least_noise(
     >>> round(sigma, 3), round(threshold, 2)
     (4.225, 23.81)
     """
-    sigma = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift) * (1 + 2.0**-36)
+    sigma = _sigma_to_spare(epsilon, delta, drift)
 
     def release(lost: float) -> Release:
         return Release(sigma, least_threshold(sigma, lost, bound))
@@ -86,6 +88,17 @@ def least_noise(
         return whole.delta(epsilon) <= delta
 
     return release(_largest_share(holds, delta))
+
+
+def _sigma_to_spare(epsilon: float, delta: float, drift: float) -> float:
+    """Hardly above the least, so that a little of delta is left, and rounding cannot take it."""
+    least = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift)
+    for spare in _SPARE:
+        sigma = least * (1 + spare)
+        stage = GaussianStage((1 + drift) / sigma * (1 + 2.0**-50))
+        if Composition((stage,)).delta(epsilon) <= delta * (1 - _LEFT):
+            return sigma
+    raise InputError(f"delta={delta!r}: no noise can be fitted to it.")
 
 
 def _largest_share(holds: Callable[[float], bool], delta: float) -> float:
