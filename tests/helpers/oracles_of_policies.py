@@ -2,8 +2,12 @@
 
 import itertools
 import math
+from fractions import Fraction
+from functools import cache
 
 from scipy.special import ndtr
+
+from shortlist.mechanisms.accounting import Accounting
 
 
 def mean_law(histograms, chance):
@@ -57,8 +61,35 @@ def laplace_tail(x):
     return math.exp(-x) / 2 if x > 0 else 1 - math.exp(x) / 2
 
 
+def private(less, more, epsilon, delta):
+    """Whether two chances of one name are within (epsilon, delta), either way, named or not."""
+    pairs = (less, more), (more, less), (1 - less, 1 - more), (1 - more, 1 - less)
+    growth = Fraction(math.exp(epsilon))
+    return all(left <= growth * right + Fraction(delta) for left, right in pairs)
+
+
+@cache
+def best_chance(units, epsilon, delta):
+    """The largest chance that is private beside that of one unit less, by halving, to 2^-100."""
+    if units == 0:
+        return Fraction(0)
+    less = best_chance(units - 1, epsilon, delta)
+    low, high, one = math.floor(less * 2**100), 2**100, 2**100
+    if private(less, Fraction(1), epsilon, delta):
+        return Fraction(1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        good = private(less, Fraction(middle, one), epsilon, delta)
+        low, high = (middle, high) if good else (low, middle)
+    return Fraction(low, one)
+
+
+def greedy_chance(mechanism, count):
+    """To name an item of so many units, above 0."""
+    if mechanism.accounting is Accounting.PUBLISHED:
+        return laplace_tail(mechanism.epsilon * (mechanism.threshold - count))
+    return float(best_chance(count, mechanism.epsilon, mechanism.delta))
+
+
 def greedy_oracle(mechanism, data):
-    return mean_law(
-        units(data, mechanism.cutoff, 3),
-        lambda count: laplace_tail(mechanism.epsilon * (mechanism.threshold - count)),
-    )
+    return mean_law(units(data, mechanism.cutoff, 3), lambda count: greedy_chance(mechanism, count))

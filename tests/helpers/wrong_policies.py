@@ -9,6 +9,7 @@ import numpy as np
 from shortlist.algorithms.policies import shuffled, users_shuffled
 from shortlist.draws.reals import LaplaceCDF, NormalCDF
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, Selection
+from shortlist.privacy.accountant.policy_coin import UnitCoin
 
 # --- histograms: of lists of items, for users in turn, none above the cutoff
 
@@ -80,6 +81,25 @@ class FractionalCutoff(PolicyGreedy):
         gaps = np.array([round((weights[item] - 1) * one) for item in items], np.int64)
         named = draws.coin(LaplaceCDF(gaps, self.epsilon / one, self.delta))
         return Selection(items[named], ordered=False)
+
+
+class SteepCoin(PolicyGreedy):
+    """The chances of two units and more grow as if epsilon were larger."""
+
+    _coin = cached_property(lambda self: UnitCoin(1.3 * self.epsilon, self.delta))
+
+
+class EagerCoin(PolicyGreedy):
+    """An item of one unit is named too often, and all others as they should be."""
+
+    _coin = cached_property(lambda self: _Eager(self.epsilon, self.delta))
+
+
+class _Eager(UnitCoin):
+    @cached_property
+    def numerators(self):
+        nobody, one, *more = self._climb()
+        return nobody, one * 3 // 2, *more
 
 
 def _sets(held):

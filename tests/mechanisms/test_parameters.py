@@ -12,14 +12,14 @@ import pytest
 
 from helpers.enrolled import ALL, LISTED, USUAL, build, every
 from shortlist.errors import InputError
-from shortlist.mechanisms import Mechanism, Selection
+from shortlist.mechanisms import AuditHints, Mechanism, Selection
 from shortlist.parameters import Option
 
 
 def test_the_list_is_what_the_tests_enrol():
     assert len(ALL) >= 4
     options = {x for x in LISTED if isinstance(x, type) and issubclass(x, Option)}
-    assert set(LISTED) - set(ALL) - options == {Mechanism, Selection}
+    assert set(LISTED) - set(ALL) - options == {AuditHints, Mechanism, Selection}
     used = {type(field.default) for m in ALL for field in dataclasses.fields(m)}
     assert options == {kind for kind in used if issubclass(kind, Option)}
 

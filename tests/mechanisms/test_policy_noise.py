@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from helpers.exactness import between, ints, within_stated_error
+from helpers.oracles_of_policies import best_chance
 from helpers.policy_histograms import GAPS, contributions, fixed, units_of
 from shortlist.algorithms.policies import MOST_ITEMS, shuffled, users_shuffled
 from shortlist.audit.exact.enumerator import law
@@ -68,6 +69,41 @@ def test_laplace_chances_are_those_of_laplace_noise(chance):
     assert np.allclose(values, expected, rtol=1e-12, atol=0)
     assert (errors <= 1e-13 * values).all()
     assert (np.diff(values) >= 0).all()
+
+
+@fixed
+@given(
+    units=st.lists(st.integers(1, 2**31) | st.integers(1, 60), min_size=1, max_size=8),
+    epsilon=between(0.1, 1e9),
+    delta=between(1e-300, 0.5) | st.floats(0.01, 1 - 2**-53),
+)
+@example(units=[1, 2, 3], epsilon=5e-324, delta=0.4)
+@example(units=[1, 2, 2**31], epsilon=1.0, delta=1 - 2**-53)
+def test_coins_are_within_their_stated_error_and_start_at_delta(units, epsilon, delta):
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
+    chances = mechanism._chances(ints(1, *units))
+    values, _ = within_stated_error(chances)
+    assert values[0] == delta
+    assert chances.coin.chance(1) == Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-4), (3.0, 1e-12), (20.0, 1e-6), (0.5, 0.7)]
+)
+def test_coins_are_the_best_there_are(epsilon, delta):
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
+    units = ints(*range(1, mechanism._coin.certain + 3))
+    values, _ = mechanism._chances(units).approximate()
+    best = [float(best_chance(n, epsilon, delta)) for n in units.tolist()]
+    assert np.allclose(values, best, rtol=1e-11, atol=0)
+    assert values[-4] < 1 == values[-3] == values[-1]
+
+
+@pytest.mark.parametrize("epsilon", [1e3, 1e5, 1e7, 1e15])
+def test_a_huge_epsilon_is_as_good_as_any(epsilon):
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=1e-300)
+    assert mechanism._coin.numerators == PolicyGreedy(epsilon=999, delta=1e-300)._coin.numerators
+    assert (mechanism.threshold, mechanism.cutoff) == (2, 2)
 
 
 @fixed
@@ -153,10 +189,38 @@ def test_sets_may_be_bounded_already(bound):
         assert 10 < len(set(positions)) == len(positions) <= 40
 
 
+@pytest.mark.parametrize("alpha", [1, 3, 9, 40, 10**6])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.05, 1e-9), (9.0, 0.3), (1.0, 0.95)])
+def test_a_coin_s_threshold_and_cutoff_are_where_its_chances_are_passed(epsilon, delta, alpha):
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta, alpha=alpha)
+    limits = {mechanism.threshold: 0.5, mechanism.cutoff: 1 - math.exp(-alpha) / 2}
+    for units, limit in limits.items():
+        assert isinstance(units, int)
+        assert units >= 1
+        assert mechanism._coin.chance(units - 1) < limit <= mechanism._coin.chance(units)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-4, 1e-6), (1e-6, 1e-6), (0.01, 1e-300)])
+def test_where_a_coin_would_be_long_noise_is_taken_in_its_place(epsilon, delta):
+    given = {"epsilon": epsilon, "delta": delta}
+    exact, noisy = PolicyGreedy(**given), PolicyGreedy(**given, accounting=Accounting.PUBLISHED)
+    assert isinstance(exact._chances(ints(1)), LaplaceCDF)
+    assert (exact.threshold, exact.cutoff) == (noisy.threshold, noisy.cutoff)
+    assert exact.explain() == noisy.explain()
+    assert "Laplace noise" in " ".join(exact.explain())
+
+
+def test_what_is_told_of_a_coin_is_what_it_does():
+    told = " ".join(PolicyGreedy(epsilon=1.0, delta=1e-6).explain())
+    assert "An item with one unit is named with probability 1e-06;" in told
+    assert "items with at least 14 are named more often than not" in told
+    assert "Laplace" not in told
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("delta", [1e-12, 0.3, 0.5, 0.7, 1 - 1e-12])
 def test_one_unit_is_named_with_probability_delta(epsilon, delta):
-    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta, accounting=Accounting.PUBLISHED)
     gap = epsilon * (1 - mechanism.threshold)
     named = math.exp(gap) / 2 if gap < 0 else 1 - math.exp(-gap) / 2
     assert math.isclose(named, delta, rel_tol=1e-9)
@@ -165,7 +229,8 @@ def test_one_unit_is_named_with_probability_delta(epsilon, delta):
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-20, 1e-300])
 def test_a_cutoff_that_no_item_reaches_is_as_many_users_as_there_can_be(epsilon):
-    mechanism, data = PolicyGreedy(epsilon=epsilon, delta=0.4), [[0, 1]] * 30
+    noisy = PolicyGreedy(epsilon=epsilon, delta=0.4, accounting=Accounting.PUBLISHED)
+    mechanism, data = noisy, [[0, 1]] * 30
     assert mechanism.threshold + 3 / epsilon > mechanism.cutoff == MOST_USERS
     assert units_of(data, range(30), mechanism.cutoff).tolist()[:2] == [30, 0]
     for seed in range(5):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from helpers.policy_histograms import N_ITEMS, SETS, all_small, fixed, units_of
 from helpers.wrong_policies import fractional_fill
 from shortlist.mechanisms import PolicyGreedy
+from shortlist.mechanisms.accounting import Accounting
 
 
 def test_one_unit_each_by_the_definition():
@@ -69,8 +70,12 @@ def pushed_along(n, whole):
     return data, users, new, n * width
 
 
+def published(*, epsilon, delta):
+    return PolicyGreedy(epsilon=epsilon, delta=delta, accounting=Accounting.PUBLISHED)
+
+
 def new_names(weights, other, mechanism, items):
-    """P(one of these items is named), of those that have weight here and not there."""
+    """P(one of these items is named by noise), of those that have weight here and not there."""
     failed = 1.0
     for item in items:
         if weights[item] and not other[item]:
@@ -109,7 +114,7 @@ def likeliest_new_names(histogram, mechanism, cutoff, n_items=4):
 
 
 def test_on_all_small_inputs_one_unit_is_within_delta_and_fractions_are_not():
-    mechanism, cutoff = PolicyGreedy(epsilon=0.5, delta=0.4), Fraction(3, 2)
+    mechanism, cutoff = published(epsilon=0.5, delta=0.4), Fraction(3, 2)
     assert mechanism.threshold < cutoff  # as published, with a fraction of alpha
     unit = likeliest_new_names(units_rounded_up, mechanism, cutoff)
     assert unit == pytest.approx(mechanism.delta)
@@ -117,7 +122,7 @@ def test_on_all_small_inputs_one_unit_is_within_delta_and_fractions_are_not():
 
 
 def test_a_cutoff_that_is_no_whole_number_is_found_to_break_delta():
-    mechanism, n, whole = PolicyGreedy(epsilon=1.0, delta=1e-6), 48, 17
+    mechanism, n, whole = published(epsilon=1.0, delta=1e-6), 48, 17
     data, users, new, n_items = pushed_along(n, whole)
     without = users[: len(users) - n - 1] + users[-n:]
     cutoff = whole + Fraction(1, n)

@@ -14,11 +14,12 @@ from shortlist.privacy.accountant import (
     NovelItems,
     Threshold,
     composition,
-    directions,
-    gaussians,
-    loops,
 )
-from shortlist.privacy.accountant.grid import Grid, Profile, Window
+from shortlist.privacy.accountant import _directions as directions
+from shortlist.privacy.accountant import _gaussians as gaussians
+from shortlist.privacy.accountant import _loops as loops
+from shortlist.privacy.accountant import _reader as reader
+from shortlist.privacy.accountant._grid import Grid, Profile, Window
 
 PICKS, EPSILON, COARSE = (BoundedRange(0.5, 3),), 0.8, 0.001
 
@@ -41,8 +42,8 @@ def plain(monkeypatch):
 
 
 def forget():
-    composition._reader.cache_clear()
-    composition._Reader._valuation.cache_clear()
+    reader.reader.cache_clear()
+    reader.Reader._valuation.cache_clear()
 
 
 @pytest.mark.parametrize("up", [True, False])
@@ -208,11 +209,11 @@ def test_a_threshold_as_if_it_excluded_the_noise_is_caught(monkeypatch):
 
     cases = NovelItems((Threshold(2.0, 9.0),), 2).cases
     place = int(np.flatnonzero(np.isclose(cases.shared, 0.5))[0])
-    reader = composition._reader((GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125)
+    readings = reader.reader((GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125)
     case = float(cases.shared[place]), float(cases.lost[place])
-    assert reader.value(*case) >= truth * (1 - 1e-12)
-    monkeypatch.setattr(composition, "both_directions", apart)
-    assert reader.value(*case) < truth
+    assert readings.value(*case) >= truth * (1 - 1e-12)
+    monkeypatch.setattr(reader, "both_directions", apart)
+    assert readings.value(*case) < truth
 
 
 def test_thresholds_of_both_ways_add_up(monkeypatch):
@@ -262,8 +263,8 @@ def test_a_coin_before_the_choice_of_a_branch_covers_one_behind_it():
     lost, epsilon = 1e-3, 0.5
     ways = [(BoundedRange(0.3, 2),), (BoundedRange(0.1, 9),)]
     branch = Composition((EitherStage(*ways),))
-    reader = composition._reader(branch.merged, epsilon, 1.0, branch.rho)
-    together = reader.value(1.0, lost)
+    readings = reader.reader(branch.merged, epsilon, 1.0, branch.rho)
+    together = readings.value(1.0, lost)
     for way in ways:
-        alone = composition._reader(way, epsilon, 1.0, branch.rho)
+        alone = reader.reader(way, epsilon, 1.0, branch.rho)
         assert together >= alone.value(1.0, lost) * (1 - 1e-3)

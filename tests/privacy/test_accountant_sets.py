@@ -12,7 +12,7 @@ from shortlist.privacy.accountant import (
     NovelItems,
     Threshold,
 )
-from shortlist.privacy.accountant.directions import worst
+from shortlist.privacy.accountant._directions import worst
 from shortlist.privacy.accountant.novel import Cases
 from shortlist.privacy.accountant.weighted_gaussian import (
     Release,

@@ -94,6 +94,7 @@ def test_discover_then_rank_gives_both_users_nearly_all_of_delta():
 
 
 COINS = [(1.0, 1e-6), (0.1, 1e-6), (0.01, 1e-20), (20.0, 1e-6), (1.0, 0.6), (1e-3, 1e-8)]
+COINS += [(5e-324, 0.4), (1e-90, 0.01), (1e7, 1e-6)]
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), COINS)
@@ -102,6 +103,7 @@ def test_a_unit_coin_is_private_exactly_and_cannot_be_better(epsilon, delta):
     least = Fraction(1, 1 << coin.bits)
     chances = [coin.chance(n) for n in range(coin.certain + 1)]
     assert chances[0] == 0
+    assert chances[1] == Fraction(delta)
     assert chances[-1] == 1
     step = max(1, len(chances) // 200)
     with ctx.workprec(2000):

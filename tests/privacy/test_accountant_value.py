@@ -167,6 +167,25 @@ def test_a_gaussian_after_a_range_is_a_mixture():
     assert composition.least_delta(epsilon) <= truth * (1 + 1e-9)
 
 
+def test_picks_of_many_ranges_do_not_pay_for_each_others_grid():
+    """Behind a Gaussian, the worst of several ways whose ranges are no multiples of each other."""
+    worst, noise = (BoundedRange(0.0884, 20),), GaussianStage(0.13)
+    ways = worst
+    for local in (0.0713, 0.0547, 0.0391):
+        ways = (EitherStage(ways, (BoundedRange(local, 20),)),)
+    alone, whole = Composition((noise, *worst)), Composition((noise, *ways))
+    assert alone.least_delta(1.0) <= whole.delta(1.0) <= alone.least_delta(1.0) * 1.001
+    for other, times in ((0.0371, 30), (0.0271, 50)):  # whose grid is finer, and taken for all
+        stages = PureStage(other, times), BoundedRange(0.0884, 20)
+        upper, lower = (bound(1.5) for bound in both_bounds(stages))
+        assert lower <= upper <= lower * 1.01
+
+
+def both_bounds(stages):
+    composition = Composition(stages)
+    return composition.delta, composition.least_delta
+
+
 def test_a_branch_costs_at_least_either_way():
     first, second = (BoundedRange(0.9),), (BoundedRange(0.1, 20),)
     both = Composition((PureStage(0.1), EitherStage(first, second)))

@@ -5,6 +5,7 @@ interpreter's lock. One signature each, compiled at the first call and cached on
 cache can be written they are compiled again in each process. Numba is loaded with the first.
 """
 
+from shortlist.kernels.compiling import kernel
 from shortlist.kernels.counts import add_up, find_members, slack_jumps, tally
 from shortlist.kernels.hitting import distinct, find_hit, invert, lower, reach, sort_falling
 from shortlist.kernels.matrices import farthest
@@ -31,6 +32,7 @@ __all__ = [
     "group",
     "invert",
     "keep_items",
+    "kernel",
     "lower",
     "partition",
     "pick_subsets",

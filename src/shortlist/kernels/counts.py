@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from shortlist.kernels._compiling import kernel
+from shortlist.kernels.compiling import kernel
 
 __all__ = ["add_up", "find_members", "slack_jumps", "tally"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shortlist.kernels._compiling import kernel
+from shortlist.kernels.compiling import kernel
 
 __all__ = ["farthest"]
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from shortlist.kernels._compiling import kernel
+from shortlist.kernels.compiling import kernel
 
 __all__ = ["count_units", "descend"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.kernels._compiling import kernel
+from shortlist.kernels.compiling import kernel
 
 __all__ = [
     "draw_bounds",

@@ -16,10 +16,11 @@ from shortlist.privacy.accountant import (
     Stage,
     Threshold,
 )
-from shortlist.privacy.accountant.solving import largest_parameter
+from shortlist.privacy.accountant.solving import largest_parameter, largest_share
 from shortlist.privacy.calibration import (
     WORTH_A_DELTA,
     divide_down,
+    gaussian_rho,
     peeling_epsilon,
     peeling_epsilon_lemma_b1,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Accounting",
     "alone",
     "largest_loss",
+    "largest_mu_after",
     "largest_within",
     "noise_on_weights",
     "picks_cost",
@@ -36,6 +38,7 @@ __all__ = [
 
 
 _LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
+_LESS = 0.98  # of a parameter that was too large
 
 
 class Accounting(Option):
@@ -125,11 +128,43 @@ def largest_loss(
         delta: Of the guarantee.
     """
 
-    def spent(lost: float, fineness: float) -> float:
-        unnamed = NovelItems(thresholds(min(lost, 0.5)), bound)
-        return Composition(stages, unnamed).novel_delta(epsilon, fineness=fineness)
+    def holds(lost: float) -> bool:
+        unnamed = NovelItems(thresholds(lost), bound)
+        return Composition(stages, unnamed).novel_delta(epsilon) <= delta
 
-    return largest_parameter(spent, delta=delta, near=0.99 * delta, fineness=1.0)
+    return largest_share(holds, delta)
+
+
+def largest_mu_after(composition: Composition, *, epsilon: float, delta: float) -> float:
+    """The largest parameter of a Gaussian that stages leave room for within (epsilon, delta).
+
+    Found for users of whose items others hold each, and then seen to hold for all; 0 if none is
+    left.
+
+    Args:
+        composition: The stages before.
+        epsilon: Of the whole.
+        delta: Of the whole.
+    """
+
+    def after(mu: float) -> Composition:
+        return Composition((*composition.stages, GaussianStage(mu)), composition.unnamed)
+
+    def spent(mu: float, fineness: float) -> float:
+        lost = composition.unnamed if isinstance(composition.unnamed, Lost) else None
+        return Composition(after(mu).stages, lost).delta(epsilon, fineness=fineness)
+
+    if composition.delta(epsilon) >= delta:
+        return 0.0
+    mu = largest_parameter(spent, delta=delta, near=gaussian_mu(epsilon, delta))
+    while after(mu).delta(epsilon) > delta:
+        mu *= _LESS
+    return mu
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """About the parameter of a Gaussian alone: a guess."""
+    return math.sqrt(2 * gaussian_rho(epsilon=epsilon, delta=delta)) / 2
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:

@@ -1,25 +1,33 @@
-"""Policy Greedy: each user adds one unit to one item that still needs it; then Laplace noise."""
+"""Policy Greedy: each user adds one unit to one item that still needs it; then a coin for each."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from shortlist.algorithms.policies import count_units, shuffled, users_shuffled
-from shortlist.draws import Draws
-from shortlist.draws.reals import LaplaceCDF
+from shortlist.draws import Draws, Floats, Ints, Reals
+from shortlist.draws.reals import TINY, ULP, LaplaceCDF
 from shortlist.evidence.contributions import MOST_USERS, Contributions
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
-from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate
+from shortlist.privacy.accountant.policy_coin import UnitCoin
 from shortlist.questions import Domain, Question
 
+if TYPE_CHECKING:
+    from flint import arb
+
 __all__ = ["PolicyGreedy"]
+
+_MOST_UNITS = 2**16  # of a coin: its chances are found one after another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,43 +35,58 @@ class PolicyGreedy(Mechanism):
     """Domain discovery: users in random order each add one unit where it helps.
 
     A user adds the unit to the first of the items held, in a random order of all items, that has
-    fewer units than the cutoff. Each item with a unit gets Laplace noise, and is named if it
-    reaches the threshold. Any item of a user may take the unit: no bound on their number is needed.
-    A noisy number of units would say nothing of how many hold an item, and is not released.
+    fewer units than the cutoff. Each item with a unit is named by a coin, whose chance grows with
+    the units as quickly as privacy allows. Any item of a user may take the unit: no bound on their
+    number is needed. A noisy number of units would say nothing of how many hold an item, and is not
+    released.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed. An item with one unit is named
     with probability delta.
 
-    Source: Carvalho et al. (2022), policy greedy, with the cutoff rounded up to a whole number.
-    With a fraction, as published, one user's unit can reach many items that nobody else weights,
-    in small parts, and their names cost more than delta. Proof note:
-    `docs/proofs/policy-greedy.md`.
+    Source: Carvalho et al. (2022), policy greedy, with the cutoff rounded up to a whole number, and
+    the coin of Desfontaines, Voss & Gipson (2022), Theorem 1, in place of Laplace noise. With a
+    fraction, as published, one user's unit can reach many items that nobody else weights, in small
+    parts, and their names cost more than delta. Proof note: `docs/proofs/policy-greedy.md`.
 
     Args:
         epsilon: Above 0.
         delta: In (0, 1).
-        alpha: How many scales of the noise the cutoff lies above the threshold.
+        alpha: An item at the cutoff is named with a chance of 1 - exp(-alpha) / 2 or more.
+        accounting: By the best coin there is; or as published, by Laplace noise and a threshold,
+            which is also what is done where epsilon is so small that the coin would take long: at
+            a delta of 1e-6, below about 0.00016.
 
     Raises:
         InputError: A parameter is out of range.
 
     >>> mechanism = PolicyGreedy(epsilon=1.0, delta=1e-6)
-    >>> round(mechanism.threshold, 3), mechanism.cutoff
-    (14.122, 18)
+    >>> mechanism.threshold, mechanism.cutoff
+    (14, 17)
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     alpha: Whole = 3
+    accounting: Accounting = Accounting.EXACT
 
     question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("threshold", "cutoff")
+    accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.PUBLISHED)
+
+    @cached_property
+    def _coin(self) -> UnitCoin | None:
+        """The coin; None for Laplace noise."""
+        coin = UnitCoin(self.epsilon, self.delta)
+        exact = self.accounting is Accounting.EXACT and coin.needed <= _MOST_UNITS
+        return coin if exact else None
 
     @cached_property
     def threshold(self) -> float:
-        """The least noisy number of units to be named; the coins have it exactly."""
+        """The least number of units that is named with a chance of one half or more."""
+        if self._coin is not None:
+            return self._coin.units_for(Fraction(1, 2))
         if self.delta <= 0.5:
             return 1 - math.log(2 * self.delta) / self.epsilon
         return 1 + math.log(2 * (1 - self.delta)) / self.epsilon
@@ -74,7 +97,15 @@ class PolicyGreedy(Mechanism):
 
         More than there can be users are as many as these: no item is ever full.
         """
+        if self._coin is not None:
+            return self._coin.units_for(1 - Fraction(math.exp(-self.alpha)) / 2)
         return min(max(math.ceil(self.threshold + self.alpha / self.epsilon), 1), MOST_USERS)
+
+    def _chances(self, units: Ints) -> Reals:
+        """To name items of so many units, at least 1."""
+        if self._coin is None:
+            return LaplaceCDF(units - 1, self.epsilon, self.delta)
+        return _Chances(self._coin, units)
 
     @property
     def cost(self) -> Approximate:
@@ -86,15 +117,25 @@ class PolicyGreedy(Mechanism):
         return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
 
     def explain(self) -> list[str]:
-        """The policy, the noise and the threshold in plain words."""
+        """The policy, and when an item is named, in plain words."""
         return [
             "Users in random order each add one unit to one of the items they hold.",
             f"It is the first, in a random order of all items, with less than {self.cutoff} units.",
             "Of how many items does not matter: a bound on items per user has no effect.",
-            f"Each item's units get Laplace noise of scale {1 / self.epsilon:.3g}.",
-            f"Items with at least {self.threshold:.4g} noisy units are named.",
+            self._naming(),
             people_needed(self.threshold),
         ]
+
+    def _naming(self) -> str:
+        if self._coin is None:
+            return (
+                f"Items are named that have at least {self.threshold:.4g} units with Laplace noise "
+                f"of scale {1 / self.epsilon:.3g}."
+            )
+        return (
+            f"An item with one unit is named with probability {self.delta:.3g}; items with at "
+            f"least {self.threshold} are named more often than not."
+        )
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """A set of items, without scores."""
@@ -102,5 +143,35 @@ class PolicyGreedy(Mechanism):
         ranks = shuffled(evidence.n_items, draws)
         units = count_units(evidence, order, ranks, cutoff=self.cutoff)
         items = np.flatnonzero(units)
-        named = draws.coin(LaplaceCDF(units[items] - 1, self.epsilon, self.delta))
+        named = draws.coin(self._chances(units[items]))
         return Selection(items[named], ordered=False)
+
+
+@dataclass(frozen=True)
+class _Chances:
+    """The coin's chances, which are fractions, for items of so many units.
+
+    Attributes:
+        coin: The coin.
+        units: Of each item.
+    """
+
+    coin: UnitCoin
+    units: Ints
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """Off by a rounding each, and by what underflows: whole numbers are divided correctly."""
+        one = 1 << self.coin.bits
+        known = np.array([numerator / one for numerator in self.coin.numerators])
+        values = known[np.minimum(self.units, self.coin.certain)]
+        return values, values * ULP + TINY
+
+    def ball(self, i: int) -> arb:
+        """The fraction."""
+        from flint import arb, fmpq
+
+        chance = self.coin.chance(int(self.units[i]))
+        return arb(fmpq(chance.numerator, chance.denominator))

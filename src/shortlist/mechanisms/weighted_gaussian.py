@@ -21,7 +21,7 @@ from shortlist.mechanisms.base import (
     require_bounded,
     score_digits,
 )
-from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian
 from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
@@ -60,7 +60,7 @@ class WeightedGaussian(Mechanism):
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     max_items_per_user: Whole
     threshold_share: Share = 0.5
     accounting: Accounting = Accounting.EXACT

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from shortlist.privacy.costs import Approximate, Cost, Ways
+from shortlist.privacy.costs import Approximate, Cost, Either, Gaussian, Pure, Ways
 
 if TYPE_CHECKING:
     from shortlist.privacy.accountant import Composition
 
-__all__ = ["Composed"]
+__all__ = ["Composed", "composition_of"]
 
 
 class Composed(Ways):
@@ -64,6 +65,28 @@ class Composed(Ways):
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
         return _composed, self._state()
+
+
+def composition_of(cost: Cost) -> Composition | None:
+    """The stages of a cost, as far as it knows any; None where it is known in zCDP alone.
+
+    >>> from shortlist.privacy import Pure
+    >>> composition_of(Pure(0.5))
+    Composition(stages=(PureStage(epsilon=0.5, times=1),), unnamed=None)
+    """
+    from shortlist.privacy.accountant import Composition, GaussianStage, Lost, PureStage
+
+    match cost:
+        case Composed():
+            return cost.composition
+        case Pure() | Either():
+            return Composition((PureStage(cost.pure),))
+        case Approximate():
+            return Composition((PureStage(cost.pure),), Lost(cost.lost))
+        case Gaussian():
+            mu = math.sqrt(2 * cost.rho) * (1 + 2.0**-50)
+            return Composition((GaussianStage(mu),), Lost(cost.lost))
+    return None
 
 
 def _composed(composition: Composition, by_rho: Cost, epsilon: float) -> Composed:

@@ -61,16 +61,16 @@ def cost_from(name: str, parameters: Mapping[str, Any]) -> Cost:
         case "Either", {"alternatives": alternatives}:
             return Either(*(_pure(cost_from(**part)) for part in alternatives))
     if name not in _PLAIN:
-        raise InputError(f"its cost is of a kind that is not known here, {name}.")
+        raise InputError("its cost is of a kind that is not known here, {kind}", kind=name)
     cost = _PLAIN[name](**parameters)
     if cost.parameters() != parameters:
-        raise InputError("its cost is not made of the numbers that it says.")
+        raise InputError("its cost is not made of the numbers that it says")
     return cost
 
 
 def _pure(cost: Cost) -> Pure:
     if not isinstance(cost, Pure):
-        raise InputError("the alternatives of its cost are not pure.")
+        raise InputError("the alternatives of its cost are not pure")
     return cost
 
 

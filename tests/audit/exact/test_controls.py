@@ -52,6 +52,8 @@ CAUGHT = [
     (wrong.OneRoundOfUsers(k=2, epsilon=1.0), "epsilon"),
     (wrong.StopsWhenReached(k=2, epsilon=1.0), "epsilon"),
     (wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3), "delta"),
+    (policies.SteepCoin(epsilon=1.3, delta=0.02), "delta"),
+    (policies.EagerCoin(epsilon=1.3, delta=0.02), "delta"),
     (wrong.OneComparison(k=1, epsilon=2.0, max_comparisons_per_user=2), "epsilon"),
     (SpectralRanking(k=2, epsilon=2.0, contraction=0.0), "epsilon"),  # a promise that is broken
 ]
@@ -145,7 +147,7 @@ DESCENT = {
     "accounting": Accounting.ZCDP,  # a large share for the noise, for the policy to show
     "alpha": 1,
 }
-GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1}
+GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1, "accounting": Accounting.PUBLISHED}
 RACE = {"k": 1, "epsilon": 1.0, "noise": AddedNoise.EXPONENTIAL}
 
 

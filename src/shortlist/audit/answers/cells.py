@@ -1,4 +1,4 @@
-"""Told values of which the enumerator knows only the cell that they fell into."""
+"""Noisy values of which the enumerator knows only the cell that they fell into."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Told values of many samples at once: what code may do to all of them alike, and what parts them.
+"""Noisy values of many samples at once: what code may do to all alike, and what parts them.
 
 `Columns` stand where an array of values stands in one run. They can be indexed, assigned to,
 negated, and added, subtracted, multiplied and divided, with plain numbers and with each other,
@@ -28,7 +28,7 @@ _KEYS = (int, np.integer, slice, list, np.ndarray)
 
 
 class Outlived(Control):
-    """Told values are used in another run than the one that they were told to."""
+    """Values are used in another run than the one that they were drawn for."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Run:
 
 
 class Columns(NDArrayOperatorsMixin):
-    """Values that were told to the samples of a group.
+    """Values that the samples of a group have drawn.
 
     Attributes:
         bare: Those of each sample: the values' own axes, and last one of the samples.
@@ -55,7 +55,7 @@ class Columns(NDArrayOperatorsMixin):
         Args:
             values: One array of values, or one value, for each sample along the last axis.
             part: It ends the run and parts the samples.
-            run: The one that they were told to.
+            run: The one that they were drawn for.
         """
         self._values, self._part_samples, self._run = values, part, run
 
@@ -114,7 +114,7 @@ class Columns(NDArrayOperatorsMixin):
         self.bare[self._known(key)] = own
 
     def _known(self, key: object) -> Any:  # noqa: ANN401 - one of `_KEYS`
-        """The key, if it is of the values' first axis and no told value."""
+        """The key, if it is of the values' first axis and no such value itself."""
         is_key = type(key) is not Columns and isinstance(key, _KEYS)
         return key if is_key and not self._is_one else self._part()
 
@@ -131,5 +131,5 @@ class Columns(NDArrayOperatorsMixin):
 
 
 def bare(values: NDArray[Any] | Columns) -> NDArray[Any]:
-    """The values, a column for each sample that they were told to; one column of a plain array."""
+    """The values, a column for each sample that drew them; one column of a plain array."""
     return values.bare if type(values) is Columns else np.asarray(values)[..., None]

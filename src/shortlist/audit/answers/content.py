@@ -54,7 +54,8 @@ class Answer(NamedTuple):
 
     def relabelled(self, order: Sequence[int]) -> Answer:
         """The same where item i is called order[i]."""
-        return self._replace(positions=tuple(order[i] for i in self.positions)).without_order()
+        positions = tuple([order[i] for i in self.positions])
+        return Answer(positions, *self[1:]).without_order()
 
     def without_order(self) -> Answer:
         """The same with rising positions, each with its score, if they are a set."""
@@ -120,9 +121,10 @@ def flaw_of(selection: Any, n_items: int) -> str | None:  # noqa: ANN401 - whate
 def _flaw_of_positions(positions: NDArray[Any], n_items: int) -> str | None:
     if positions.ndim != 1 or (positions.dtype.kind not in "iu" and positions.size):
         return "no positions"
-    if ((positions < 0) | (positions >= n_items)).any():
+    named = set(positions.tolist())  # of few items, which arrays take longer for
+    if named and not (min(named) >= 0 and max(named) < n_items):
         return "unknown items"
-    return "repeated items" if len(np.unique(positions)) < len(positions) else None
+    return "repeated items" if len(named) < len(positions) else None
 
 
 def _shape_of(scores: Any) -> tuple[tuple[int, ...], bool]:  # noqa: ANN401 - whatever code returns

@@ -32,7 +32,7 @@ __all__ = ["GRAIN", "Claim", "claims_of"]
 GRAIN = 2.0**-90
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.2, 1.5, 3.0, 10.0)  # of epsilon: far above, thresholds show
 ORDERS = (1.01, 1.1, 1.5, 2.0, 4.0, 10.0, 32.0, 100.0)
-_STEPS = 40  # of a bisection in floats
+_STEPS, _FAR = 40, 40.0  # of a bisection in floats: how many, and from how far on either side
 
 Law = Mapping[Any, arb]
 
@@ -151,8 +151,8 @@ class Renyi(Claim):
         if not self.lost:
             low, high = log_power_sum(p, q, self.alpha)
             return low / scale, high / scale
-        least, _ = _bisected(lambda t: not hockey_stick(p, q, float(t)) >= self.lost)
-        factor = arb(float(least)).exp()
+        least, _ = _bisected_once(lambda t: not hockey_stick(p, q, t) >= self.lost)
+        factor = arb(least).exp()
         clipped = {o: x.min(factor * q.get(o, arb(0))) for o, x in p.items()}
         below, _ = log_power_sum(clipped, q, self.alpha)
         allowed = arb(self.lost) * (1 + arb(GRAIN))  # some lose exactly what they claim
@@ -165,23 +165,37 @@ class Renyi(Claim):
 
 def _cut(p: Law, q: Law, lost: arb) -> tuple[dict[Any, arb], arb]:
     """A sub-law of P that is at most a multiple of Q, and the mass that it leaves out."""
+    whole, both = sum(p.values(), arb(0)), []
+    for outcome, ball in p.items():
+        other = q.get(outcome, arb(0)).lower()
+        if other > 0 and ball > 0:
+            both.append((outcome, ball.lower(), other))
 
-    def cut(log_ratio: float) -> tuple[dict[Any, arb], arb]:
-        factor, kept = arb(log_ratio).exp(), {}
-        for outcome, ball in p.items():
-            other = q.get(outcome, arb(0)).lower()
-            if other > 0 and ball > 0:
-                kept[outcome] = ball.lower().min((factor * other).lower())
-        return kept, sum(p.values(), arb(0)) - sum(kept.values(), arb(0))
+    def kept(log_ratio: float) -> list[arb]:
+        factor = arb(log_ratio).exp()
+        return [least.min((factor * other).lower()) for _, least, other in both]
 
-    return cut(float(_bisected(lambda t: bool(cut(float(t))[1] <= lost))[1]))
+    def left_out(masses: list[arb]) -> arb:
+        return whole - sum(masses, arb(0))
+
+    masses = kept(_bisected_once(lambda t: bool(left_out(kept(t)) <= lost))[1])
+    return dict(zip((outcome for outcome, *_ in both), masses, strict=True)), left_out(masses)
+
+
+def _bisected_once(fits: Callable[[float], bool]) -> tuple[float, float]:
+    """As `_bisected`, of one number."""
+    bad, good = -_FAR, _FAR
+    for _ in range(_STEPS):
+        middle = (bad + good) / 2
+        bad, good = (bad, middle) if fits(middle) else (middle, good)
+    return bad, good
 
 
 def _bisected(
-    fits: Callable[[np.ndarray], np.ndarray | bool], shape: tuple[int, ...] | int = ()
+    fits: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...] | int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where `fits` is false, and a little above, where it is true; unless it is false at 40."""
-    bad, good = np.full(shape, -40.0), np.full(shape, 40.0)
+    """Where `fits` is false, and a little above, where it is true; unless it is false at `_FAR`."""
+    bad, good = np.full(shape, -_FAR), np.full(shape, _FAR)
     for _ in range(_STEPS):
         middle = (bad + good) / 2
         few = fits(middle)

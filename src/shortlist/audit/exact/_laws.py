@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "UnknownLaw", "law_of"]
 
 _SAMPLED = 5  # data sets of each size on which items are exchanged
 _SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exchanged
+_MOST_ORDERS, _MOST_LAWS = 2**16, 2**13  # that are kept, of data sets in other orders
 FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
 Law = dict[Answer, arb]
@@ -98,6 +100,8 @@ class Memory:
         self._known: dict[tuple[Data, tuple[float, ...]], Law] = {}
         self.edges: tuple[float, ...] = ()
         self._symmetric = symmetric
+        self._in_order = lru_cache(_MOST_ORDERS)(self._ordered)
+        self._as_asked = lru_cache(_MOST_LAWS)(self._in_own_order)
         self._face = face_of(self._mechanism)
 
     def is_face_changed(self) -> bool:
@@ -116,8 +120,18 @@ class Memory:
         """The law on a data set."""
         if not self.is_symmetric(self._universe.n_items(data)):
             return self._computed(data)
+        return self._as_asked(data, self.edges)
+
+    def _in_own_order(self, data: Data, edges: tuple[float, ...]) -> Law:
+        """The law of one order of items, with these items; it depends on the edges of the cells."""
+        del edges
+        order, ordered = self._in_order(data)
+        return _relabelled(self._computed(ordered), order)
+
+    def _ordered(self, data: Data) -> tuple[Sequence[int], Data]:
+        """The order in which one data set stands for all orders, and that data set."""
         order = self._universe.falling(data)
-        return _relabelled(self._computed(self._universe.permuted(data, order)), order)
+        return order, self._universe.permuted(data, order)
 
     def _computed(self, data: Data) -> Law:
         key = data, self.edges

@@ -9,10 +9,9 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cmp_to_key, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from flint import arb, arb_poly
+from flint import arb, arb_poly
 
 __all__ = ["PRECISION", "Function", "Line", "PolynomialLine", "breaks_of"]
 
@@ -88,8 +87,6 @@ class PolynomialLine(Line):
 
     def constant(self, value: arb) -> arb_poly:
         """A constant."""
-        from flint import arb_poly
-
         return arb_poly([value])
 
     def plus(self, panel: arb_poly, value: arb) -> arb_poly:

@@ -90,9 +90,9 @@ def _law(
     values = [arb(edge) for edge in edges]
     most = n if k is None else min(k, n)
     sizes = range(most + 1) if at_least is not None else [most]
-    kinds = _kinds(scores, noises, floors)
+    classes = _item_classes(scores, noises, floors)
     if radius is not None:
-        return _cube_law(exact, noises, kinds, most, radius)
+        return _cube_law(exact, noises, classes, most, radius)
     points = [*(f for f in floors if f is not None), *values]
     line: Line
     if all(isinstance(noise, Normal) for noise in noises):
@@ -100,10 +100,10 @@ def _law(
     else:
         (noise,) = noises
         line = CellLine(exact, noise, points)
-    return dict(_Orders(line, kinds, floors, values).law(sizes, full=most))
+    return dict(_Orders(line, classes, floors, values).law(sizes, full=most))
 
 
-def _kinds(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
+def _item_classes(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
     """A number for each item, the same for items whose values have the same law."""
     known = []
     for i, (score, low) in enumerate(zip(scores, floors, strict=True)):
@@ -123,13 +123,13 @@ class _Orders:
 
     Attributes:
         line: With the items' densities.
-        kinds: Equal for items whose values have the same law.
+        classes: Equal for items whose values have the same law.
         floors: Below these, items do not take part; None where they always do.
         edges: Where values are cut into cells.
     """
 
     line: Line
-    kinds: Sequence[int]
+    classes: Sequence[int]
     floors: Sequence[arb | None]
     edges: Sequence[arb]
     _above: dict[int, Function] = field(default_factory=dict)
@@ -146,67 +146,69 @@ class _Orders:
         Where it is `full`, the others may also be behind.
         """
         known: dict[tuple[tuple[int, ...], tuple[int, ...]], arb] = {}
-        n = len(self.kinds)
-        for kind in set(self.kinds):
-            self._prepare(kind, self.kinds.index(kind))
+        n = len(self.classes)
+        for its_class in set(self.classes):
+            self._prepare(its_class, self.classes.index(its_class))
         for size in sizes:
             for chosen in itertools.permutations(range(n), size):
-                kinds = tuple(self.kinds[i] for i in chosen)
-                rest = [self.kinds[i] for i in range(n) if i not in chosen]
+                classes = tuple(self.classes[i] for i in chosen)
+                rest = [self.classes[i] for i in range(n) if i not in chosen]
                 passed = range(len(self.edges), -1, -1)
                 for cells in itertools.combinations_with_replacement(passed, size):
-                    if (kinds, cells) not in known:
-                        p = self._probability(kinds, cells, rest, is_full=size == full)
-                        known[kinds, cells] = p
-                    if not known[kinds, cells].is_zero():
-                        yield (chosen, cells), known[kinds, cells]
+                    if (classes, cells) not in known:
+                        p = self._probability(classes, cells, rest, is_full=size == full)
+                        known[classes, cells] = p
+                    if not known[classes, cells].is_zero():
+                        yield (chosen, cells), known[classes, cells]
 
-    def _prepare(self, kind: int, item: int) -> None:
+    def _prepare(self, its_class: int, item: int) -> None:
         density, low = self.line.density(item), self.floors[item]
         kept = [low is None or middle > low for middle in self.line.middles]
-        self._above[kind] = self.line.where(density, kept)
+        self._above[its_class] = self.line.where(density, kept)
         failed = self.line.where(density, [not keep for keep in kept])
-        _, self._below[kind] = self.line.cumulative(failed, arb(0))
-        self._behind[kind], _ = self.line.cumulative(self._above[kind], self._below[kind])
+        _, self._below[its_class] = self.line.cumulative(failed, arb(0))
+        self._behind[its_class], _ = self.line.cumulative(
+            self._above[its_class], self._below[its_class]
+        )
 
     def _probability(
-        self, kinds: tuple[int, ...], cells: tuple[int, ...], rest: list[int], *, is_full: bool
+        self, classes: tuple[int, ...], cells: tuple[int, ...], rest: list[int], *, is_full: bool
     ) -> arb:
         """Of: these in this order, the rest below their floors, or just behind if it is full.
 
         No more is lost beyond the line's ends than all items' tails.
         """
         behind = tuple(sorted(rest)) if is_full else ()
-        p = self._chain(kinds, cells, behind)[1]
+        p = self._chain(classes, cells, behind)[1]
         if not is_full:
-            for kind in rest:
-                p *= self._below[kind]
-        lost = self.line.tail * len(self.kinds)
+            for its_class in rest:
+                p *= self._below[its_class]
+        lost = self.line.tail * len(self.classes)
         return p if lost.is_zero() else p + arb(lost / 2, lost / 2)
 
     def _chain(
-        self, kinds: tuple[int, ...], cells: tuple[int, ...], behind: tuple[int, ...]
+        self, classes: tuple[int, ...], cells: tuple[int, ...], behind: tuple[int, ...]
     ) -> tuple[Function | None, arb]:
         """The chance of these in this order with those behind, all below a point; and of all."""
-        key = kinds, cells, behind
+        key = classes, cells, behind
         if key not in self._chains:
-            if kinds:
-                within, _ = self._chain(kinds[1:], cells[1:], behind)
-                factors = [self._in_cell(kinds[0], cells[0]), *([within] if within else [])]
+            if classes:
+                within, _ = self._chain(classes[1:], cells[1:], behind)
+                factors = [self._in_cell(classes[0], cells[0]), *([within] if within else [])]
                 self._chains[key] = self.line.cumulative(self.line.times(*factors), arb(0))
             else:
-                rest = [self._behind[kind] for kind in behind]
+                rest = [self._behind[its_class] for its_class in behind]
                 self._chains[key] = self.line.times(*rest) if rest else None, arb(1)
         return self._chains[key]
 
-    def _in_cell(self, kind: int, cell: int) -> Function:
+    def _in_cell(self, its_class: int, cell: int) -> Function:
         """The density above the floor, inside of a cell."""
         if not self.edges:
-            return self._above[kind]
-        if (kind, cell) not in self._in_cells:
+            return self._above[its_class]
+        if (its_class, cell) not in self._in_cells:
             kept = [passed == cell for passed in self._passed]
-            self._in_cells[kind, cell] = self.line.where(self._above[kind], kept)
-        return self._in_cells[kind, cell]
+            self._in_cells[its_class, cell] = self.line.where(self._above[its_class], kept)
+        return self._in_cells[its_class, cell]
 
     @cached_property
     def _passed(self) -> list[int]:
@@ -216,7 +218,7 @@ class _Orders:
 
 
 def _cube_law(
-    scores: list[arb], noises: Sequence[Noise], kinds: list[int], k: int, radius: SharedFactor
+    scores: list[arb], noises: Sequence[Noise], classes: list[int], k: int, radius: SharedFactor
 ) -> OrderLaw:
     """With noise that is uniform in a cube, whose half side is random.
 
@@ -235,7 +237,7 @@ def _cube_law(
         end = low + scale if high is None else high
         radii = [low + (end - low) * (j + 1) / (n + 2) for j in range(n + 1)]
         laws = [
-            dict(_Orders(CubeLine(scores, r), kinds, [None] * n, ()).law([k], full=k))
+            dict(_Orders(CubeLine(scores, r), classes, [None] * n, ()).law([k], full=k))
             for r in radii
         ]
         weights = _polynomial_weights(radii, radius.shape, low, high, scale)

@@ -8,18 +8,17 @@ continuous, branches over the orders it can return (`orders`).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
-from flint import arb, arb_poly
+from flint import arb
 from numpy.typing import NDArray
 
-from shortlist.algorithms.slack import SlackClasses
 from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.answers.control import Control
+from shortlist.audit.exact._first_accepted import law_of_first
 from shortlist.audit.exact._lines import PRECISION
 from shortlist.audit.exact._orders import OrderLaw, order_and_cell_law
 from shortlist.draws import (
@@ -33,7 +32,6 @@ from shortlist.draws import (
     SharedFactor,
 )
 from shortlist.draws.precision import precision
-from shortlist.draws.reals import ExponentialWeights
 
 __all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls"]
 
@@ -212,7 +210,7 @@ class Enumerator(Draws):
     def permute_and_flip(self, candidates: Candidates) -> int:
         """By the arrival time of the first that is accepted."""
         asked = "permute and flip", len(candidates)
-        return int(self._branch(asked, lambda: _first_accepted(candidates)))
+        return int(self._branch(asked, lambda: list(enumerate(law_of_first(candidates)))))
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         """As `Draws.integer`."""
@@ -248,28 +246,6 @@ class Enumerator(Draws):
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
         """What stands for values that have passed so many edges: these numbers."""
         return np.array(passed, np.float64)
-
-
-def _first_accepted(candidates: Candidates) -> Options:
-    """The law of permute-and-flip, by an integral over the time of the first accepted arrival.
-
-    An item that is accepted with chance p has not come by the time 1 - z with probability
-    1 - p + p z, so that the integrand is a polynomial.
-    """
-    if isinstance(candidates, ExponentialWeights):
-        candidates = dataclasses.replace(candidates, at_most=np.inf)
-    if isinstance(candidates, SlackClasses):
-        candidates = candidates.every()
-    shift = arb(candidates.shift).exp()
-    chances = [candidates.chance(i).ball(0) for i in range(len(candidates))]
-    sizes = [int((candidates.ball(i) * shift / p).unique_fmpz()) for i, p in enumerate(chances)]
-    masses = []
-    for i, p in enumerate(chances):
-        waiting = arb_poly([1])
-        for j, q in enumerate(chances):
-            waiting *= arb_poly([1 - q, q]) ** (sizes[j] - (i == j) if sizes[j] else 0)
-        masses.append(sizes[i] * p * waiting.integral()(arb(1)) if sizes[i] else arb(0))
-    return list(enumerate(masses))
 
 
 _KNOWN: dict[Hashable, OrderLaw] = {}

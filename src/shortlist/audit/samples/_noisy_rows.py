@@ -27,7 +27,7 @@ class Drawn(NamedTuple):
 
     Attributes:
         rows: A row of each sample, shape (n_rows, width): whole numbers, or coins.
-        columns: Values that are told of each: a column, shape (height, n_rows).
+        columns: The noisy values of each: a column, shape (height, n_rows).
     """
 
     rows: NDArray[Any]

@@ -6,9 +6,9 @@ parts, and `run` is begun anew for each part, by a script of what was drawn so f
 goes on with `ExactDraws` as they are. So samples are independent, with their law, of code that
 draws nothing but by the operations of `Draws`.
 
-Noisy values that are told are different for nearly all samples. They are told as `Columns`, so that
+Noisy values are different for nearly all samples. Code is given them as `Columns`, so that
 code that passes values on, or shifts and scales them, does it for all samples at once. Code that
-does anything else with a value parts its group into single samples, which are told plain arrays.
+does anything else with a value parts its group into single samples, which are given plain arrays.
 
 What groups do not run is the end of `ExactDraws.order`: its quick look at thousands of items, and
 how values whose intervals are disjoint are put in order (`_noisy_rows`).
@@ -99,13 +99,13 @@ def sample(
     """How often each outcome comes out of `n` independent runs.
 
     Args:
-        run: From draws to the outcome, in a list; or to one for each column of told values.
+        run: From draws to the outcome, in a list; or to one for each column of noisy values.
         n: How many samples.
         bits: What they are drawn from.
         margin: As for `ExactDraws`.
 
     Raises:
-        Outlived: A run uses values that were told to another.
+        Outlived: A run uses values that another has drawn.
         Endless: A run makes more draws than any mechanism does.
     """
     outcomes: Counter[Outcome] = Counter()
@@ -127,7 +127,7 @@ def sample(
 
 
 class _How(TypedDict):
-    """What `order` is told beside scores and noise, but for the factor that a sample shares."""
+    """What `order` is asked beside scores and noise, but for the factor that a sample shares."""
 
     digits: int | None
     unit: float
@@ -184,7 +184,7 @@ class _Together(Draws):
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
-        """As `Draws.order`, but that values are told in columns, unless a sample is alone.
+        """As `Draws.order`, but that values come in columns, unless a sample is alone.
 
         With a factor that all noise of a sample shares, samples go on alone.
         """

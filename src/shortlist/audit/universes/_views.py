@@ -17,8 +17,8 @@ class Listed:
     Attributes:
         size: How many ids there are.
         costs: Of a sorted and of a random access.
-        n_sorted: How many scores were told in falling order.
-        n_random: How many were told by id.
+        n_sorted: How many scores were read in falling order.
+        n_random: How many were read by id.
     """
 
     def __init__(

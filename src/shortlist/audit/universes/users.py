@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
@@ -134,7 +135,7 @@ class OfContributions(Universe):
 
     def permuted(self, data: Data, order: Sequence[int]) -> Data:
         """Each set with the items of other names."""
-        return tuple(data[held] for held in _renamed(tuple(order)))
+        return data if len(data) == 1 else _renamed(tuple(order))(data)
 
     def falling(self, data: Data) -> Sequence[int]:
         """The order that gives the largest entries first."""
@@ -202,7 +203,9 @@ def _orders(n_items: int) -> list[tuple[int, ...]]:
 
 
 @lru_cache
-def _renamed(order: tuple[int, ...]) -> list[int]:
-    """For each set of the items i, the entry of the set of the items order[i]."""
+def _renamed(order: tuple[int, ...]) -> Callable[[Data], Data]:
+    """For each set of the items i, the entry of the set of the items order[i]; of two or more."""
     masks = range(1, 2 ** len(order))
-    return [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]
+    entries = [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]
+    renamed: Callable[[Data], Data] = itemgetter(*entries)
+    return renamed

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant.normal import Floats, tail_above
+from shortlist.privacy.accountant._normal import Floats, tail_above
 
 __all__ = ["Cases", "Lost", "NovelItems", "Threshold", "blocks"]
 
@@ -62,7 +62,7 @@ class Lost:
 
     def __post_init__(self) -> None:
         if not 0 <= self.delta < 1:
-            raise InputError(f"delta={self.delta!r}: must be in [0, 1).")
+            raise InputError("must be in [0, 1)", given={"delta": self.delta})
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class NovelItems:
 
     def __post_init__(self) -> None:
         if self.bound < 1:
-            raise InputError(f"bound={self.bound!r}: must be at least 1.")
+            raise InputError("must be at least 1", given={"bound": self.bound})
 
     @cached_property
     def cases(self) -> Cases:

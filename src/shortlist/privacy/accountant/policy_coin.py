@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -15,6 +16,8 @@ __all__ = ["UnitCoin"]
 
 _GUARD = 128  # bits of the chances below those of delta
 _LONGEST = 1 << 20  # units, at most, that are needed to be named for certain
+_FAR = 1000.0  # e^-1000 is below 2^-bits for any float delta: a larger epsilon changes no chance
+_OFF = Fraction(1, 10**80)  # of an exponential, relatively
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,10 @@ class UnitCoin:
     coin with the same guarantee names an item of any number of units more often.
 
     The chances are whole multiples of 2^-bits, rounded down; for each two neighbours as they are,
-    both conditions of (epsilon, delta)-DP hold exactly.
+    both conditions of (epsilon, delta)-DP hold exactly. p(1) is delta itself.
 
     Source: Desfontaines, Voss & Gipson (2022), "Differentially private partition selection",
-    Theorem 1. Proof note: `docs/proofs/accountant.md`.
+    Theorem 1. Proof note: `docs/proofs/policy-greedy.md`.
 
     Attributes:
         epsilon: Of the guarantee, above 0.
@@ -44,14 +47,22 @@ class UnitCoin:
 
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf and 0 < self.delta < 1):
-            raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: must be above 0, and in (0, 1)."
-            )
+            given = {"epsilon": self.epsilon, "delta": self.delta}
+            raise InputError("must be above 0, and in (0, 1)", given=given)
 
     @property
     def bits(self) -> int:
         """Chances are multiples of 2^-bits."""
         return _GUARD - math.frexp(self.delta)[1]
+
+    @property
+    def needed(self) -> float:
+        """About how many units are named for certain, known without climbing there.
+
+        The chance is about 1/2 where e^(n epsilon) is (e^epsilon - 1) / (2 delta).
+        """
+        growth = math.expm1(min(self.epsilon, 1.0))
+        return 2 * math.log1p(growth / self.delta) / self.epsilon
 
     @cached_property
     def numerators(self) -> tuple[int, ...]:
@@ -67,6 +78,14 @@ class UnitCoin:
         """The least number of units that is named for certain."""
         return len(self.numerators) - 1
 
+    def units_for(self, chance: Fraction) -> int:
+        """The least number of units that is named with this chance at least, at most 1.
+
+        >>> UnitCoin(1.0, 1e-6).units_for(Fraction(1, 2))
+        14
+        """
+        return bisect_left(self.numerators, math.ceil(chance * (1 << self.bits)))
+
     def chance(self, units: int) -> Fraction:
         """The chance to name an item of so many units."""
         return Fraction(self.numerators[min(units, self.certain)], 1 << self.bits)
@@ -74,8 +93,9 @@ class UnitCoin:
     def _climb(self) -> Iterator[int]:
         one = 1 << self.bits
         delta = math.floor(Fraction(self.delta) * one)
-        growth = math.floor(_exp(self.epsilon) * (1 - Fraction(1, 10**80)) * one)
-        decay = math.ceil(_exp(-self.epsilon) * (1 + Fraction(1, 10**80)) * one)
+        epsilon = min(self.epsilon, _FAR)
+        growth = max(math.floor(_exp(epsilon) * (1 - _OFF) * one), one)
+        decay = min(math.ceil(_exp(-epsilon) * (1 + _OFF) * one), one)
         chance = 0
         self._require_an_end()
         while chance < one:
@@ -86,16 +106,14 @@ class UnitCoin:
         yield one
 
     def _require_an_end(self) -> None:
-        """The chance is about 1/2 where e^(n epsilon) is (e^epsilon - 1) / (2 delta)."""
-        growth = math.expm1(min(self.epsilon, 1.0))
-        needed = 2 * math.log1p(growth / self.delta) / self.epsilon
-        if needed > _LONGEST:
+        if self.needed > _LONGEST:
             raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: so small that an item would need "
-                f"{needed:.0f} units to be named for certain."
+                "so small that an item would need {n} units to be named for certain",
+                given={"epsilon": self.epsilon, "delta": self.delta},
+                n=f"{self.needed:.0f}",
             )
 
 
 def _exp(x: float) -> Fraction:
-    """e^x, off by less than 10^-80 of it."""
+    """e^x, off by less than 10^-80 of it: the decimal is rounded correctly to 90 digits."""
     return Fraction(Context(prec=90, Emin=-999999, Emax=999999).exp(Decimal(x)))

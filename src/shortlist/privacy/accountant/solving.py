@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from shortlist.errors import InputError
 
-__all__ = ["largest_parameter"]
+__all__ = ["largest_parameter", "largest_share"]
 
 _MET = 0.004  # of delta; the result spends at least so much less than all of it
 _AIMED = 0.0015  # of delta, that is left where the fine grid is looked at
@@ -16,6 +16,10 @@ _SETTLED = 1e-2  # in the logarithm of delta, from where a last secant leads clo
 _LOOKS = 60  # at most; far more than are ever needed
 _TINY = 1e-305
 _NOTHING = math.log(1e-280)
+_WHOLE = 1 - 1e-9  # of delta: hardly less than all
+_CLOSE_SHARE = 3e-3  # relative, of shares that are taken to be the same
+_LEAST_SHARE = 1e-6  # of delta
+_STEP_BACK = 2.0**-6  # of delta, at first, where all of it is too much
 _CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
 _STEEP = 25.0  # how delta grows with a parameter, as powers, before anything is known of it
 _FLATTEST = 0.02  # a slope that is taken for one
@@ -66,8 +70,24 @@ def largest_parameter(
     fine = _Search(lambda x: log_spent(x, 1.0), wanted + math.log1p(-_AIMED), guess, coarse.slope)
     fine.solve(_MET - _AIMED, at_most=wanted)
     if fine.good is None:
-        raise InputError(f"delta={delta!r}: too small to be reached.")
+        raise InputError("too small to be reached", given={"delta": delta})
     return fine.good
+
+
+def largest_share(holds: Callable[[float], bool], delta: float) -> float:
+    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
+    good = delta * _WHOLE
+    if holds(good):
+        return good
+    bad, step = good, _STEP_BACK
+    while not holds(good):
+        good, bad, step = good * (1 - step), good, min(4 * step, 0.5)
+        if good < delta * _LEAST_SHARE:
+            raise InputError("no threshold can be fitted to it", given={"delta": delta})
+    while bad - good > _CLOSE_SHARE * good:
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return good
 
 
 class _Search:

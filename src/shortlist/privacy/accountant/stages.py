@@ -203,4 +203,4 @@ def spread_of(stages: Stages) -> Spread:
 
 def _require(holds: object, name: str, value: float) -> None:
     if not holds:
-        raise InputError(f"{name}={value!r}: out of range for a stage of the accountant.")
+        raise InputError("must be in the range of a stage", given={name: value})

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from shortlist.errors import InputError
+from shortlist.privacy.accountant._normal import gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.normal import gaussian_curve
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
+from shortlist.privacy.accountant.solving import largest_share
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.rounding import bisect
 
 __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
-_CLOSE = 3e-3  # of delta, where a threshold is looked for
 _SPARE = [2.0**-n for n in range(36, 8, -2)]  # relative, of sigma
 _LEFT = 1e-10  # of delta, at least, beside the noise
-_LEAST_SHARE = 1e-6  # of delta, for a threshold
 
 
 class Release(NamedTuple):
@@ -87,7 +85,7 @@ def least_noise(
         whole = noisy_weights(release(lost), bound, drift=drift, by_policy=by_policy)
         return whole.delta(epsilon) <= delta
 
-    return release(_largest_share(holds, delta))
+    return release(largest_share(holds, delta))
 
 
 def _sigma_to_spare(epsilon: float, delta: float, drift: float) -> float:
@@ -101,22 +99,6 @@ def _sigma_to_spare(epsilon: float, delta: float, drift: float) -> float:
     raise InputError(f"delta={delta!r}: no noise can be fitted to it.")
 
 
-def _largest_share(holds: Callable[[float], bool], delta: float) -> float:
-    """Nearly the largest part of delta, for novel items alone, with which the whole holds."""
-    good = delta * (1 - 1e-9)
-    if holds(good):
-        return good
-    bad = good
-    while not holds(good):
-        good, bad = good / 2, good
-        if good < delta * _LEAST_SHARE:
-            raise InputError(f"delta={delta!r}: no threshold can be fitted to it.")
-    while bad - good > _CLOSE * good:
-        middle = (good + bad) / 2
-        good, bad = (middle, bad) if holds(middle) else (good, middle)
-    return good
-
-
 def least_sigma(*, epsilon: float, delta: float) -> float:
     """The least standard deviation with which normal noise alone is within (epsilon, delta).
 
@@ -124,14 +106,16 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
     4.2247
     """
     if not (epsilon > 0 and 0 < delta < 1):
-        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: must be above 0, and in (0, 1).")
+        given = {"epsilon": epsilon, "delta": delta}
+        raise InputError("must be above 0, and in (0, 1)", given=given)
 
     def holds(sigma: float) -> bool:
         mu = 1 / sigma * (1 + 2.0**-50)
         return float(gaussian_curve(epsilon * (1 - 2.0**-50), mu, up=True)) <= delta
 
     if not holds(_LARGEST) or holds(_SMALLEST):
-        raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: no noise can be fitted to these.")
+        given = {"epsilon": epsilon, "delta": delta}
+        raise InputError("no noise can be fitted to these", given=given)
     return bisect(holds, bad=_SMALLEST, good=_LARGEST)
 
 

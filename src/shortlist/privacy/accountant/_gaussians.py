@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.privacy.accountant.grid import Grid, Profile, Window
-from shortlist.privacy.accountant.normal import Floats, tail_above
+from shortlist.privacy.accountant._grid import Grid, Profile, Window
+from shortlist.privacy.accountant._normal import Floats, tail_above
 
 __all__ = ["Masses", "apply", "cell_masses", "masses_above", "masses_below"]
 

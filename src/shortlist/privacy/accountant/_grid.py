@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.privacy.accountant.normal import Floats, gaussian_curve
+from shortlist.privacy.accountant._normal import Floats, gaussian_curve
 from shortlist.privacy.accountant.stages import Spread
 
 __all__ = ["Grid", "Ints", "Profile", "Spreads", "Window"]
@@ -80,6 +80,10 @@ class Grid:
         exact = Fraction(length) * self.parts / Fraction(self.base)
         return math.ceil(exact) if self.up else math.floor(exact)
 
+    def is_whole(self, length: float) -> bool:
+        """Whether it is a whole number of steps."""
+        return (Fraction(length) * self.parts / Fraction(self.base)).denominator == 1
+
     def losses(self, window: Window) -> Floats:
         """The nodes' losses."""
         return np.arange(window.first, window.last + 1, dtype=np.float64) * self.step
@@ -142,6 +146,17 @@ class Grid:
             return np.empty(0)
         window = Window(int(nodes[0]), int(nodes[-1]))
         return np.maximum(top, -np.expm1(np.minimum(self.excess(window), 0.0)))
+
+    def resampled(self, profile: Profile, window: Window, other: Grid) -> Profile:
+        """Values rounded up, on the nodes of another grid: on the chords between nodes, in R."""
+        losses = other.losses(window)
+        losses += 2.0**-48 * np.abs(losses)  # more than rounding can move them
+        nodes = np.floor(losses / self.step).astype(np.int64)
+        known = self.extended(profile, Window(int(nodes[0]), int(nodes[-1]) + 1))
+        below, above = known[nodes - nodes[0]], known[nodes - nodes[0] + 1]
+        part = np.clip(losses - nodes * self.step, 0.0, self.step)
+        share = np.minimum(np.expm1(-part) / math.expm1(-self.step) * (1 + 4 * _SLACK), 1.0)
+        return Profile(window.first, below + share * (above - below))
 
     def at(self, profile: Profile, loss: float) -> float:
         """The value at any loss, for values rounded up: on the chord between two nodes, in R."""

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from shortlist.privacy.accountant import loops
-from shortlist.privacy.accountant.grid import Grid, Ints, Profile, Window
+from shortlist.privacy.accountant import _loops as loops
+from shortlist.privacy.accountant._grid import Grid, Ints, Profile, Window
 from shortlist.privacy.accountant.stages import PureStage
 
 __all__ = ["apply_pure", "apply_ranges"]

@@ -5,20 +5,20 @@ Compiled at the first call, and cached on disk where a folder can be written to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from threading import RLock
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shortlist.kernels import kernel
 
 __all__ = ["best_node", "cell_bound", "divide", "maximise", "node_value", "pad", "sweep"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_COMPILING = RLock()
+_kernel = partial(kernel, error_model="numpy")  # nothing is divided by 0
+
 _TINY = 1e-300
 _ROUNDING = 1e-14
 _DIVIDED = 4  # the stages, from the end, at which the best choice changes quickly along the grid
@@ -26,44 +26,7 @@ _SEGMENT = 128  # nodes for which the choice is divided in one way
 _WIDER = 5  # by how much each cell away from the best choice is wider than the one before
 
 
-class _Loop:
-    """A loop that is compiled when it is called for the first time, or loaded from the cache.
-
-    Attributes:
-        plain: As it is written.
-    """
-
-    def __init__(self, plain: Callable[..., Any], signature: str) -> None:
-        self.plain, self._signature = plain, signature
-
-    def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401 - as the loop has them
-        return self.compiled(*arguments)
-
-    @property
-    def _numba_type_(self) -> Any:  # noqa: ANN401 - Numba's
-        """By which a loop may call another."""
-        import numba
-
-        return numba.typeof(self.compiled)
-
-    @cached_property
-    def compiled(self) -> Any:  # noqa: ANN401 - Numba's
-        """The compiled loop."""
-        import numba
-
-        options = {"nogil": True, "error_model": "numpy"}
-        with _COMPILING:
-            try:
-                return numba.njit(self._signature, cache=True, **options)(self.plain)
-            except RuntimeError:  # no folder can be written to
-                return numba.njit(self._signature, **options)(self.plain)
-
-
-def _loop(signature: str) -> Callable[[Callable[..., Any]], _Loop]:
-    return lambda plain: _Loop(plain, signature)
-
-
-@_loop("float64(float64, float64, float64, float64, float64, float64, float64)")
+@_kernel("float64(float64, float64, float64, float64, float64, float64, float64)")
 def cell_bound(
     near: float,
     far: float,
@@ -90,7 +53,7 @@ def cell_bound(
     return (at_near + at_far) / 2 + (bend + distance * distance / bend) / 4
 
 
-@_loop("float64(float64[::1], int64, int64, int64, float64[::1], float64[::1])")
+@_kernel("float64(float64[::1], int64, int64, int64, float64[::1], float64[::1])")
 def node_value(
     values: Floats, place: int, node: int, steps: int, decay: Floats, excess: Floats
 ) -> float:
@@ -100,7 +63,7 @@ def node_value(
     return float(below + chance * (values[place + node] - below))
 
 
-@_loop("int64(float64[::1], int64, int64, float64[::1], float64[::1])")
+@_kernel("int64(float64[::1], int64, int64, float64[::1], float64[::1])")
 def best_node(values: Floats, place: int, steps: int, decay: Floats, excess: Floats) -> int:
     """About the number of steps up that an adversary would choose at this place; a guess."""
     low, high = 0, steps
@@ -115,7 +78,7 @@ def best_node(values: Floats, place: int, steps: int, decay: Floats, excess: Flo
     return (low + high) // 2
 
 
-@_loop("int64(int64, int64, int64, int64[::1])")
+@_kernel("int64(int64, int64, int64, int64[::1])")
 def divide(low: int, high: int, steps: int, edges: Ints) -> int:
     """Cells of one step from low to high, and wider ones further away; returns how many edges.
 
@@ -143,7 +106,7 @@ def divide(low: int, high: int, steps: int, edges: Ints) -> int:
     return count
 
 
-@_loop(
+@_kernel(
     "void(float64[::1], int64, int64, int64, int64, float64[::1], float64[::1], boolean, float64, "
     "float64[::1])"
 )
@@ -177,7 +140,7 @@ def pad(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
             padded[place] = max(top, 1.0 - linear * decay[node - known_last] - _ROUNDING)
 
 
-@_loop(
+@_kernel(
     "void(float64[::1], int64, int64[::1], int64, int64, float64[::1], float64[::1], boolean, "
     "float64[::1])"
 )
@@ -219,7 +182,7 @@ def maximise(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
                 best[n] = max(best[n], near_low[n] + near_chance * (near[n] - near_low[n]))
 
 
-@_loop(
+@_kernel(
     "void(float64[::1], int64[::1], int64[::1], int64, float64[::1], float64[::1], float64[::1], "
     "boolean, float64[::1], float64[::1], float64[::1], int64[::1])"
 )

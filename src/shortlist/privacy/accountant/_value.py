@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shortlist.privacy.accountant import gaussians
-from shortlist.privacy.accountant.grid import Grid, Ints, Profile, Spreads, Window
-from shortlist.privacy.accountant.ranges import apply_pure, apply_ranges
+from shortlist.privacy.accountant import _gaussians as gaussians
+from shortlist.privacy.accountant._grid import Grid, Ints, Profile, Spreads, Window
+from shortlist.privacy.accountant._ranges import apply_pure, apply_ranges
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
@@ -117,19 +117,37 @@ class Valuation:
                     return Profile(window.first, self.grid.extended(inner, window))
                 return gaussians.apply(self.grid, inner, mu * self._rounding, window)
             case BoundedRange():
-                firsts, lasts = self._steps(stage, before, self._spread(rest))
-                if rest:
-                    inner = self._after(rest, shared, self._then(before, stage))
-                else:
-                    nearest = Window(int(firsts[0]), int(lasts[0]))
-                    inner = self.grid.last_range(nearest, stage.epsilon)
-                    firsts, lasts = firsts[1:], lasts[1:]
-                return apply_ranges(self.grid, inner, stage.epsilon, firsts, lasts)
+                return self.of_ranges(stage, rest, shared, before)
             case PureStage():
                 profile = self._after(rest, shared, self._then(before, stage))
                 for part in zip(*self._steps(stage, before, self._spread(rest)), strict=True):
                     profile = apply_pure(self.grid, profile, stage, Window(*map(int, part)))
                 return profile
+
+    def of_ranges(
+        self, stage: BoundedRange, rest: Stages, shared: float, before: Before
+    ) -> Profile:
+        """Before a stage of bounded range and the rest, where `before` lies before both."""
+        firsts, lasts = self._steps(stage, before, self._spread(rest))
+        if rest:
+            inner = self._after(rest, shared, self._then(before, stage))
+            return apply_ranges(self.grid, inner, stage.epsilon, firsts, lasts)
+        if own := self._own_grid(stage):
+            alone = Valuation(own, self.start).of_ranges(stage, rest, shared, before)
+            return own.resampled(alone, Window(int(firsts[-1]), int(lasts[-1])), self.grid)
+        nearest = Window(int(firsts[0]), int(lasts[0]))
+        inner = self.grid.last_range(nearest, stage.epsilon)
+        return apply_ranges(self.grid, inner, stage.epsilon, firsts[1:], lasts[1:])
+
+    def _own_grid(self, stage: BoundedRange) -> Grid | None:
+        """One of which the last stage's range is a whole number of steps, if this one is not.
+
+        To look values up between its nodes costs less than a longer range, at each repetition.
+        """
+        grid, parts = self.grid, self.grid.steps(stage.epsilon)
+        if not grid.up or stage.times == 1 or parts < 2 or grid.is_whole(stage.epsilon):
+            return None
+        return replace(grid, base=stage.epsilon, parts=parts)
 
     @property
     def _rounding(self) -> float:

@@ -13,12 +13,17 @@ _COMPILING = RLock()  # threads that share the work call a kernel at once; one m
 
 
 class Kernel:
-    """A loop that is compiled when it is called for the first time, or loaded from the cache."""
+    """A loop that is compiled when it is called for the first time, or loaded from the cache.
+
+    Attributes:
+        plain: As it is written.
+    """
 
     def __init__(self, loop: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
-        self._loop, self._signature, self._options = loop, signature, options
+        self.plain, self._signature, self._options = loop, signature, options
 
     def __call__(self, *arrays: Any) -> Any:  # noqa: ANN401 - as the loop has them
+        """What the loop returns."""
         return self.compiled(*arrays)
 
     @property
@@ -36,10 +41,10 @@ class Kernel:
         with _COMPILING:
             try:
                 return numba.njit(self._signature, cache=True, nogil=True, **self._options)(
-                    self._loop
+                    self.plain
                 )
             except RuntimeError:  # no folder can be written to
-                return numba.njit(self._signature, nogil=True, **self._options)(self._loop)
+                return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
 
 
 def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], Kernel]:
