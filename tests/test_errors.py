@@ -236,9 +236,7 @@ def test_every_reference_is_known_to_both_faces(raised):
     known = OPTIONS | {"data"} if room(raised.place) == "cli" else PYTHON_KNOWS
     for name in raised.references - ONLY_PYTHON:
         assert name in known, "Python has nothing of this name"
-        assert SHELL.reference(name) != name or name in SAME, (
-            "a shell has no word for it"
-        )
+        assert SHELL.reference(name) != name or name in SAME, "a shell has no word for it"
 
 
 PYTHONS = re.compile(r"\b[a-z]+_[a-z_]+\b|\bsl\.|\b[a-z_]+=(?!=)|\b(?:[A-Z][a-z]+){2,}\b")

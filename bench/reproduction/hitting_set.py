@@ -40,7 +40,7 @@ _SETTINGS = (
     "max_items_per_user=100. Its baselines: the greedy choice without privacy, and the private "
     "greedy choice (Mitrovic et al. 2017, with the noise of Lemma B.1) among all items of the "
     "table, as if these were public, which they are not. Beside them `UserPeeling` with its own "
-    "composition, of public and of private items, and our default, `DiscoverThenHit`."
+    "accounting, of public and of private items, and our default, `DiscoverThenHit`."
 )
 
 

@@ -62,7 +62,9 @@ def test_a_dry_run_in_json(run, file):
     assert plan["question"] == {"name": "domain"}
     assert plan["mechanism"]["name"] == "WeightedGaussian"
     assert plan["mechanism"]["parameters"]["sigma"] > 0
-    assert plan["guarantee"]["cost"]["name"] == "Gaussian"
+    cost = plan["guarantee"]["cost"]
+    assert cost["name"] == "Composed"
+    assert cost["parameters"]["by_rho"]["name"] == "Gaussian"
     assert plan["guarantee"]["epsilon"] == 5
     assert "people who hold nothing else" in plan["explanation"][-1]
 

@@ -34,7 +34,7 @@ def test_every_command_takes_them(planned, file, readers, games):
     asked = [
         (top_k(file), "discover-then-rank", "discovery_share=0.2", 0.2),
         (domain(file), "policy-greedy", "alpha=4", 4),
-        (hitting_set(file), "user-peeling", "composition=halves", "halves"),
+        (hitting_set(file), "user-peeling", "accounting=published", "published"),
         (["rank", games, *RANK], "spectral-ranking", "contraction=0.5", 0.5),
         (count(readers, "--public-items-in-table"), "joint-or-peel", "threshold=None", None),
     ]
@@ -70,5 +70,5 @@ def test_an_option_and_its_synonym_are_one(planned, complaint, games):
 @pytest.mark.parametrize("mechanism", [[], ["--mechanism", "peeling"]])
 def test_what_may_be_a_table_is_not_quoted(complaint, file, mechanism):
     table = "user,item\nAnn,Emma"
-    for option in (table, f"{table}=1", f"conversion={table}"):
+    for option in (table, f"{table}=1", f"accounting={table}"):
         assert "Ann" not in complaint(*top_k(file), *mechanism, "--option", option)

@@ -88,7 +88,7 @@ class BoundOfFive(WeightedGaussian):
     @cached_property
     def threshold(self):
         most = min(self.max_items_per_user, 5)
-        delta = self.threshold_delta
+        delta = self.cost.lost
         return threshold(sigma=self.sigma, delta=delta, max_items_per_user=most)
 
 

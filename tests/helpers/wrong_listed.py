@@ -68,7 +68,10 @@ class CountsForOne(NoisyCounts):
 class LessRho(WeightedGaussian):
     """A cost that understates rho by 3 %."""
 
-    cost = property(lambda self: Gaussian(self.rho * 0.97, self.threshold_delta))
+    @property
+    def cost(self):
+        honest = super().cost
+        return Gaussian(honest.rho * 0.97, honest.lost)
 
 
 class LessRhoOfPicks(Peeling):
@@ -164,7 +167,7 @@ class ThresholdFromTwo(WeightedGaussian):
 
         quantile = NormalDist().inv_cdf
         sizes = range(2, max(self.max_items_per_user, 2) + 1)
-        rest = 1 - self.threshold_delta
+        rest = 1 - self.cost.lost
         return max(1 / math.sqrt(t) + self.sigma * quantile(rest ** (1 / t)) for t in sizes)
 
 

@@ -163,7 +163,7 @@ class ThresholdForOne(WeightedGaussian):
     """The threshold for users of one item, where they hold several."""
 
     threshold = cached_property(
-        lambda self: threshold(sigma=self.sigma, delta=self.threshold_delta, max_items_per_user=1)
+        lambda self: threshold(sigma=self.sigma, delta=self.cost.lost, max_items_per_user=1)
     )
 
 
@@ -250,8 +250,9 @@ class StopsWhenReached(UserPeeling):
 class PolicyForOne(PolicyGaussian):
     """The threshold for users of one item, where they hold several."""
 
-    def _threshold(self, sigma):
-        return threshold(sigma=sigma, delta=self.threshold_delta, max_items_per_user=1)
+    threshold = cached_property(
+        lambda self: threshold(sigma=self.sigma, delta=self.cost.lost, max_items_per_user=1)
+    )
 
 
 class OneComparison(WinCount):

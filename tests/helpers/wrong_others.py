@@ -181,7 +181,7 @@ class BoundOfThree(WeightedGaussian):
     @cached_property
     def threshold(self):
         bound = min(self.max_items_per_user, 3)
-        return threshold(sigma=self.sigma, delta=self.threshold_delta, max_items_per_user=bound)
+        return threshold(sigma=self.sigma, delta=self.cost.lost, max_items_per_user=bound)
 
 
 class SmallEpsilon(Peeling):
@@ -203,7 +203,7 @@ class SmallDelta(WeightedGaussian):
         loud = 10 if self.delta < 1e-5 else 1
         return threshold(
             sigma=self.sigma,
-            delta=self.threshold_delta * loud,
+            delta=self.cost.lost * loud,
             max_items_per_user=self.max_items_per_user,
         )
 

@@ -14,7 +14,7 @@ from helpers.forms import FORMS, counting, everything_shown, said
 from helpers.refusals import MARKER
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import (
-    Composition,
+    Accounting,
     DiscoverThenHit,
     DiscoverThenRank,
     Peeling,
@@ -63,8 +63,8 @@ def test_the_mechanisms_and_their_guarantees():
     assert known.scores is None
     assert known.guarantee.cost.delta(5.0) == 0
     assert "the list of public items does not depend on this table" in known.guarantee.assumes
-    for composition in Composition:
-        paper = ask(NESTED, mechanism=partial(UserPeeling, composition=composition))
+    for accounting in Accounting:
+        paper = ask(NESTED, mechanism=partial(UserPeeling, accounting=accounting))
         assert paper.items == ["b", "c", "d"]
         assert paper.mechanism.max_items_per_user == 100
 

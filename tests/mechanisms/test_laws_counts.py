@@ -19,7 +19,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PrivateCounts, PublicCounts
 from shortlist.mechanisms import (
-    Conversion,
+    Accounting,
     Joint,
     JointOrPeel,
     JointPermuteAndFlip,
@@ -42,7 +42,7 @@ KINDS = {
     "permute-and-flip": PermuteAndFlip,
     "peeling": Peeling,
     "peeling, pure": partial(Peeling, delta=0.0),
-    "peeling, lemma 4.2": partial(Peeling, conversion=Conversion.LEMMA_4_2),
+    "peeling, lemma 4.2": partial(Peeling, accounting=Accounting.PUBLISHED),
     "joint or peel": partial(JointOrPeel, choice_share=0.3, threshold=2),
     "joint or peel, pure": partial(JointOrPeel, choice_share=0.3, threshold=3, delta=0.0),
     "limited domain": LimitedDomain,

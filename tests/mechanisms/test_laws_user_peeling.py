@@ -18,7 +18,7 @@ from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import (
-    Composition,
+    Accounting,
     DiscoverThenHit,
     Selection,
     UserPeeling,
@@ -41,11 +41,11 @@ def test_user_peeling_of_public_items_is_its_definition(k):
             agree(positions_law(mechanism, data), oracle, 1e-12)
 
 
-@pytest.mark.parametrize("composition", Composition)
+@pytest.mark.parametrize("accounting", Accounting)
 @pytest.mark.parametrize("bound", [1, 2, 3])
-def test_user_peeling_picks_whole_sets_from_what_bounded_ones_discovered(composition, bound):
+def test_user_peeling_picks_whole_sets_from_what_bounded_ones_discovered(accounting, bound):
     mechanism = UserPeeling(
-        k=2, epsilon=2.0, delta=0.2, max_items_per_user=bound, composition=composition
+        k=2, epsilon=2.0, delta=0.2, max_items_per_user=bound, accounting=accounting
     )
     data = [frozenset(s) for s in ({0}, {0, 1}, {0, 1, 2}, {0, 2})]
     kept = [list(itertools.combinations(sorted(s), min(bound, len(s)))) for s in data]
@@ -58,11 +58,11 @@ def test_user_peeling_picks_whole_sets_from_what_bounded_ones_discovered(composi
 
 
 @pytest.mark.parametrize("bound", [1, 100])
-def test_halves_are_each_calibrated_to_half_of_the_budget(bound):
+def test_as_published_halves_are_each_calibrated_to_half_of_the_budget(bound):
     given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": bound}
-    halves = UserPeeling(k=20, **given, composition=Composition.HALVES)
+    halves = UserPeeling(k=20, **given, accounting=Accounting.PUBLISHED)
     half = given | {"epsilon": 0.5, "delta": 5e-7}
-    discovery = WeightedGaussian(**half)
+    discovery = WeightedGaussian(**half, accounting=Accounting.ZCDP)
     assert halves.local_epsilon == peeling_epsilon_lemma_b1(20, epsilon=0.5, delta=5e-7)
     assert (halves.sigma, halves.threshold) == (discovery.sigma, discovery.threshold)
     assert halves.cost == Approximate(0.5, 5e-7) * 2
@@ -203,8 +203,8 @@ def test_all_rounds_are_made_though_nobody_is_left():
 
 @pytest.mark.parametrize("delta", [0, 0.0])
 def test_private_items_without_delta_are_refused_with_the_remedy(delta):
-    for composition in Composition:
-        given = {"epsilon": 1.0, "delta": delta, "composition": composition}
+    for accounting in Accounting:
+        given = {"epsilon": 1.0, "delta": delta, "accounting": accounting}
         refusal(lambda: UserPeeling(k=2, max_items_per_user=5, **given), "delta is needed")  # noqa: B023
         assert UserPeeling(k=2, **given).delta == 0
 
@@ -214,16 +214,17 @@ def test_options_without_effect_are_no_parameters():
     public, private = UserPeeling(k=2, **given), {**given, "max_items_per_user": 5}
     shares = {"discovery_share", "threshold_share"}
     everything = {*UserPeeling.fields(), *UserPeeling.derived}
-    assert public.parameters().keys() == everything - shares - {"composition"}
-    for composition in Composition:
-        told = UserPeeling(k=2, **private, composition=composition).parameters()
-        assert told.keys() == everything - (shares if composition is Composition.HALVES else set())
-        assert told["composition"] == composition.value
+    assert public.parameters().keys() == everything - shares
+    idle = {Accounting.EXACT: {"threshold_share"}, Accounting.ZCDP: set()}
+    for accounting in Accounting:
+        told = UserPeeling(k=2, **private, accounting=accounting).parameters()
+        assert told.keys() == everything - idle.get(accounting, shares)
+        assert told["accounting"] == accounting.value
 
 
-@pytest.mark.parametrize("composition", Composition)
-def test_a_share_is_a_parameter_if_and_only_if_it_has_an_effect(composition):
-    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 5, "composition": composition}
+@pytest.mark.parametrize("accounting", Accounting)
+def test_a_share_is_a_parameter_if_and_only_if_it_has_an_effect(accounting):
+    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 5, "accounting": accounting}
     usual = UserPeeling(k=2, **given)
     for share in ("discovery_share", "threshold_share"):
         other = UserPeeling(k=2, **given, **{share: 0.4})

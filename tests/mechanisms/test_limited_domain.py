@@ -17,6 +17,7 @@ from shortlist.draws import ExactDraws
 from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms import LimitedDomain
 from shortlist.privacy import ZCDP, Approximate, Pure
+from shortlist.privacy.accountant import BoundedRange, Composition, Lost
 
 fixed = settings(derandomize=True, deadline=None, max_examples=80)
 HUGE = 2**62
@@ -73,7 +74,9 @@ def test_the_cost_and_the_bar_are_those_of_the_theorem(given, beyond):
         assert k * Fraction(local) <= Fraction(mechanism.epsilon)
         assert cost.parameters()["epsilon"] <= mechanism.epsilon
     else:
-        assert cost == ZCDP((Pure.bounded_range(local) * k).rho, mechanism.threshold_delta)
+        lost = mechanism.threshold_delta
+        assert cost.ways[0] == ZCDP((Pure.bounded_range(local) * k).rho, lost)
+        assert cost.composition == Composition((BoundedRange(local, k),), Lost(lost))
         assert mechanism.threshold_delta < mechanism.delta
         assert k * Fraction(local) > Fraction(mechanism.epsilon)  # or pure picks were better
     bounds = [mechanism.looked_at, mechanism.max_items_per_user]
@@ -172,7 +175,7 @@ def test_ties_at_the_last_place_are_broken_at_random(k_bar):
 @pytest.mark.parametrize("k_bar", [1, 2, 3, None])
 @pytest.mark.parametrize("counts", [[2], [5, 3], [5, 5], [5, 5, 3], [4, 4, 4, 1], [6, 5, 5, 4]])
 def test_nobody_has_the_odds_of_the_first_count_not_looked_at_and_the_lead(counts, k_bar):
-    mechanism = LimitedDomain(k=1, k_bar=k_bar, max_items_per_user=1, epsilon=0.5, delta=0.2)
+    mechanism = LimitedDomain(k=1, k_bar=k_bar, max_items_per_user=1, epsilon=0.5, delta=0.1)
     following = 0 if k_bar is None else [*counts, 0, 0, 0][k_bar]
 
     def chance(lead):

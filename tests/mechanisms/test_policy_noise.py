@@ -19,9 +19,8 @@ from shortlist.draws import ExactDraws
 from shortlist.draws.reals import LaplaceCDF, NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import MOST_USERS
-from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.privacy.calibration import gaussian_sigma, threshold
+from shortlist.mechanisms import Accounting, PolicyGaussian, PolicyGreedy, WeightedGaussian
+from shortlist.privacy.calibration import threshold
 
 
 @pytest.mark.parametrize("n", range(5))
@@ -137,15 +136,26 @@ def test_the_noise_is_weighted_gaussian_s_for_a_sensitivity_that_has_the_drift()
     drift = Fraction(mechanism.sensitivity) - 1
     steps = MOST_USERS * (Fraction(10, 2**mechanism.grid.bits) + Fraction(1, 2**47))
     assert steps <= drift < Fraction(1, 10**5)
-    assert mechanism.rho == weighted.rho
     assert Fraction(mechanism.sigma) >= Fraction(weighted.sigma) * (1 + drift)
     assert mechanism.sigma <= weighted.sigma * 1.00001
     assert mechanism.threshold >= weighted.threshold
     # The noise of the threshold is the noise that is added.
-    lost = mechanism.threshold_delta
-    assert mechanism.threshold == threshold(sigma=mechanism.sigma, delta=lost, max_items_per_user=n)
-    before = gaussian_sigma(mechanism.rho)
-    assert mechanism.threshold > threshold(sigma=before, delta=lost, max_items_per_user=n)
+    lost = mechanism.cost.lost
+    least = threshold(sigma=mechanism.sigma, delta=lost, max_items_per_user=n)
+    assert math.isclose(mechanism.threshold, least, rel_tol=1e-9)
+    before = threshold(sigma=weighted.sigma, delta=lost, max_items_per_user=n)
+    assert mechanism.threshold > before * (1 + 1e-9)
+
+
+def test_the_drift_counts_in_zcdp_too():
+    given = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 100}
+    mechanism = PolicyGaussian(**given, accounting=Accounting.ZCDP)
+    weighted = WeightedGaussian(**given, accounting=Accounting.ZCDP)
+    drift = Fraction(mechanism.sensitivity) - 1
+    assert Fraction(mechanism.sigma) >= Fraction(weighted.sigma) * (1 + drift)
+    assert mechanism.sigma <= weighted.sigma * 1.00001
+    least = threshold(sigma=mechanism.sigma, delta=5e-7, max_items_per_user=100)
+    assert mechanism.threshold == least > weighted.threshold
 
 
 def test_more_items_of_a_user_than_squares_add_up_exactly_are_refused():

@@ -191,7 +191,7 @@ class Discovering(Mechanism):
             self.max_items_per_user,
             epsilon=self.epsilon,
             delta=self.delta,
-            near=rho,
+            by_rho=rho,
         )
 
     def _thresholds(self, rho: float, lost: float) -> tuple[Threshold, ...]:

@@ -42,6 +42,7 @@ __all__ = [
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
 _RESERVED = 0.3  # of delta, for thresholds where what is left to them is less
 _MARGIN = 1e-4  # of delta: more than two looks at the same users together with others differ by
+_LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
 _LESS = 0.98  # of a parameter that was too large
 _TRIES = 200  # then it is hardly worth anything
 
@@ -77,7 +78,7 @@ def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: floa
     def stages(local: float) -> tuple[Stage, ...]:
         return (BoundedRange(local, k),)
 
-    local = largest_within(stages, epsilon=epsilon, delta=delta, near=by_rho)
+    local = largest_within(stages, epsilon=epsilon, delta=delta, by_rho=by_rho)
     pure = divide_down(epsilon, k)
     return local if local > WORTH_A_DELTA * pure else pure
 
@@ -87,23 +88,27 @@ def largest_within(
     *,
     epsilon: float,
     delta: float,
-    near: float,
+    by_rho: float,
     unnamed: Lost | NovelItems | None = None,
 ) -> float:
     """The largest parameter with which the stages are within (epsilon, delta), or hardly less.
+
+    It is never less than what zCDP allows, and just that where delta is below 1e-40.
 
     Args:
         stages: Those of a parameter.
         epsilon: Of the guarantee.
         delta: Of the guarantee, above 0.
-        near: About the answer, such as that of zCDP.
+        by_rho: The largest that zCDP is known to allow.
         unnamed: The items that one user alone may hold, or what is lost.
     """
+    if delta < _LEAST_DELTA:
+        return by_rho
 
     def spent(parameter: float, fineness: float) -> float:
         return Composition(stages(parameter), unnamed).delta(epsilon, fineness=fineness)
 
-    return largest_parameter(spent, delta=delta, near=near)
+    return max(by_rho, largest_parameter(spent, delta=delta, near=by_rho))
 
 
 def noise_on_weights(rho: float) -> GaussianStage:
@@ -118,7 +123,7 @@ def noise_and_loss(
     *,
     epsilon: float,
     delta: float,
-    near: float,
+    by_rho: float,
 ) -> tuple[float, float]:
     """The most zCDP of all stages, and the largest chance to name what one user alone holds.
 
@@ -133,14 +138,14 @@ def noise_and_loss(
         bound: The most items of one user.
         epsilon: Of the guarantee.
         delta: Of the guarantee.
-        near: About the zCDP.
+        by_rho: What zCDP is known to allow.
 
     Raises:
         InputError: Delta is too small.
     """
     for reserved in (0.0, _RESERVED * delta):
         unnamed = Lost(reserved) if reserved else None
-        rho = largest_within(stages, epsilon=epsilon, delta=delta, near=near, unnamed=unnamed)
+        rho = largest_within(stages, epsilon=epsilon, delta=delta, by_rho=by_rho, unnamed=unnamed)
         spent = partial(_spent, stages(rho), partial(thresholds, rho), bound, epsilon)
         lost = largest_share(spent, delta=delta, least=_LEAST * delta)
         if lost > 0:

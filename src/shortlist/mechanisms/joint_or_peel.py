@@ -123,7 +123,7 @@ class JointOrPeel(Mechanism):
         stages = Composition(self._stages(by_rho))
         if self.accounting is Accounting.ZCDP or not stages.is_feasible:
             return by_rho  # the way of JOINT, which is pure, is left out there
-        return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, near=by_rho)
+        return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, by_rho=by_rho)
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
         """The choice and the picks: what follows it instead, `Joint`, is pure."""

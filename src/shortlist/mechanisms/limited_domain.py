@@ -47,8 +47,8 @@ class LimitedDomain(Mechanism):
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, who is in at most
     max_items_per_user counts, or in any number of them. Either threshold_share of delta pays for
-    the bar, and the rest for k picks of bounded range, by their worst case; or all of it pays for
-    the bar, and the picks are pure: whichever allows the larger local_epsilon.
+    the bar, and the rest for k picks of bounded range; or all of it pays for the bar, and the picks
+    are pure, where they would gain so little by a delta that the bar would rise for it.
 
     Source: Durfee & Rogers (2019), Algorithm 1 and Theorem 1. Proof notes:
     `docs/proofs/limited-domain.md`, `docs/proofs/accountant.md`.
@@ -92,15 +92,23 @@ class LimitedDomain(Mechanism):
             )
 
     @cached_property
+    def _by_rho(self) -> float:
+        """The local epsilon of k picks in zCDP, beside what the bar loses."""
+        epsilon, delta = self.epsilon, self.delta
+        rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=delta * self.threshold_share)
+        return bounded_range_epsilon(self.k, rho)
+
+    @cached_property
     def _composed_epsilon(self) -> float:
         """The local epsilon of k picks, composed with what the bar loses."""
-        epsilon, delta = self.epsilon, self.delta
-        lost = self.delta * self.threshold_share
-        by_rho = bounded_range_epsilon(self.k, zcdp_rho(epsilon=epsilon, delta=delta, lost=lost))
         if self.accounting is Accounting.ZCDP:
-            return by_rho
+            return self._by_rho
         return largest_within(
-            self._stages, epsilon=epsilon, delta=delta, near=by_rho, unnamed=Lost(lost)
+            self._stages,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            by_rho=self._by_rho,
+            unnamed=Lost(self.delta * self.threshold_share),
         )
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
@@ -111,15 +119,25 @@ class LimitedDomain(Mechanism):
         return divide_down(self.epsilon, self.k)
 
     @cached_property
+    def _is_pure(self) -> bool:
+        """Whether the picks are: unless they gain by a delta, and the bar does not rise for that.
+
+        In zCDP it may rise.
+        """
+        if self._pure_epsilon < self._by_rho:
+            return False
+        composed = self._lead(self._composed_epsilon, self.delta * self.threshold_share)
+        return composed >= self._lead(self._pure_epsilon, self.delta)
+
+    @cached_property
     def local_epsilon(self) -> float:
         """The parameter of each pick."""
-        return max(self._pure_epsilon, self._composed_epsilon)
+        return self._pure_epsilon if self._is_pure else self._composed_epsilon
 
     @cached_property
     def threshold_delta(self) -> float:
         """The probability granted to naming an item that one user brought among the largest."""
-        is_pure = self._pure_epsilon >= self._composed_epsilon
-        return self.delta if is_pure else self.delta * self.threshold_share
+        return self.delta if self._is_pure else self.delta * self.threshold_share
 
     @property
     def looked_at(self) -> int | None:
@@ -131,9 +149,13 @@ class LimitedDomain(Mechanism):
     @cached_property
     def _nobody(self) -> float:
         """How many items of the bar's count have the odds of "nobody", rounded up."""
+        return round_up(Fraction(self._changed) / Fraction(self.threshold_delta))
+
+    @property
+    def _changed(self) -> int:
+        """How many of the counts looked at one user changes at most."""
         bounds = [self.looked_at, self.max_items_per_user]
-        changed = min(bound for bound in bounds if bound is not None)
-        return round_up(Fraction(changed) / Fraction(self.threshold_delta))
+        return min(bound for bound in bounds if bound is not None)
 
     @cached_property
     def lead(self) -> float:
@@ -143,6 +165,10 @@ class LimitedDomain(Mechanism):
             raise OverflowError  # no item could reach the bar
         return lead
 
+    def _lead(self, local_epsilon: float, lost: float) -> float:
+        """About the lead that these would give."""
+        return (math.log(self._changed) - math.log(lost)) / local_epsilon
+
     @property
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
@@ -151,7 +177,7 @@ class LimitedDomain(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The bar and k picks."""
-        if self._pure_epsilon >= self._composed_epsilon:
+        if self._is_pure:
             return Approximate((Pure(self.local_epsilon) * self.k).pure, self.threshold_delta)
         picks_of_range = Pure.bounded_range(self.local_epsilon) * self.k
         by_rho = ZCDP(picks_of_range.rho, self.threshold_delta)

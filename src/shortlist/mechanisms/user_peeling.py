@@ -166,7 +166,7 @@ class UserPeeling(Mechanism):
 
         if self.accounting is Accounting.EXACT:
             rho, lost = noise_and_loss(
-                self._stages, thresholds, bound, epsilon=epsilon, delta=delta, near=rho
+                self._stages, thresholds, bound, epsilon=epsilon, delta=delta, by_rho=rho
             )
         passed = thresholds(rho, lost)
         first = rho * self.discovery_share

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from statistics import NormalDist
 
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
@@ -283,5 +284,8 @@ def _quantile_of_largest(delta: float, t: int) -> float:
         return math.sqrt(-2 * (log_tail + math.log(2))) * (1 + 2.0**-40)
     tail = -math.expm1(math.log1p(-delta) / t) * (1 - 2.0**-46)
     return bisect(
-        lambda z: math.erfc(z / math.sqrt(2)) / 2 * (1 + 2.0**-40) <= tail, bad=-40.0, good=40.0
+        lambda z: math.erfc(z / math.sqrt(2)) / 2 * (1 + 2.0**-40) <= tail,
+        bad=-40.0,
+        good=40.0,
+        near=-NormalDist().inv_cdf(tail),
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from shortlist.privacy.accountant import Composition, GaussianStage, Lost, PureStage
 from shortlist.privacy.costs import Approximate, Cost, Either, Gaussian, Pure, Ways
+
+if TYPE_CHECKING:
+    from shortlist.privacy.accountant import Composition
 
 __all__ = ["Composed", "composition_of"]
 
@@ -71,6 +74,8 @@ def composition_of(cost: Cost) -> Composition | None:
     >>> composition_of(Pure(0.5))
     Composition(stages=(PureStage(epsilon=0.5, times=1),), unnamed=None)
     """
+    from shortlist.privacy.accountant import Composition, GaussianStage, Lost, PureStage
+
     match cost:
         case Composed():
             return cost.composition

@@ -4,37 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant import (
-    BoundedRange,
-    Composition,
-    EitherStage,
-    GaussianStage,
-    Lost,
-    NovelItems,
-    PureStage,
-    Threshold,
-)
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import ZCDP, Approximate, Cost, Either, Gaussian, Pure, Sum, Ways
 
 __all__ = ["cost_from", "stored"]
 
-_PARTS: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        BoundedRange,
-        Composition,
-        EitherStage,
-        GaussianStage,
-        Lost,
-        NovelItems,
-        PureStage,
-        Threshold,
-    )
-}
 _PLAIN: dict[str, type[Cost]] = {
     kind.__name__: kind for kind in (Approximate, Gaussian, Pure, ZCDP)
 }
@@ -99,7 +77,7 @@ def _pure(cost: Cost) -> Pure:
 def _stored_part(part: Any) -> Any:  # noqa: ANN401 - a stage, a tuple of these, or a number
     if isinstance(part, tuple):
         return [_stored_part(inner) for inner in part]
-    if type(part).__name__ not in _PARTS:
+    if type(part).__name__ not in _kinds_of_parts():
         return part
     values = {field.name: _stored_part(getattr(part, field.name)) for field in fields(part)}
     return {"stage": type(part).__name__, **values}
@@ -110,5 +88,23 @@ def _part_from(value: Any) -> Any:  # noqa: ANN401 - a JSON value
         return tuple(_part_from(inner) for inner in value)
     if not isinstance(value, Mapping):
         return value
-    kind = _PARTS[value["stage"]]
+    kind = _kinds_of_parts()[value["stage"]]
     return kind(**{name: _part_from(inner) for name, inner in value.items() if name != "stage"})
+
+
+@cache
+def _kinds_of_parts() -> dict[str, type]:
+    """What a composition is made of, by name; loaded where there is one."""
+    from shortlist.privacy import accountant
+
+    names = (
+        "BoundedRange",
+        "Composition",
+        "EitherStage",
+        "GaussianStage",
+        "Lost",
+        "NovelItems",
+        "PureStage",
+        "Threshold",
+    )
+    return {name: getattr(accountant, name) for name in names}

@@ -43,26 +43,15 @@ CAUGHT = [
     (wrong.FlagTells(epsilon=2.0, delta=0.02, max_items_per_user=1), "delta"),
     (wrong.QuietlyTold(k=3, epsilon=1.0, max_items_per_user=1), "epsilon"),
     (wrong.FinelyTold(k=1, epsilon=1.0, max_items_per_user=1), "epsilon"),
-    (
-        wrong.ThresholdForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
-        "delta",
-    ),
+    (wrong.ThresholdForOne(epsilon=0.7, delta=0.02, max_items_per_user=3), "delta"),
     (wrong.RowOrder(k=1, epsilon=2.0, delta=0.2, k_bar=1), "effect of item order"),
-    (
-        wrong.FullDeltaTwice(
-            k=2, epsilon=2.0, delta=0.02, max_items_per_user=2, threshold_share=0.9
-        ),
-        "delta",
-    ),
+    (wrong.FullDeltaTwice(k=2, epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
     (wrong.Repeating(k=2, epsilon=1.0), "repeated items"),
     (wrong.Seeded(k=1, epsilon=1.0), "epsilon"),
     (wrong.CountsAsHeld(epsilon=2.0, delta=0.02, max_items_per_user=2), "delta"),
     (wrong.OneRoundOfUsers(k=2, epsilon=1.0), "epsilon"),
     (wrong.StopsWhenReached(k=2, epsilon=1.0), "epsilon"),
-    (
-        wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3, threshold_share=0.9),
-        "delta",
-    ),
+    (wrong.PolicyForOne(epsilon=0.7, delta=0.02, max_items_per_user=3), "delta"),
     (policies.SteepCoin(epsilon=1.3, delta=0.02), "delta"),
     (policies.EagerCoin(epsilon=1.3, delta=0.02), "delta"),
     (wrong.OneComparison(k=1, epsilon=2.0, max_comparisons_per_user=2), "epsilon"),
@@ -155,6 +144,7 @@ DESCENT = {
     "delta": 0.01,
     "max_items_per_user": 2,
     "threshold_share": 0.1,
+    "accounting": Accounting.ZCDP,  # a large share for the noise, for the policy to show
     "alpha": 1,
 }
 GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1, "accounting": Accounting.PUBLISHED}

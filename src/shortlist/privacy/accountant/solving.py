@@ -12,13 +12,16 @@ __all__ = ["largest_parameter", "largest_share"]
 _MET = 0.004  # of delta; the result spends at least so much less than all of it
 _AIMED = 0.0015  # of delta, that is left where the fine grid is looked at
 _COARSE = 0.25  # of the steps of the fine grid, on which most looks are taken
-_SETTLED = 2e-4  # in the logarithm of delta
+_SETTLED = 1e-2  # in the logarithm of delta, from where a last secant leads close enough
 _LOOKS = 60  # at most; far more than are ever needed
-_TINY = 1e-290
+_TINY = 1e-305
 _NOTHING = math.log(1e-280)
 _WHOLE = 1 - 1e-9  # of delta: hardly less than all
-_CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
 _SLOPES = 0.1, 4.0  # of what is spent over the part, that steps are taken by
+_CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
+_STEEP = 25.0  # how delta grows with a parameter, as powers, before anything is known of it
+_FLATTEST = 0.02  # a slope that is taken for one
+_PATIENCE = 3  # looks in which the distance from the level has to be halved
 
 
 def largest_parameter(
@@ -58,8 +61,9 @@ def largest_parameter(
     guess = coarse.solve(_SETTLED) if fineness < 1 else near
     # Errors fall with the square of the fineness: what two grids differ by foretells the third.
     if coarse.slope > 0:
-        ahead = log_spent(guess, fineness / 2) - log_spent(guess, fineness)
-        step = min(max(ahead, 0.0), 1.0) * (1 - fineness**2) / 3 - _AIMED
+        here = log_spent(guess, fineness)
+        ahead = min(max(log_spent(guess, fineness / 2) - here, 0.0), 1.0)
+        step = wanted - here + ahead * (1 - fineness**2) / 3 - _AIMED
         guess *= math.exp(step / coarse.slope)
     fine = _Search(lambda x: log_spent(x, 1.0), wanted + math.log1p(-_AIMED), guess, coarse.slope)
     fine.solve(_MET - _AIMED, at_most=wanted)
@@ -104,7 +108,7 @@ class _Search:
 
     Attributes:
         good: The largest x at which the function was seen to be within what is allowed, if any.
-        slope: Of the function over the logarithm of x, as last seen.
+        slope: Of the function over the logarithm of x, as last seen; 0 while nothing is known.
     """
 
     def __init__(
@@ -118,6 +122,7 @@ class _Search:
         allowed = self.level if at_most is None else at_most
         low, high = 0.0, math.inf
         x, last = self.guess, None
+        errors: list[float] = []
         for _ in range(_LOOKS):
             value = self.function(x)
             if value <= allowed:
@@ -133,16 +138,20 @@ class _Search:
             if last is not None and last[0] != x and min(value, last[1]) > _NOTHING:
                 self.slope = (value - last[1]) / math.log(x / last[0])
             last = x, value
-            x = self._next(x, value, low, high)
+            errors.append(abs(value - self.level))
+            is_slow = len(errors) > _PATIENCE and errors[-1] > errors[-1 - _PATIENCE] / 2
+            x = self._middle(low, high) if is_slow else self._next(x, value, low, high)
         return low or x
 
     def _next(self, x: float, value: float, low: float, high: float) -> float:
         """By a secant, unless it leads out of what is known to enclose the answer."""
-        slope = self.slope if self.slope > 0.5 else 25.0
+        slope = self.slope if self.slope > _FLATTEST else _STEEP
         step = min(max((self.level - value) / slope, -2.0), 2.0)
         new = x * math.exp(step)
-        if low < new < high:
-            return new
+        return new if low < new < high else self._middle(low, high)
+
+    def _middle(self, low: float, high: float) -> float:
+        """Between what encloses the answer, or well beyond what is known."""
         if high == math.inf:
-            return 4 * x
-        return math.sqrt(low * high) if low else high / 4
+            return 4 * low
+        return math.sqrt(low) * math.sqrt(high) if low else high / 4

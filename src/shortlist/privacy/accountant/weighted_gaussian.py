@@ -19,6 +19,8 @@ __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_we
 
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
 _LEAST_SHARE = 1e-6  # of delta, for a threshold
+_SPARE = [2.0**-n for n in range(36, 8, -2)]  # relative, of sigma
+_LEFT = 1e-10  # of delta, at least, beside the noise
 
 
 class Release(NamedTuple):
@@ -79,7 +81,7 @@ def least_noise(
     >>> round(sigma, 3), round(threshold, 2)
     (4.225, 23.81)
     """
-    sigma = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift) * (1 + 2.0**-36)
+    sigma = _sigma_to_spare(epsilon, delta, drift)
 
     def release(lost: float) -> Release:
         return Release(sigma, least_threshold(sigma, lost, bound))
@@ -92,6 +94,17 @@ def least_noise(
     if lost == 0:
         raise InputError("no threshold can be fitted to it", given={"delta": delta})
     return release(lost)
+
+
+def _sigma_to_spare(epsilon: float, delta: float, drift: float) -> float:
+    """Hardly above the least, so that a little of delta is left, and rounding cannot take it."""
+    least = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift)
+    for spare in _SPARE:
+        sigma = least * (1 + spare)
+        stage = GaussianStage((1 + drift) / sigma * (1 + 2.0**-50))
+        if Composition((stage,)).delta(epsilon) <= delta * (1 - _LEFT):
+            return sigma
+    raise InputError("no noise can be fitted to it", given={"delta": delta})
 
 
 def least_sigma(*, epsilon: float, delta: float) -> float:
