@@ -18,6 +18,7 @@ from flint import arb, arb_mat
 
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
 from shortlist.audit.exact._lines import PRECISION, Function, Line
+from shortlist.audit.exact._moved import MovedValues
 from shortlist.audit.exact._normals import NormalLine
 from shortlist.audit.exact._shared import averaged
 from shortlist.draws import UNIT, Ints, Noise, SharedFactor
@@ -64,6 +65,11 @@ def order_and_cell_law(
             return _law(scores, noises, at_least, k, edges, unit, radius)
         if radius is not None:
             raise TypeError(f"{radius!r}, {shared!r}: no law is known of both")
+
+        if at_least is None:
+            own = [arb(int(score)) * arb(unit) for score in scores]
+            classes = _item_classes(scores, noises, [None] * len(scores))
+            return MovedValues(own, noises, classes, [arb(x) for x in edges]).law(shared, k)
 
         def moved(shift: arb) -> OrderLaw:
             return _law(scores, noises, at_least, k, edges, unit, None, shift)
