@@ -163,6 +163,11 @@ def _mechanism(
 def _about(scores: Scores) -> str:
     about = f"{scores.unit}{_NO_COUNT if scores.heading == 'weight' else ''}"
     about += f"; the noise has standard deviation {_number(scores.noise_sd)}"
+    if scores.shared_sd is not None:
+        about += (
+            f", of which a part ({_number(scores.shared_sd)}) is the same for all "
+            f"{scores.heading}s: it cancels in differences and adds up in sums"
+        )
     falling = list(scores) == sorted(scores, reverse=True)
     return about if falling else f"{about}; the ranks were drawn apart from the scores"
 

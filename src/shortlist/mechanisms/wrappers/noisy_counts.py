@@ -20,8 +20,13 @@ from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
 )
+from shortlist.mechanisms.wrappers._correlated_noise import (
+    CorrelatedNoise,
+    independent,
+    least_correlated,
+)
 from shortlist.parameters import Delta, Epsilon, Share, Whole
-from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
+from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_down, round_up
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
 
 __all__ = ["NoisyCounts"]
@@ -34,7 +39,9 @@ class NoisyCounts(Mechanism):
     """Another mechanism's selection, each item with its count in fresh noise, a whole number.
 
     The noise is continuous, Laplace or normal, whichever is smaller, and what is released is the
-    count plus noise, rounded exactly to a whole number.
+    count plus noise, rounded exactly to a whole number. Where neighbours add or remove a user, who
+    moves all counts the same way, a part of normal noise is the same for all counts, so that less
+    noise is enough. It cancels in differences between counts, and adds up in their sum.
 
     Guarantee: (epsilon, delta)-DP by composition. The selection is calibrated to what count_share
     leaves of both, and the counts to all that the selection leaves. One user is in at most
@@ -58,7 +65,7 @@ class NoisyCounts(Mechanism):
     count_share: Share
     max_items_per_user: Whole | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd")
+    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd", "count_shared_sd")
     score_unit: ClassVar[str | None] = "noisy count"
 
     @classmethod
@@ -118,7 +125,7 @@ class NoisyCounts(Mechanism):
     @cached_property
     def _best(self) -> _Way:
         """The way with the least noise; a choice by public parameters."""
-        return min(self._ways(), key=lambda way: way.noise.rounded_sd)
+        return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
 
     def _ways(self) -> Iterator[_Way]:
         """All ways to buy the counts from what the selection leaves."""
@@ -143,8 +150,15 @@ class NoisyCounts(Mechanism):
             yield self._normal(rho, before + ZCDP(rho))
 
     def _normal(self, rho: float, cost: Cost) -> _Way:
-        sigma = math.sqrt(self._changed) * gaussian_sigma(rho) * (1 + 2.0**-50)
-        return _Way(Normal(sigma), cost)
+        mu = round_down(1 / Fraction(gaussian_sigma(rho)))
+        noise = self._laid(mu)
+        return _Way(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
+
+    def _laid(self, mu: float) -> CorrelatedNoise:
+        """Normal noise with which the counts are mu-Gaussian-private."""
+        if self.adjacency == ADD_OR_REMOVE:
+            return least_correlated(mu, k=self.k, m=self._changed)
+        return independent(mu, m=self._changed)
 
     @property
     def _delta_left(self) -> float:
@@ -160,8 +174,14 @@ class NoisyCounts(Mechanism):
 
     @property
     def count_sd(self) -> float:
-        """The standard deviation of the rounded noise."""
-        return self._best.noise.rounded_sd
+        """The standard deviation of the rounded noise of a count."""
+        return self._best.of_each.rounded_sd
+
+    @property
+    def count_shared_sd(self) -> float | None:
+        """The standard deviation of the part of it that all counts share; None if none is."""
+        shared = self._best.shared
+        return None if shared is None else shared.sd
 
     @property
     def cost(self) -> Cost:
@@ -193,6 +213,11 @@ class NoisyCounts(Mechanism):
             f"Each selected item's count is published with noise of standard deviation "
             f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
         )
+        if self.count_shared_sd is not None:
+            counts += (
+                f" A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
+                "all counts: it cancels in differences and adds up in sums."
+            )
         own = [step for step in self.selection.explain() if step not in self.selection.unused]
         return [*own, counts, *self.unused]
 
@@ -205,15 +230,26 @@ class NoisyCounts(Mechanism):
         require_bounded(evidence, self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
         scores = self._noisy(evidence.counts[selection.positions], draws)
-        return selection._replace(scores=scores, noise_sd=self.count_sd)
+        shared_sd = self.count_shared_sd
+        return selection._replace(scores=scores, noise_sd=self.count_sd, shared_sd=shared_sd)
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         """Count + noise, rounded half up."""
-        return draws.order(counts, [self._best.noise], unit=1.0, digits=0).by_position()
+        way = self._best
+        told = draws.order(counts, [way.noise], shared=way.shared, unit=1.0, digits=0)
+        return told.by_position()
 
 
 class _Way(NamedTuple):
-    """A noise for each count, and what it costs with the selection."""
+    """A noise for each count, what it costs with the selection, and a noise that all share."""
 
     noise: Laplace | Normal
     cost: Cost
+    shared: Normal | None = None
+
+    @property
+    def of_each(self) -> Laplace | Normal:
+        """The law of a count's noise, together with what all share."""
+        if self.shared is None or isinstance(self.noise, Laplace):
+            return self.noise
+        return Normal(math.hypot(self.noise.sd, self.shared.sd))
