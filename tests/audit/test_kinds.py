@@ -29,11 +29,17 @@ def right(mechanism):
     return kind(**{name: getattr(mechanism, name) for name in mechanism.fields()})
 
 
-def noisy(kind, *, k=2, delta=0.0):
+def noisy(kind, *, k=2, delta=0.0, epsilon=2.0, count_share=0.5):
     def build(epsilon, delta):
         return Peeling(k=k, epsilon=epsilon, delta=delta)
 
-    return kind.of(build, k=k, epsilon=2.0, delta=delta, count_share=0.5, max_items_per_user=2)
+    given = {"k": k, "epsilon": epsilon, "delta": delta, "count_share": count_share}
+    return kind.of(build, **given, max_items_per_user=k)
+
+
+def mostly_counts(kind, *, k=2, epsilon=1.0):
+    """Little of the budget selects, so that noise which counts share has to do all that it may."""
+    return noisy(kind, k=k, delta=0.2, epsilon=epsilon, count_share=0.95)
 
 
 def wide(n, lead=100):
@@ -60,6 +66,12 @@ CAUGHT = [
     (noisy(listed.HalfCountNoise), "rho", FEW),
     (noisy(listed.HalfCountNoise, delta=0.02), "delta", FEW),
     (noisy(listed.CountsForOne), "rho", FEW),
+    (mostly_counts(listed.CountsForOne), "delta", FEW),
+    (mostly_counts(listed.SharedAnew), "delta", FEW),
+    (mostly_counts(listed.NothingShared), "delta", FEW),
+    (mostly_counts(listed.CountsForOne, k=3), "delta", [(1, 1, 1), (0, 0, 0)]),
+    (mostly_counts(listed.SharedAnew, k=3, epsilon=2.0), "delta", [(1, 1, 1), (0, 0, 0)]),
+    (mostly_counts(listed.NothingShared, k=3), "delta", [(1, 1, 1), (0, 0, 0)]),
     (noisy(listed.MoreDigits), "epsilon", [(3, 0), (2, 2)]),
     (listed.LessRho(epsilon=1.3, delta=1e-4, max_items_per_user=1), "rho", [weights(1000)]),
     (listed.LessRhoOfPicks(k=1, epsilon=0.7), "rho", [(4, 4), (5, 4)]),

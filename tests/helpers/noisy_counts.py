@@ -1,6 +1,7 @@
 """Noisy counts around every kind of selection."""
 
 import math
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -36,6 +37,7 @@ KINDS = {
     "one-shot laplace": OneShotLaplace,
     "one-shot laplace, general": partial(OneShotLaplace, neighbours=Adjacency.GENERAL),
     "gamma": Gamma,
+    "gamma, general": partial(Gamma, neighbours=Adjacency.GENERAL),
     "discover, then rank": partial(DiscoverThenRank, max_items_per_user=4),
     "weighted gaussian peeling": partial(WeightedGaussianPeeling, max_items_per_user=4),
 }
@@ -71,6 +73,13 @@ def evidence(mechanism, counts, bound=None):
     return mechanism.evidence(counts, bound)
 
 
+def squared_mu(way, *, k, m):
+    """The largest squared distance that one user moves normal noise by, from its definition."""
+    a = Fraction(0 if way.shared is None else way.shared.sd) ** 2
+    v = Fraction(way.noise.sd) ** 2
+    return max((j - a * j * j / (v + k * a)) / v for j in range(1, m + 1))
+
+
 def tail(noise, x):
     """P(noise >= x) for x > 0."""
     if isinstance(noise, Laplace):
@@ -85,6 +94,12 @@ def cells(noise):
         chances[n] = chances[-n] = tail(noise, n - 0.5) - tail(noise, n + 0.5)
         n += 1
     return chances
+
+
+def scaled_way(way, factor):
+    """The same with all noise times a factor."""
+    shared = None if way.shared is None else scaled(way.shared, factor)
+    return way._replace(noise=scaled(way.noise, factor), shared=shared)
 
 
 def scaled(noise, factor):

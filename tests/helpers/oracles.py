@@ -9,15 +9,18 @@ import inspect
 import itertools
 import math
 import pkgutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick
-from helpers.noisy_counts import cells
+from helpers.noisy_counts import tail
 from helpers.oracles_of_counts import (
     distance,
     joint,
@@ -185,20 +188,33 @@ def picked_by_users(mechanism, kept, data):
 
 
 def peeled_with_counts(mechanism, data):
-    """Peeled items, each with its count in noise of its own, rounded: which cell it is in."""
+    """Peeled items, each with its noisy count, rounded: which cell it is in."""
     counts, edges = counts_of(data, TWO_ITEMS.n_items), ORACLES[NoisyCounts].edges
-    noise = cells(mechanism._best.noise)
-    chances = [[0.0] * (len(edges) + 1) for _ in counts]
-    for count, own in zip(counts, chances, strict=True):
-        for off, p in noise.items():
-            own[sum(count + off > edge for edge in edges)] += p
-    found = {}
+    way = mechanism._best
+    moves, weights = np.polynomial.hermite_e.hermegauss(60)
+    moves = moves * way.shared.sd if way.shared else [0.0]
+    weights = weights / weights.sum() if way.shared else [1.0]
+    found = Counter()
+    for move, weight in zip(moves, weights, strict=True):
+        chances = [of_cells(way.noise, [e - count - move for e in edges]) for count in counts]
+        for told, p in picked_with_cells(mechanism, counts, chances):
+            found[told] += weight * p
+    return dict(found)
+
+
+def of_cells(noise, edges):
+    """The chance of each cell between the edges."""
+    below = [tail(noise, -edge) if edge < 0 else 1 - tail(noise, edge) for edge in edges]
+    return [b - a for a, b in itertools.pairwise([0.0, *below, 1.0])]
+
+
+def picked_with_cells(mechanism, counts, chances):
+    """Each outcome with its chance, given that of each cell for each item."""
     picks = peeling_oracle(counts, mechanism.k, mechanism.selection.local_epsilon)
     for picked, p in picks.items():
-        for told in itertools.product(range(len(edges) + 1), repeat=len(picked)):
+        for told in itertools.product(range(len(chances[0])), repeat=len(picked)):
             inside = (chances[i][cell] for i, cell in zip(picked, told, strict=True))
-            found[picked, told] = p * math.prod(inside)
-    return found
+            yield (picked, told), p * math.prod(inside)
 
 
 def ranked_by_walk(mechanism, data):

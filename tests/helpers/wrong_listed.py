@@ -62,6 +62,21 @@ class CountsForOne(NoisyCounts):
     _changed = 1
 
 
+class SharedAnew(NoisyCounts):
+    """What all counts share is drawn for each anew."""
+
+    def _noisy(self, counts, draws):
+        way = self._best
+        return draws.order(counts, [way.noise, way.shared], unit=1.0, digits=0).by_position()
+
+
+class NothingShared(NoisyCounts):
+    """What all counts share is forgotten."""
+
+    def _noisy(self, counts, draws):
+        return draws.order(counts, [self._best.noise], unit=1.0, digits=0).by_position()
+
+
 # --- costs
 
 

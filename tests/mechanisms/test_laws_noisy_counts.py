@@ -30,8 +30,8 @@ NOISY = {
         build("joint", k=2, epsilon=9.0, delta=0.0),
     ],
     "Normal": [
-        build("peeling", k=200, epsilon=30.0, delta=1e-3),
-        build("joint or peel", k=50, epsilon=9.0, delta=0.1, count_share=0.8),
+        build("gamma, general", k=100, epsilon=30.0, delta=1e-3),
+        build("gamma, general", k=50, epsilon=9.0, delta=0.1, count_share=0.8),
     ],
 }
 

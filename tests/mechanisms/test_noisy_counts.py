@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helpers.exactness import between
-from helpers.noisy_counts import HUGE, build, cells, every, evidence, scaled
+from helpers.noisy_counts import HUGE, build, cells, every, evidence, scaled, scaled_way, squared_mu
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -46,14 +46,14 @@ def gaussian_curve(rho, epsilon):
 
 def fits(mechanism, factor=1.0):
     """Whether any known way of accounting allows the noise times a factor."""
-    noise, selection = scaled(mechanism._best.noise, factor), mechanism.selection
-    before, n = selection.cost, changed(mechanism)
+    way, selection = scaled_way(mechanism._best, factor), mechanism.selection
+    before, n, noise = selection.cost, changed(mechanism), way.noise
     if isinstance(noise, Laplace):
         total = before + Pure(round_up(1 / Fraction(noise.scale))) * n
         alone = Fraction(selection.epsilon) + n / Fraction(noise.scale)
         added_up = mechanism.delta > 0 and alone <= Fraction(mechanism.epsilon)
         return added_up or total.delta(mechanism.epsilon) <= mechanism.delta
-    rho = round_up(Fraction(n) / (2 * Fraction(noise.sd) ** 2))
+    rho = round_up(squared_mu(way, k=mechanism.k, m=n) / 2)
     together = not isinstance(before, Approximate)
     if together and (before + ZCDP(rho)).delta(mechanism.epsilon) <= mechanism.delta:
         return True
@@ -114,8 +114,8 @@ def test_the_noise_chosen_is_the_least_of_all_ways(kind):
         mechanism = build(kind, k=k, epsilon=epsilon, count_share=count_share)
         ways = list(mechanism._ways())
         assert isinstance(ways[0].noise, Laplace)
-        assert mechanism.count_sd == min(way.noise.rounded_sd for way in ways)
-        assert mechanism.cost == min(ways, key=lambda way: way.noise.rounded_sd).cost
+        assert mechanism.count_sd == min(way.of_each.rounded_sd for way in ways)
+        assert mechanism.cost == min(ways, key=lambda way: way.of_each.rounded_sd).cost
         for way in ways:
             assert way.cost.delta(mechanism.epsilon) <= mechanism.delta
 

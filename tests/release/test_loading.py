@@ -228,6 +228,7 @@ def changed(whole, path, value):
         ("columns.types.title", "Date"),
         ("columns.items", []),
         ("scores.noise_sd", "much"),
+        ("scores.shared_sd", "much"),
         ("scores", {}),
         ("question", 5),
     ],

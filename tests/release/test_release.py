@@ -14,8 +14,10 @@ import shortlist
 from helpers.releases import HOSTILE, release
 from shortlist.errors import InputError
 from shortlist.release import Release, Scores
+from shortlist.release.sheet import notes
 
 BIG = 2**63 - 1
+NOTED = ("guarantee", "mechanism", "scores")
 
 
 def test_behaves_as_the_collection_of_its_items():
@@ -82,6 +84,52 @@ def test_scores_are_a_value():
     assert repr(scores) == "Scores([3.0, 2.5, 1.0], unit='noisy weight', noise_sd=2.0)"
     with pytest.raises(AttributeError):
         scores.unit = "x"
+
+
+def test_the_part_of_the_noise_that_scores_share_is_part_of_their_value():
+    own = Scores([3, 2], unit="noisy count", noise_sd=2)
+    shared = Scores([3, 2], unit="noisy count", noise_sd=2, shared_sd=1)
+    assert own.shared_sd is None
+    assert shared.shared_sd == 1.0
+    assert shared[:1].shared_sd == 1.0
+    assert len({own, shared, Scores([3, 2], unit="noisy count", noise_sd=2, shared_sd=1.0)}) == 2
+    assert repr(shared) == "Scores([3.0, 2.0], unit='noisy count', noise_sd=2.0, shared_sd=1.0)"
+
+
+def with_a_shared_part(shared_sd=3.125):
+    answer = release(["a", "b"])
+    scores = Scores([107, 96], unit="noisy count", noise_sd=6.75, shared_sd=shared_sd)
+    return Release(
+        question="top-k",
+        items=answer.to_polars().select("title"),
+        scores=scores,
+        guarantee=answer.guarantee,
+        mechanism=answer.mechanism,
+    )
+
+
+def test_it_is_shown_that_scores_share_a_part_of_their_noise():
+    said = dict(notes(*(getattr(with_a_shared_part(), x) for x in NOTED)))["count"]
+    assert said == (
+        "noisy count; the noise has standard deviation 6.75, of which a part (3.125) is the "
+        "same for all counts: it cancels in differences and adds up in sums"
+    )
+    alone = dict(notes(*(getattr(with_a_shared_part(None), x) for x in NOTED)))["count"]
+    assert alone == "noisy count; the noise has standard deviation 6.75"
+    assert said in with_a_shared_part().to_markdown()
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_a_shared_part_is_saved_and_loaded(tmp_path, suffix):
+    held = with_a_shared_part()
+    held.save(tmp_path / f"x.{suffix}")
+    loaded = shortlist.load(tmp_path / f"x.{suffix}")
+    assert loaded == held
+    assert loaded.scores.shared_sd == 3.125
+    assert held != with_a_shared_part(None)
+    said = {"unit": "noisy count", "noise_sd": 6.75}
+    assert held.to_dict()["scores"] == {**said, "shared_sd": 3.125}
+    assert with_a_shared_part(None).to_dict()["scores"] == said
 
 
 def test_to_polars_has_rank_items_and_score():

@@ -157,6 +157,7 @@ class Draws(Protocol):
         digits: int | None,
         unit: float = UNIT,
         radius: SharedFactor | None = None,
+        shared: Noise | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
@@ -169,6 +170,9 @@ class Draws(Protocol):
                 None if they are not wanted.
             unit: A power of 2: `UNIT` for weights, 1 for counts.
             radius: A random factor that all items' noise shares.
+            shared: A noise, the same for all items, of which one draw is added to every value. It
+                changes no order, but what reaches a bound and what is rounded. No `radius`
+                stretches it.
             at_least: Only items whose noisy value is at least this, in `unit`, shape (n,).
             k: Only the best k of these; None for all.
         """

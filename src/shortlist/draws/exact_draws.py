@@ -29,6 +29,7 @@ from shortlist.draws.contract import (
 )
 from shortlist.draws.noisy_values import NoisyValues, contenders
 from shortlist.draws.permuting import first_accepted
+from shortlist.draws.shared import Shared
 
 __all__ = ["ExactDraws"]
 
@@ -116,6 +117,7 @@ class ExactDraws(Draws):
         digits: int | None,
         unit: float = UNIT,
         radius: SharedFactor | None = None,
+        shared: Noise | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
@@ -124,6 +126,7 @@ class ExactDraws(Draws):
         kept: Ints | slice = slice(None)
         if at_least is None and k is not None and not self.margin:
             kept = contenders(scores, noises, words, k, unit)
+        items = np.arange(len(scores))[kept]
         values = NoisyValues(
             scores[kept],
             noises,
@@ -131,9 +134,9 @@ class ExactDraws(Draws):
             self.bits,
             unit=unit,
             radius=radius,
+            shared=None if shared is None else Shared(shared, self.bits, len(items)),
             margin=self.margin,
         )
-        items = np.arange(len(scores))[kept]
         positions = np.arange(len(items))
         if at_least is not None:
             positions = positions[values.reach(at_least)]

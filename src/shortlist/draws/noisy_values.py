@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key, partial
+from functools import cached_property, cmp_to_key, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from shortlist.bits import Bits
 from shortlist.draws._uniform import Partial, Uniform, UniformProduct, is_positive, settle
 from shortlist.draws.contract import Floats, Ints, Noise, SharedFactor, Words
 from shortlist.draws.reals import ROUNDING
+from shortlist.draws.shared import Shared
 
 if TYPE_CHECKING:
     from flint import arb
@@ -36,8 +37,10 @@ _EXACT = 2.0**53  # below, every integer is a float
 class NoisyValues:
     """score · unit + noise for n items, of which only as many bits are drawn as decisions need.
 
-    The noise is the sum of all noises, times the radius if there is one. Values are compared by the
-    differences of their scores, which are exact integers: scores may be far larger than the noise.
+    The noise is the sum of all noises, times the radius if there is one, plus the draw that values
+    share if they do. Values are compared by the differences of their scores, which are exact
+    integers: scores may be far larger than the noise. What values share is no part of a difference,
+    so it is drawn where a value itself is asked for.
     """
 
     def __init__(
@@ -49,13 +52,14 @@ class NoisyValues:
         *,
         unit: float,
         radius: SharedFactor | None = None,
+        shared: Shared | None = None,
         margin: float = 0.0,
     ) -> None:
         """Scores below 2^62 in absolute value; the first 64 bits of each noise, shape (n,) each."""
         self._scores, self._noises, self._words, self._bits = scores, noises, words, bits
-        self._unit, self._radius, self._margin = unit, radius, margin
+        self._unit, self._radius, self._shared, self._margin = unit, radius, shared, margin
         self._uniforms: dict[int, list[Partial]] = {}
-        self._shared: list[Partial] = []
+        self._stretching: list[Partial] = []
         self._low, self._high = noises[0].interval(words[0])
         for noise, its_words in zip(noises[1:], words[1:], strict=True):
             low, high = noise.interval(its_words)
@@ -64,7 +68,7 @@ class NoisyValues:
             self._stretch(radius, bits.words(radius.shape))
 
     def _stretch(self, radius: SharedFactor, words: Words) -> None:
-        self._shared = [UniformProduct(self._bits, words)]
+        self._stretching = [UniformProduct(self._bits, words)]
         least, most = radius.interval(words)
         if most == np.inf:  # nothing times that
             self._low[:], self._high[:] = -np.inf, np.inf
@@ -75,7 +79,7 @@ class NoisyValues:
 
     def reach(self, bounds: Ints) -> NDArray[np.bool_]:
         """Whether each value is at least its bound, shape (n,); every value is at least `ANY`."""
-        low, high = self._interval(self._scores - bounds, slice(None))
+        low, high = self._interval(self._scores - bounds, slice(None), self._whole)
         certain: NDArray[np.bool_] = (bounds == ANY) | (low >= 0)
         for i in np.flatnonzero(~certain & (high >= 0)).tolist():
             certain[i] = self._settle(i, int(self._scores[i]) - int(bounds[i]), is_positive)
@@ -114,7 +118,7 @@ class NoisyValues:
     def rounded(self, positions: Ints, digits: int) -> Floats:
         """The values in natural units, rounded half up to `digits` decimals."""
         whole, rest = self._parted(self._scores[positions], digits)
-        low, high = self._interval(rest, positions)
+        low, high = self._interval(rest, positions, self._whole)
         low, high = _outward(low * 10.0**digits, high * 10.0**digits)
         cells = np.floor(low + 0.5)
         for j in np.flatnonzero(cells != np.floor(high + 0.5)).tolist():
@@ -133,10 +137,24 @@ class NoisyValues:
             return np.zeros_like(scores), scores
         return np.divmod(scores, 10**-digits)
 
-    def _interval(self, scores: Ints, positions: Ints | slice) -> tuple[Floats, Floats]:
-        """Ends of score · unit + noise of these positions, for scores in place of their own."""
+    @cached_property
+    def _whole(self) -> tuple[Floats, Floats]:
+        """Ends of each noise with what the values share, of which this draws the first bits."""
+        if self._shared is None:
+            return self._low, self._high
+        low, high = self._shared.interval()
+        return _outward(self._low + low, self._high + high)
+
+    def _interval(
+        self, scores: Ints, positions: Ints | slice, noise: tuple[Floats, Floats] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Ends of score · unit + noise of these positions, for scores in place of their own.
+
+        The noise is that of the items alone, or has these ends.
+        """
         exact = scores * self._unit
-        low, high = exact + self._low[positions], exact + self._high[positions]
+        least, most = noise or (self._low, self._high)
+        low, high = exact + least[positions], exact + most[positions]
         np.abs(exact, out=exact)
         exact *= ROUNDING
         exact += self._margin
@@ -147,7 +165,7 @@ class NoisyValues:
 
     def _compare(self, i: int, j: int) -> int:
         """-1 where value i is the larger, 1 where value j is."""
-        numbers = [*self._known(i), *self._known(j), *self._shared]
+        numbers = [*self._known(i), *self._known(j), *self._stretching]
         scores = int(self._scores[i]) - int(self._scores[j])
 
         def larger() -> bool | None:  # one radius stretches both noises, so their difference
@@ -157,14 +175,19 @@ class NoisyValues:
 
     def _settle(self, i: int, score: int, decide: Callable[[arb], T | None]) -> T:
         """What `decide` says of score · unit + noise i, for a score in place of its own."""
-        numbers = [*self._known(i), *self._shared]
-        return settle(numbers, lambda: decide(self._value(score, self._noise(i))))
+        shared = self._shared
+        if shared is None:
+            numbers = [*self._known(i), *self._stretching]
+            return settle(numbers, lambda: decide(self._value(score, self._noise(i))))
+        numbers = [*self._known(i), *self._stretching, shared.known(i)]
+        return settle(numbers, lambda: decide(self._value(score, self._noise(i)) + shared.ball(i)))
 
     def _value(self, score: int, noise: arb) -> arb:
+        """The score in natural units plus noise, without what the values share."""
         from flint import arb
 
         if self._radius is not None:
-            noise = noise * self._radius.ball(self._shared[0].ball())
+            noise = noise * self._radius.ball(self._stretching[0].ball())
         return arb(score) * arb(self._unit) + noise
 
     def _noise(self, i: int) -> arb:

@@ -30,7 +30,7 @@ from shortlist.privacy.calibration import (
 __all__ = [
     "Accounting",
     "alone",
-    "largest_mu_after",
+    "largest_after",
     "largest_within",
     "noise_and_loss",
     "noise_on_weights",
@@ -165,38 +165,37 @@ def _spent(
     return Composition(stages, novel).novel_delta(epsilon) * (1 + _MARGIN)
 
 
-def largest_mu_after(composition: Composition, *, epsilon: float, delta: float) -> float:
-    """The largest parameter of a Gaussian that stages leave room for within (epsilon, delta).
+def largest_after(
+    composition: Composition, stage: Callable[[float], Stage], *, epsilon: float, delta: float
+) -> float:
+    """The largest parameter of one stage more that stages leave room for within (epsilon, delta).
 
     Found for users of whose items others hold each, and then seen to hold for all; 0 if none is
     left.
 
     Args:
         composition: The stages before.
+        stage: The one more, of a parameter.
         epsilon: Of the whole.
         delta: Of the whole.
     """
 
-    def after(mu: float) -> Composition:
-        return Composition((*composition.stages, GaussianStage(mu)), composition.unnamed)
+    def after(parameter: float) -> Composition:
+        return Composition((*composition.stages, stage(parameter)), composition.unnamed)
 
-    def spent(mu: float, fineness: float) -> float:
+    def spent(parameter: float, fineness: float) -> float:
         lost = composition.unnamed if isinstance(composition.unnamed, Lost) else None
-        return Composition(after(mu).stages, lost).delta(epsilon, fineness=fineness)
+        return Composition(after(parameter).stages, lost).delta(epsilon, fineness=fineness)
 
     if composition.delta(epsilon) >= delta:
         return 0.0
-    mu = largest_parameter(spent, delta=delta, near=gaussian_mu(epsilon, delta))
+    near = math.sqrt(gaussian_rho(epsilon=epsilon, delta=delta))
+    parameter = largest_parameter(spent, delta=delta, near=near)
     for _ in range(_TRIES):
-        if after(mu).delta(epsilon) <= delta:
-            return mu
-        mu *= _LESS
+        if after(parameter).delta(epsilon) <= delta:
+            return parameter
+        parameter *= _LESS
     return 0.0
-
-
-def gaussian_mu(epsilon: float, delta: float) -> float:
-    """About the parameter of a Gaussian alone: a guess."""
-    return math.sqrt(2 * gaussian_rho(epsilon=epsilon, delta=delta)) / 2
 
 
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:

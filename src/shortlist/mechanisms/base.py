@@ -61,6 +61,7 @@ class Selection(NamedTuple):
         ordered: Whether the order of the positions is part of the answer. If not, they are a set.
         noise_sd: The standard deviation of the noise in the scores, or None.
         branch: Which way a private choice went, where the proof allows it to be told; else None.
+        shared_sd: The standard deviation of the part of the noise that all scores share, or None.
     """
 
     positions: Ints
@@ -68,6 +69,7 @@ class Selection(NamedTuple):
     ordered: bool = True
     noise_sd: float | None = None
     branch: str | None = None
+    shared_sd: float | None = None
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ def about(release: Release) -> dict[str, Any]:
     if scores is not None:
         score = columns.pop()
         noise = {"unit": scores.unit, "noise_sd": plain(scores.noise_sd)}
+        if scores.shared_sd is not None:
+            noise["shared_sd"] = plain(scores.shared_sd)
     types = {name: name_of_type(frame.schema[name]) for name in columns}
     return {
         "format": FORMAT,

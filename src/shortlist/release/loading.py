@@ -142,8 +142,10 @@ def _scores(about: Mapping[str, Any], records: Any) -> Scores | None:  # noqa: A
     if noise is None:
         return None
     unit, noise_sd = _of(str, noise["unit"]), _of(float, _number(noise["noise_sd"]))
+    shared = noise.get("shared_sd")
+    shared_sd = None if shared is None else _of(float, _number(shared))
     scores = [_of(float, record[name]) for record in records]
-    return Scores(scores, unit=unit, noise_sd=noise_sd)
+    return Scores(scores, unit=unit, noise_sd=noise_sd, shared_sd=shared_sd)
 
 
 def _release(

@@ -33,7 +33,12 @@ def make_release(
         scores = None if scores is None else scores[order]
     labelled = None
     if scores is not None and mechanism.score_unit and selection.noise_sd:
-        labelled = Scores(scores.tolist(), unit=mechanism.score_unit, noise_sd=selection.noise_sd)
+        labelled = Scores(
+            scores.tolist(),
+            unit=mechanism.score_unit,
+            noise_sd=selection.noise_sd,
+            shared_sd=selection.shared_sd,
+        )
     return Release(
         question=question.name,
         items=items,

@@ -20,14 +20,24 @@ class Scores(Sequence[float]):
         values: One finite number per item.
         unit: What a score measures, in words.
         noise_sd: The standard deviation of the noise in each score; public.
+        shared_sd: The standard deviation of the part of the noise that all scores share; public.
+            None if each has noise of its own.
     """
 
-    __slots__ = ("_noise_sd", "_unit", "_values")
+    __slots__ = ("_noise_sd", "_shared_sd", "_unit", "_values")
 
-    def __init__(self, values: Iterable[float], *, unit: str, noise_sd: float) -> None:
+    def __init__(
+        self,
+        values: Iterable[float],
+        *,
+        unit: str,
+        noise_sd: float,
+        shared_sd: float | None = None,
+    ) -> None:
         self._values = tuple(map(float, values))
         self._unit = unit
         self._noise_sd = float(noise_sd)
+        self._shared_sd = None if shared_sd is None else float(shared_sd)
 
     @property
     def unit(self) -> str:
@@ -48,20 +58,33 @@ class Scores(Sequence[float]):
         """The standard deviation of the noise in each score."""
         return self._noise_sd
 
+    @property
+    def shared_sd(self) -> float | None:
+        """The standard deviation of the part of the noise that all scores share; None if none is.
+
+        It is no part of their differences.
+        """
+        return self._shared_sd
+
     @overload
     def __getitem__(self, index: int) -> float: ...
     @overload
     def __getitem__(self, index: slice) -> Scores: ...
     def __getitem__(self, index: int | slice) -> float | Scores:
         if isinstance(index, slice):
-            return Scores(self._values[index], unit=self._unit, noise_sd=self._noise_sd)
+            return Scores(
+                self._values[index],
+                unit=self._unit,
+                noise_sd=self._noise_sd,
+                shared_sd=self._shared_sd,
+            )
         return self._values[index]
 
     def __len__(self) -> int:
         return len(self._values)
 
     def _state(self) -> tuple[object, ...]:
-        return self._values, self._unit, self._noise_sd
+        return self._values, self._unit, self._noise_sd, self._shared_sd
 
     def __eq__(self, other: object) -> bool:
         return self._state() == other._state() if isinstance(other, Scores) else NotImplemented
@@ -71,4 +94,5 @@ class Scores(Sequence[float]):
 
     def __repr__(self) -> str:
         values = reprlib.repr(list(self._values))
-        return f"Scores({values}, unit={self._unit!r}, noise_sd={self._noise_sd!r})"
+        shared = "" if self._shared_sd is None else f", shared_sd={self._shared_sd!r}"
+        return f"Scores({values}, unit={self._unit!r}, noise_sd={self._noise_sd!r}{shared})"

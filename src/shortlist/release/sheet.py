@@ -168,6 +168,11 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         return
     about = f"{scores.unit}{_NO_COUNT if scores.heading == _WEIGHT else ''}"
     about += f"; the noise has standard deviation {_number(scores.noise_sd)}"
+    if scores.shared_sd is not None:
+        about += (
+            f", of which a part ({_number(scores.shared_sd)}) is the same for all "
+            f"{scores.heading}s: it cancels in differences and adds up in sums"
+        )
     if list(scores) != sorted(scores, reverse=True):
         about += "; the ranks were drawn apart from the scores"
     if scores.heading == _WEIGHT and release.question == "top-k":

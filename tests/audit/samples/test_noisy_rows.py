@@ -16,19 +16,22 @@ from shortlist.draws.noise import Laplace, Normal
 @pytest.mark.parametrize("at_least", [None, [2, -9, np.iinfo(np.int64).min, 3]])
 @pytest.mark.parametrize("k", [None, 2])
 @pytest.mark.parametrize("digits", [None, 1])
-def test_rows_are_as_one_by_one(margin, at_least, k, digits):
+@pytest.mark.parametrize("shared", [None, Normal(3.0)])
+def test_rows_are_as_one_by_one(margin, at_least, k, digits, shared):
     scores, n_rows = np.array([3, 2, 2, 0]), 30
     bounds, above = np.array([0, 1, -1, 2]) << 32, np.array([True, False, True, False])
     noises = [Laplace(1.0), Normal(2.0, 0.5, bounds, above)]
     words = SeededBits(11).words(8 * n_rows).reshape(2, n_rows, 4)
-    how = {"digits": digits, "unit": 1.0, "k": k}
+    common = SeededBits(12).words(n_rows).tolist()  # each row's own draw of what its values share
+    how = {"digits": digits, "unit": 1.0, "k": k, "shared": shared}
     how["at_least"] = None if at_least is None else np.array(at_least)
-    bits = Script(*words.ravel().tolist())
+    bits = Script(*words.ravel().tolist(), *common)
     rows, columns = order_of_rows(ExactDraws(bits, margin), n_rows, scores, noises, **how)
-    assert bits.read == 8 * n_rows
+    is_drawn = shared is not None and (digits is not None or at_least is not None)
+    assert bits.read == 8 * n_rows + n_rows * is_drawn
     assert rows.shape == (n_rows, k or 4)
     for i in range(n_rows):
-        own = ExactDraws(Script(*words[:, i].ravel().tolist()), margin)
+        own = ExactDraws(Script(*words[:, i].ravel().tolist(), common[i]), margin)
         positions, values = own.order(scores, noises, **how)
         assert [*positions, *[NOBODY] * (rows.shape[1] - len(positions))] == rows[i].tolist()
         if digits is not None:

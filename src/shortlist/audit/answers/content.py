@@ -41,6 +41,7 @@ class Answer(NamedTuple):
         digits: To which the scores were rounded; None, if there are none.
         noise_sd: Of the scores.
         branch: Which way a private choice went.
+        shared_sd: Of the part of the scores' noise that all share.
         flaw: What is wrong with the answer, of which nothing else is then known; None, if nothing.
     """
 
@@ -50,6 +51,7 @@ class Answer(NamedTuple):
     digits: tuple[int, ...] | None = None
     noise_sd: float | None = None
     branch: str | None = None
+    shared_sd: float | None = None
     flaw: str | None = None
 
     def relabelled(self, order: Sequence[int]) -> Answer:
@@ -78,11 +80,16 @@ def answer_of(
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
-        positions, scores, ordered, sd, branch = selection
+        positions, scores, ordered, sd, branch, shared = selection
         named = Answer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
         if scores is not None:
-            known, sd = tuple(map(_known, scores)), None if sd is None else float(sd)
-            named = named._replace(scores=known, digits=tuple(draws.digits), noise_sd=sd)
+            sd, shared = (None if x is None else float(x) for x in (sd, shared))
+            named = named._replace(
+                scores=tuple(map(_known, scores)),
+                digits=tuple(draws.digits),
+                noise_sd=sd,
+                shared_sd=shared,
+            )
         return named.without_order()
 
     return guarded(answer, flawed)
@@ -114,8 +121,8 @@ def flaw_of(selection: Any, n_items: int) -> str | None:  # noqa: ANN401 - whate
     shape, finite = _shape_of(selection.scores)
     if shape != (len(positions),):
         return "scores of other items"
-    is_known = finite and math.isfinite(selection.noise_sd or 0.0)
-    return None if is_known else "scores that are no numbers"
+    sds = (selection.noise_sd or 0.0, selection.shared_sd or 0.0)
+    return None if finite and all(map(math.isfinite, sds)) else "scores that are no numbers"
 
 
 def _flaw_of_positions(positions: NDArray[Any], n_items: int) -> str | None:

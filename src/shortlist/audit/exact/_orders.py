@@ -18,7 +18,9 @@ from flint import arb, arb_mat
 
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
 from shortlist.audit.exact._lines import PRECISION, Function, Line
+from shortlist.audit.exact._moved import MovedValues
 from shortlist.audit.exact._normals import NormalLine
+from shortlist.audit.exact._shared import averaged
 from shortlist.draws import UNIT, Ints, Noise, SharedFactor
 from shortlist.draws.noise import Given, Gumbel, Normal, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY
@@ -53,12 +55,26 @@ def order_and_cell_law(
     *,
     unit: float = UNIT,
     radius: SharedFactor | None = None,
+    shared: Noise | None = None,
 ) -> OrderLaw:
     """The same of positions with, for each, the number of `edges` that its value has passed."""
     if not len(scores):
         return {((), ()): arb(1)}
     with precision(PRECISION + _digits_lost(scores, noises, unit)):
-        return _law(scores, noises, at_least, k, edges, unit, radius)
+        if shared is None or (at_least is None and not edges):  # it changes no order
+            return _law(scores, noises, at_least, k, edges, unit, radius)
+        if radius is not None:
+            raise TypeError(f"{radius!r}, {shared!r}: no law is known of both")
+
+        if at_least is None:
+            own = [arb(int(score)) * arb(unit) for score in scores]
+            classes = _item_classes(scores, noises, [None] * len(scores))
+            return MovedValues(own, noises, classes, [arb(x) for x in edges]).law(shared, k)
+
+        def moved(shift: arb) -> OrderLaw:
+            return _law(scores, noises, at_least, k, edges, unit, None, shift)
+
+        return averaged(moved, len(scores), noises, shared)
 
 
 def _digits_lost(scores: Ints, noises: Sequence[Noise], unit: float) -> int:
@@ -79,11 +95,14 @@ def _law(
     edges: Sequence[float],
     unit: float,
     radius: SharedFactor | None,
+    shift: arb | None = None,
 ) -> OrderLaw:
+    """The law, with `shift` added to every value."""
     n = len(scores)
     # Without bounds and cells only differences decide, whose balls are narrower.
     least = int(min(scores)) if at_least is None and not edges else 0
-    exact = [arb(int(score) - least) * arb(unit) for score in scores]
+    moved = arb(0) if shift is None else shift
+    exact = [arb(int(score) - least) * arb(unit) + moved for score in scores]
     floors: list[arb | None] = [None] * n
     if at_least is not None:
         floors = [None if x == ANY else arb(int(x)) * arb(unit) for x in at_least]

@@ -225,6 +225,7 @@ class Enumerator(Draws):
         digits: int | None,
         unit: float = UNIT,
         radius: SharedFactor | None = None,
+        shared: Noise | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
@@ -234,7 +235,7 @@ class Enumerator(Draws):
         edges = () if digits is None else self._edges
         positions, cells = self._branch(
             ("order", len(scores), digits),
-            lambda: _orders(scores, noises, at_least, k, edges, unit, radius).items(),
+            lambda: _orders(scores, noises, at_least, k, edges, unit, radius, shared).items(),
         )
         return Ordered(np.array(positions, np.int64), self.values(cells))
 
@@ -252,6 +253,10 @@ _KNOWN: dict[Hashable, OrderLaw] = {}
 _MOST_KNOWN = 20_000
 
 
+def _fields(noise: Noise | None) -> list[Any]:
+    return [] if noise is None else [type(noise), *vars(noise).values()]
+
+
 def _orders(
     scores: Ints,
     noises: Sequence[Noise],
@@ -260,16 +265,17 @@ def _orders(
     edges: tuple[float, ...],
     unit: float,
     radius: SharedFactor | None,
+    shared: Noise | None,
 ) -> OrderLaw:
-    fields = [x for noise in noises for x in (type(noise), *vars(noise).values())]
-    parts = [scores, *fields, at_least, k, edges, unit, radius]
+    fields = [x for noise in noises for x in _fields(noise)]
+    parts = [scores, *fields, at_least, k, edges, unit, radius, *_fields(shared)]
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
     if key not in _KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
         try:
             _KNOWN[key] = order_and_cell_law(
-                scores, noises, at_least, k, edges, unit=unit, radius=radius
+                scores, noises, at_least, k, edges, unit=unit, radius=radius, shared=shared
             )
         except (TypeError, ArithmeticError) as error:
             raise Unknown(f"The exact audit cannot tell the law of noisy values: {error}") from None

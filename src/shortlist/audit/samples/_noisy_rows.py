@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shortlist.draws import UNIT, ExactDraws, Floats, Ints, Noise
 from shortlist.draws.noisy_values import NoisyValues
+from shortlist.draws.shared import Shared
 
 __all__ = ["NOBODY", "Drawn", "order_of_rows"]
 
@@ -34,7 +35,7 @@ class Drawn(NamedTuple):
     columns: Floats
 
 
-def order_of_rows(
+def order_of_rows(  # noqa: PLR0913 - what `Draws.order` is asked, of so many rows
     draws: ExactDraws,
     n_rows: int,
     scores: Ints,
@@ -42,6 +43,7 @@ def order_of_rows(
     *,
     digits: int | None,
     unit: float = UNIT,
+    shared: Noise | None = None,
     at_least: Ints | None = None,
     k: int | None = None,
 ) -> Drawn:
@@ -53,6 +55,7 @@ def order_of_rows(
         [draws.bits.words(n * n_rows) for _ in noises],
         draws.bits,
         unit=unit,
+        shared=None if shared is None else Shared(shared, draws.bits, n * n_rows, n_rows),
         margin=draws.margin,
     )
     reached = np.ones(n * n_rows, np.bool_)

@@ -131,6 +131,7 @@ class _How(TypedDict):
 
     digits: int | None
     unit: float
+    shared: Noise | None
     at_least: Ints | None
     k: int | None
 
@@ -181,6 +182,7 @@ class _Together(Draws):
         digits: int | None,
         unit: float = UNIT,
         radius: SharedFactor | None = None,
+        shared: Noise | None = None,
         at_least: Ints | None = None,
         k: int | None = None,
     ) -> Ordered:
@@ -188,7 +190,7 @@ class _Together(Draws):
 
         With a factor that all noise of a sample shares, samples go on alone.
         """
-        how = _How(digits=digits, unit=unit, at_least=at_least, k=k)
+        how = _How(digits=digits, unit=unit, shared=shared, at_least=at_least, k=k)
         if self._is_alone:
             return self._exact.order(scores, noises, radius=radius, **how)
         if radius is not None and not self._left:

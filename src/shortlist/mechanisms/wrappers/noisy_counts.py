@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.mechanisms.accounting import largest_after
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     AuditHints,
@@ -20,12 +21,20 @@ from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
 )
+from shortlist.mechanisms.wrappers._correlated_noise import (
+    CorrelatedNoise,
+    independent,
+    least_correlated,
+)
 from shortlist.parameters import Delta, Epsilon, Share, Whole
-from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
+from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Pure, round_down, round_up
+from shortlist.privacy.accountant import Composition, GaussianStage, PureStage, Stage
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
+from shortlist.privacy.composed import composition_of
 
 __all__ = ["NoisyCounts"]
 
+_FEW = 4  # counts that one user changes; of more, normal noise is smaller
 _MOST = 2.0**44  # of a standard deviation: noise reaches 2^53, where floats are coarse, with e^-700
 
 
@@ -34,7 +43,9 @@ class NoisyCounts(Mechanism):
     """Another mechanism's selection, each item with its count in fresh noise, a whole number.
 
     The noise is continuous, Laplace or normal, whichever is smaller, and what is released is the
-    count plus noise, rounded exactly to a whole number.
+    count plus noise, rounded exactly to a whole number. Where neighbours add or remove a user, who
+    moves all counts the same way, a part of normal noise is the same for all counts, so that less
+    noise is enough. It cancels in differences between counts, and adds up in their sum.
 
     Guarantee: (epsilon, delta)-DP by composition. The selection is calibrated to what count_share
     leaves of both, and the counts to all that the selection leaves. One user is in at most
@@ -58,7 +69,7 @@ class NoisyCounts(Mechanism):
     count_share: Share
     max_items_per_user: Whole | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd")
+    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd", "count_shared_sd")
     score_unit: ClassVar[str | None] = "noisy count"
 
     @classmethod
@@ -119,7 +130,7 @@ class NoisyCounts(Mechanism):
     @cached_property
     def _best(self) -> _Way:
         """The way with the least noise; a choice by public parameters."""
-        return min(self._ways(), key=lambda way: way.noise.rounded_sd)
+        return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
 
     def _ways(self) -> Iterator[_Way]:
         """All ways to buy the counts from what the selection leaves."""
@@ -137,15 +148,51 @@ class NoisyCounts(Mechanism):
         yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
         rho = gaussian_rho(epsilon=left[0], delta=left[1])
         yield self._normal(rho, spent + Approximate(*left))
+        yield from self._after_stages()
         if isinstance(before, Approximate):
             return
         if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:
             rho = self._largest(lambda rho: before + ZCDP(rho))
             yield self._normal(rho, before + ZCDP(rho))
 
+    def _after_stages(self) -> Iterator[_Way]:
+        """As one stage more of a selection that is known by its worst case, or pure."""
+        before, changed = self.selection.cost, self._changed
+        stages = composition_of(before)
+        if stages is None or not isinstance(before, Composed | Pure | Either):
+            return
+        budget = self.epsilon, self.delta
+        mu = largest_after(stages, GaussianStage, epsilon=budget[0], delta=budget[1])
+        if mu > 0:
+            rho = ZCDP(round_up(Fraction(mu) ** 2 / 2))
+            yield self._gaussian(mu, self._composed(stages, GaussianStage(mu), rho))
+        if changed > _FEW:
+            return
+        each = partial(PureStage, times=changed)
+        rate = largest_after(stages, each, epsilon=budget[0], delta=budget[1])
+        if rate > 0:
+            scale = round_up(1 / Fraction(rate))
+            rate = round_up(1 / Fraction(scale))
+            yield _Way(Laplace(scale), self._composed(stages, each(rate), Pure(rate) * changed))
+
+    def _composed(self, stages: Composition, counts: Stage, by_rho: Cost) -> Cost:
+        """The stages of the selection, and the noise on the counts."""
+        whole = Composition((*stages.stages, counts), stages.unnamed)
+        by_rho = self.selection.cost.ways[0] + by_rho
+        return Composed(whole, by_rho, epsilon=self.epsilon)
+
     def _normal(self, rho: float, cost: Cost) -> _Way:
-        sigma = math.sqrt(self._changed) * gaussian_sigma(rho) * (1 + 2.0**-50)
-        return _Way(Normal(sigma), cost)
+        return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
+
+    def _gaussian(self, mu: float, cost: Cost) -> _Way:
+        noise = self._laid(mu)
+        return _Way(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
+
+    def _laid(self, mu: float) -> CorrelatedNoise:
+        """Normal noise with which the counts are mu-Gaussian-private."""
+        if self.adjacency == ADD_OR_REMOVE:
+            return least_correlated(mu, k=self.k, m=self._changed)
+        return independent(mu, m=self._changed)
 
     @property
     def _delta_left(self) -> float:
@@ -161,8 +208,14 @@ class NoisyCounts(Mechanism):
 
     @property
     def count_sd(self) -> float:
-        """The standard deviation of the rounded noise."""
-        return self._best.noise.rounded_sd
+        """The standard deviation of the rounded noise of a count."""
+        return self._best.of_each.rounded_sd
+
+    @property
+    def count_shared_sd(self) -> float | None:
+        """The standard deviation of the part of it that all counts share; None if none is."""
+        shared = self._best.shared
+        return None if shared is None else shared.sd
 
     @property
     def cost(self) -> Cost:
@@ -194,6 +247,11 @@ class NoisyCounts(Mechanism):
             f"Each selected item's count is published with noise of standard deviation "
             f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
         )
+        if self.count_shared_sd is not None:
+            counts += (
+                f" A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
+                "all counts: it cancels in differences and adds up in sums."
+            )
         own = [step for step in self.selection.explain() if step not in self.selection.unused]
         return [*own, counts, *self.unused]
 
@@ -206,15 +264,26 @@ class NoisyCounts(Mechanism):
         require_bounded(evidence, self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
         scores = self._noisy(evidence.counts[selection.positions], draws)
-        return selection._replace(scores=scores, noise_sd=self.count_sd)
+        shared_sd = self.count_shared_sd
+        return selection._replace(scores=scores, noise_sd=self.count_sd, shared_sd=shared_sd)
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         """Count + noise, rounded half up."""
-        return draws.order(counts, [self._best.noise], unit=1.0, digits=0).by_position()
+        way = self._best
+        told = draws.order(counts, [way.noise], shared=way.shared, unit=1.0, digits=0)
+        return told.by_position()
 
 
 class _Way(NamedTuple):
-    """A noise for each count, and what it costs with the selection."""
+    """A noise for each count, what it costs with the selection, and a noise that all share."""
 
     noise: Laplace | Normal
     cost: Cost
+    shared: Normal | None = None
+
+    @property
+    def of_each(self) -> Laplace | Normal:
+        """The law of a count's noise, together with what all share."""
+        if self.shared is None or isinstance(self.noise, Laplace):
+            return self.noise
+        return Normal(math.hypot(self.noise.sd, self.shared.sd))
