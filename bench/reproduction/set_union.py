@@ -15,7 +15,7 @@ from bench.common.seeds import draws_of
 from bench.reproduction.looks import SET_UNION
 from bench.reproduction.set_union_findings import MASS, NAMED, findings, told
 from bench.reproduction.tables import Loaded, sizes, titles
-from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
+from shortlist.mechanisms import Accounting, PolicyGaussian, PolicyGreedy, WeightedGaussian
 from shortlist.metrics import missing_mass
 
 __all__ = ["compare"]
@@ -72,7 +72,7 @@ def _trials(table: Loaded, runs: int) -> Iterator[tuple[object, ...]]:
         weighed = {bound: bounded.weigh() for bound, bounded in sets.items()}
         for epsilon in EPSILONS:
             budget: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA}
-            greedy = PolicyGreedy(**budget).select(held, draws)
+            greedy = PolicyGreedy(**budget, accounting=Accounting.PUBLISHED).select(held, draws)
             for bound in BOUNDS:
                 asked = {**budget, "max_items_per_user": bound}
                 selected = {

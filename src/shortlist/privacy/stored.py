@@ -51,7 +51,14 @@ def cost_from(name: str, parameters: Mapping[str, Any]) -> Cost:
         InputError: It is of no known kind, or cannot be made of these numbers.
         TypeError: Likewise, of numbers of another kind.
     """
-    match name, dict(parameters):
+    cost = _made(name, dict(parameters))
+    if stored(cost)["parameters"] != parameters:
+        raise InputError("its cost is not made of the numbers that it says")
+    return cost
+
+
+def _made(name: str, parameters: dict[str, Any]) -> Cost:
+    match name, parameters:
         case "Composed", {"composition": stages, "by_rho": by_rho, "epsilon": epsilon}:
             return Composed(_part_from(stages), cost_from(**by_rho), epsilon=epsilon)
         case "Ways", {"by_rho": by_rho, "by_epsilon": by_epsilon}:
@@ -62,10 +69,7 @@ def cost_from(name: str, parameters: Mapping[str, Any]) -> Cost:
             return Either(*(_pure(cost_from(**part)) for part in alternatives))
     if name not in _PLAIN:
         raise InputError("its cost is of a kind that is not known here, {kind}", kind=name)
-    cost = _PLAIN[name](**parameters)
-    if cost.parameters() != parameters:
-        raise InputError("its cost is not made of the numbers that it says")
-    return cost
+    return _PLAIN[name](**parameters)
 
 
 def _pure(cost: Cost) -> Pure:

@@ -61,7 +61,7 @@ class BoundedRange:
 
     def __post_init__(self) -> None:
         _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
-        _require(self.times >= 1, "times", self.times)
+        _require(isinstance(self.times, int) and self.times >= 1, "times", self.times)
 
     @property
     def spread(self) -> Spread:
@@ -83,7 +83,7 @@ class PureStage:
 
     def __post_init__(self) -> None:
         _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
-        _require(self.times >= 1, "times", self.times)
+        _require(isinstance(self.times, int) and self.times >= 1, "times", self.times)
 
     @property
     def spread(self) -> Spread:
