@@ -61,11 +61,12 @@ def room(name):
 ALLOWED = {
     "_version": set(),
     "errors": set(),
+    "limits": set(),
     "kernels": set(),
     "processes": set(),
     "bits": {"errors"},
     "privacy": {"errors"},
-    "parameters": {"errors", "privacy"},
+    "parameters": {"errors", "limits", "privacy"},
     "questions": {"errors", "parameters"},
     "draws": {"bits"},
     "evidence": {"draws", "errors", "kernels"},
@@ -74,10 +75,11 @@ ALLOWED = {
     "metrics": {"algorithms", "errors", "evidence", "kernels"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
-        "algorithms", "draws", "errors", "evidence", "parameters", "privacy", "questions"
+        "algorithms", "draws", "errors", "evidence", "limits", "parameters", "privacy",
+        "questions",
     },
     "table": {"draws", "errors", "processes"},
-    "stores": {"draws", "errors", "evidence", "processes", "table"},
+    "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
     "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
     "release": {"_version", "draws", "mechanisms", "errors", "privacy", "processes", "questions"},
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InputError, is_whole, written
+from shortlist.errors import InputError, is_whole
 
 __all__ = ["Bits", "SeededBits", "SystemBits"]
 
@@ -53,7 +53,7 @@ class SeededBits:
 
     def __post_init__(self) -> None:
         if not (is_whole(self.seed) and self.seed >= 0):
-            raise InputError(f"seed={written(self.seed)}: must be a whole number, 0 or more.")
+            raise InputError("must be a whole number, 0 or more", given={"seed": self.seed})
         object.__setattr__(self, "_generator", np.random.default_rng(self.seed))
 
     def words(self, n: int) -> NDArray[np.uint64]:

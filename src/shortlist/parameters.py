@@ -18,14 +18,15 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Annotated, Any
 
-from shortlist.errors import InputError, as_float, is_whole, written
+from shortlist.errors import InputError, Words, as_float, is_whole
+from shortlist.limits import MOST
 from shortlist.privacy import round_up
 
 __all__ = [
-    "MOST",
     "Contraction",
     "Delta",
     "DeltaAboveZero",
+    "DeltaOfDomain",
     "Epsilon",
     "Option",
     "Share",
@@ -35,12 +36,11 @@ __all__ = [
     "require_count",
     "require_delta",
     "require_delta_above_zero",
+    "require_delta_of_domain",
     "require_epsilon",
     "require_share",
     "taken",
 ]
-
-MOST = 2**32  # items that a table can hold
 
 
 class Option(Enum):
@@ -51,8 +51,9 @@ def require_epsilon(name: str, value: float) -> float:
     """The epsilon of a guarantee, as a float."""
     if not 0 < as_float(value) < math.inf:
         raise InputError(
-            f"{name}={written(value)}: must be a number above 0, and finite; 1 is usual, and "
-            "less is more private."
+            "must be a number above 0, and finite",
+            "1 is usual, and less is more private",
+            given={name: value},
         )
     return float(value)
 
@@ -61,18 +62,36 @@ def require_delta(name: str, value: float) -> float:
     """The delta of a guarantee, as a float."""
     if not 0 <= as_float(value) < 1:
         raise InputError(
-            f"{name}={written(value)}: must be a number from 0 to less than 1, far below one over "
-            "the number of users; 1e-6 is usual."
+            "must be a number from 0 to less than 1, far below one over the number of users",
+            "1e-6 is usual",
+            given={name: value},
         )
     return float(value)
 
 
 def require_delta_above_zero(name: str, value: float) -> float:
     """The same of what names private items."""
-    if require_delta(name, value) == 0:
+    known = Words(". If everybody knows the items, give {public_items=...} instead")
+    return _above_zero(name, value, known)
+
+
+def require_delta_of_domain(name: str, value: float) -> float:
+    """The same of what names all items there are: if everybody knew them, nobody would ask."""
+    return _above_zero(name, value, Words(""))
+
+
+def _above_zero(name: str, value: float, known: Words) -> float:
+    if as_float(value) == 0:
         raise InputError(
-            f"{name} is needed, because the items are private: give one, such as 1e-6. If "
-            "everybody knows the items, give public_items instead."
+            "{delta=} is needed, because the items are private: add {delta=1e-6}{known}",
+            given={name: ...},
+            known=known,
+        )
+    if not 0 < as_float(value) < 1:
+        raise InputError(
+            "must be a number above 0 and below 1, far below one over the number of users",
+            "1e-6 is usual",
+            given={name: value},
         )
     return float(value)
 
@@ -80,16 +99,18 @@ def require_delta_above_zero(name: str, value: float) -> float:
 def require_count(name: str, value: int) -> int:
     """A whole number of at least 1, and at most as many as a table can hold."""
     if not (is_whole(value) and value >= 1):
-        raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
+        raise InputError("must be a whole number, 1 or more", given={name: value})
     if value > MOST:
-        raise InputError(f"{name}={value}: must be at most {MOST}, as many as a table can hold.")
+        raise InputError(
+            "must be at most {most}, as many as a table can hold", given={name: value}, most=MOST
+        )
     return int(value)
 
 
 def require_share(name: str, value: float) -> float:
     """A proper share of a whole."""
     if not 1e-6 <= as_float(value) <= 1 - 1e-6:
-        raise InputError(f"{name}={written(value)}: must be a number from 1e-6 to 1 - 1e-6.")
+        raise InputError("must be a number from 1e-6 to 1 - 1e-6", given={name: value})
     return float(value)
 
 
@@ -97,8 +118,9 @@ def require_contraction(name: str, value: float) -> float:
     """A bound of the ergodicity coefficient of a walk that forgets where it began; rounded up."""
     if not 0 <= as_float(value) <= 1 - 1e-6:
         raise InputError(
-            f"{name}={written(value)}: must be a number from 0 to 1 - 1e-6, chosen without "
-            "looking at who won; nearer to 1 protects more outcomes."
+            "must be a number from 0 to 1 - 1e-6, chosen without looking at who won",
+            "nearer to 1 protects more outcomes",
+            given={name: value},
         )
     return round_up(Fraction(value) if isinstance(value, Rational) else Fraction(float(value)))
 
@@ -106,6 +128,7 @@ def require_contraction(name: str, value: float) -> float:
 Epsilon = Annotated[float, require_epsilon]
 Delta = Annotated[float, require_delta]
 DeltaAboveZero = Annotated[float, require_delta_above_zero]
+DeltaOfDomain = Annotated[float, require_delta_of_domain]
 Whole = Annotated[int, require_count]
 Share = Annotated[float, require_share]
 Contraction = Annotated[float, require_contraction]
@@ -162,5 +185,5 @@ def _require_option(kind: type[Option], name: str, value: object) -> Option:
     """One of the alternatives of that kind."""
     if not isinstance(value, kind):
         known = ", ".join(f"{kind.__name__}.{option.name}" for option in kind)
-        raise InputError(f"{name}={written(value)}: must be one of {known}.")
+        raise InputError("must be one of {known}", given={name: value}, known=known)
     return value

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from shortlist.bits import Bits, SystemBits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.engines import Engine, ShownEvidence
-from shortlist.errors import SPENT, InputError, spending, written
+from shortlist.errors import SPENT, InputError, spending
 from shortlist.mechanisms.base import Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
@@ -99,7 +99,7 @@ class Plan:
         k = self.question.most_items
         if self.engine.items_are_public and k is not None and items.height < k:
             # Without a number: what ids span may tell how often rows were replaced.
-            raise InputError(f"k={k}: there are not so many items; ask for fewer.")
+            raise InputError("there are not so many items", "ask for fewer", given={"k": k})
         guarantee = replace(self.guarantee, private=private)
         return make_release(self.question, self.mechanism, selection, items, guarantee)
 
@@ -110,7 +110,14 @@ def require_enough(question: Question, n_items: int | None) -> None:
     if k is not None and n_items is not None and k > n_items:
         there = "there is" if n_items == 1 else "there are"
         items = counted(n_items, "public item")
-        raise InputError(f"k={k}: {there} only {items}; ask for at most {n_items}.")
+        raise InputError(
+            "{there} only {items}",
+            "ask for at most {n_items}",
+            given={"k": k},
+            there=there,
+            items=items,
+            n_items=n_items,
+        )
 
 
 def _bits_of(random: object) -> Bits:
@@ -118,10 +125,12 @@ def _bits_of(random: object) -> Bits:
     if random is None:
         return SystemBits()
     if isinstance(random, type):
-        raise InputError(f"random={random.__name__}: give an instance, {random.__name__}(…).")
+        raise InputError("give an instance, {kind}(…)", given={"random": random}, kind=random)
     if not (callable(getattr(random, "words", None)) and hasattr(random, "private")):
         raise InputError(
-            f"random={written(random)}: must be a source of bits; leave it out, or for a test "
-            "give shortlist.bits.SeededBits(42), whose releases are not private."
+            "must be a source of bits",
+            "omit it; or, in a test, give shortlist.bits.SeededBits(42), whose releases are not "
+            "private",
+            given={"random": random},
         )
     return random  # type: ignore[return-value]

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
 from shortlist import mechanisms
 from shortlist.engines import Engine
-from shortlist.errors import InputError, WeakPrivacyWarning, nearest, shown
+from shortlist.errors import (
+    InputError,
+    WeakPrivacyWarning,
+    Words,
+    nearest,
+    reference,
+    shown,
+)
 from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.base import Mechanism
-from shortlist.mechanisms.registry import kind_and_options
+from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import answering
 from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
-__all__ = ["mechanism_for"]
+__all__ = ["answering_mechanisms", "mechanism_for"]
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, WeightedHistogram): mechanisms.DiscoverThenRank,
@@ -34,11 +41,23 @@ _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
 }
 """By what is asked, and the first of what an engine can_show."""
 
-_WHO = "needs to know who holds what, which counts do not tell", "give rows, by sl.pairs"
-_EVERY = "needs every count", "give all counts, by sl.counts"
-_COMPARED = "looks at comparisons", "give these, by sl.comparisons"
-_NEEDS: dict[type, tuple[str, str]] = {
-    View: ("reads few counts of a store with an index", "give a store, by sl.store"),
+_WHO = (
+    Words("it needs to know who holds what, which counts do not tell"),
+    Words("omit {mechanism}, or give rows, by {sl.pairs}"),
+)
+_EVERY = (
+    Words("it needs every count"),
+    Words("omit {mechanism}, or give all counts, by {sl.counts}"),
+)
+_COMPARED = (
+    Words("it looks at comparisons"),
+    Words("omit {mechanism}, or give these, by {sl.comparisons}"),
+)
+_NEEDS: dict[type, tuple[Words, Words]] = {
+    View: (
+        Words("it reads few counts of a store with an index"),
+        Words("omit {mechanism}, or give a store, by {sl.store}"),
+    ),
     WeightedHistogram: _WHO,
     Contributions: _WHO,
     PublicCounts: _EVERY,
@@ -79,7 +98,7 @@ def mechanism_for(
     """
     question.require(items_are_public=engine.items_are_public)
     asked = _default(question, engine) if mechanism is None else mechanism
-    kind, options = kind_and_options(asked)
+    kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
     given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
     _require_options(kind, options, given)
@@ -92,8 +111,9 @@ def mechanism_for(
     chosen = answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
-            "mechanism: max_items_per_user is for the discovery of private items, and these are "
-            "public; leave it out."
+            "{max_items_per_user} is for the discovery of private items, and these are public",
+            "omit it",
+            given={"mechanism": ...},
         )
     _require_delta_is_used(chosen, delta)
     engine.require(chosen.wants)
@@ -106,30 +126,48 @@ def _default(question: Question, engine: Engine) -> type[Mechanism]:
         if found := _DEFAULTS.get((kind, engine.can_show[0])):
             return found
     raise InputError(
-        f"{question.name}: nothing answers it from such a table by default; give a mechanism, or "
-        "ask another question."
+        "{question}: nothing answers it from such a table by default",
+        "give {mechanism}, or ask another question",
+        question=question.name,
     )
 
 
+def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:
+    """Those that answer this question from what the engine can show."""
+    return (kind for kind in every_mechanism() if _misfit(kind, question, engine) is None)
+
+
 def _require_fit(kind: type[Mechanism], question: Question, engine: Engine) -> None:
-    name = kind.__name__
+    if (misfit := _misfit(kind, question, engine)) is not None:
+        raise misfit
+
+
+def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputError | None:
     if not isinstance(question, kind.question):
-        raise InputError(
-            f"mechanism={name}: it answers {kind.question.method()}, not {question.method()}."
+        return InputError(
+            "it answers {answered}, not {asked}",
+            "omit {mechanism}, or give one for {asked}",
+            given={"mechanism": kind},
+            answered=reference(kind.question.method()),
+            asked=reference(question.method()),
         )
     if engine.items_are_public and kind.discovers:
-        raise InputError(
-            f"mechanism={name}: it discovers private items, and these are public; leave mechanism "
-            "out."
+        return InputError(
+            "it discovers private items, and these are public",
+            "omit {mechanism}",
+            given={"mechanism": kind},
         )
     if not engine.items_are_public and kind.evidence is PublicCounts:
-        raise InputError(
-            f"mechanism={name}: it takes items that everybody knows; give public_items."
+        return InputError(
+            "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
     if kind.evidence not in engine.can_show:
-        does, remedy = _NEEDS.get(kind.evidence, (f"looks at {kind.evidence.__name__}", ""))
-        remedy = f", or {remedy}" if remedy else ""
-        raise InputError(f"mechanism={name}: it {does}; leave mechanism out{remedy}.")
+        unknown = Words("it looks at {evidence}", evidence=kind.evidence), Words("omit {mechanism}")
+        needs, remedy = _NEEDS.get(kind.evidence, unknown)
+        return InputError(
+            "{needs}", "{remedy}", given={"mechanism": kind}, needs=needs, remedy=remedy
+        )
+    return None
 
 
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
@@ -137,22 +175,38 @@ def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict
     for name in options:
         if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
             raise InputError(
-                f"mechanism: {name} is an argument of the source; give it there, not here."
+                "{option} is an argument of the source",
+                "give it there, not here",
+                given={"mechanism": ...},
+                option=reference(name),
             )
         if name in given:
-            raise InputError(f"mechanism: {name} is given by the question; leave it out there.")
+            raise InputError(
+                "{option} is given by the question",
+                "omit it there",
+                given={"mechanism": ...},
+                option=reference(name),
+            )
         if name not in own:
             known = ", ".join(own) or "none"
             raise InputError(
-                f"mechanism: {kind.__name__} has no option {shown(name)}; it has {known}."
-                f"{nearest(name, own)}"
+                "{kind} has no option {option}",
+                "it has {known}.{hint}",
+                given={"mechanism": ...},
+                kind=kind,
+                option=shown(name),
+                known=known,
+                hint=nearest(name, own),
             )
     for field in fields(kind):  # type: ignore[arg-type]
         optional = field.default is not MISSING or field.default_factory is not MISSING
         if not optional and field.name not in {**given, **options}:
             raise InputError(
-                f"mechanism={kind.__name__}: it needs its option {field.name}; give it by "
-                f"functools.partial({kind.__name__}, {field.name}=...)."
+                "it needs its option {option}",
+                "give it by functools.partial({kind}, {option}=...)",
+                given={"mechanism": kind},
+                option=field.name,
+                kind=kind,
             )
 
 
@@ -160,10 +214,11 @@ def _require_delta_is_used(mechanism: Mechanism, delta: float) -> None:
     """Refuse a delta that would not be used: another mechanism is more accurate with it."""
     require_delta("delta", delta)
     if delta > 0 and "delta" not in mechanism.fields():
-        name = type(mechanism).__name__
         raise InputError(
-            f"delta={delta!r}: {name} is pure and uses none of it; leave delta out, or choose a "
-            "mechanism that uses it."
+            "{kind} is pure and uses none of it",
+            "omit {delta}, or choose a mechanism that uses it",
+            given={"delta": delta},
+            kind=type(mechanism),
         )
 
 
@@ -172,16 +227,24 @@ def _warn_of_weakness(epsilon: float, delta: float) -> None:
     weak = []
     if epsilon > _WEAK_EPSILON:
         weak.append(
-            f"epsilon={epsilon!r}: above {_WEAK_EPSILON}, the answer may tell nearly all about a "
-            "user; 1 is usual."
+            WeakPrivacyWarning(
+                "above {limit}, the answer may tell nearly all about a user",
+                "1 is usual",
+                given={"epsilon": epsilon},
+                limit=_WEAK_EPSILON,
+            )
         )
     if delta >= _WEAK_DELTA:
         weak.append(
-            f"delta={delta!r}: from {_WEAK_DELTA} on, the promise may fail for one user in a "
-            "thousand, or more; it should be far below one over their number, such as 1e-6."
+            WeakPrivacyWarning(
+                "from {limit} on, the promise may fail for one user in a thousand, or more",
+                "it should be far below one over their number, such as 1e-6",
+                given={"delta": delta},
+                limit=_WEAK_DELTA,
+            )
         )
-    for message in weak:
-        warnings.warn(message, WeakPrivacyWarning, stacklevel=_level_of_caller())
+    for warning in weak:
+        warnings.warn(warning, stacklevel=_level_of_caller())
 
 
 def _level_of_caller() -> int:

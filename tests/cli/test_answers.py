@@ -123,7 +123,7 @@ def test_a_hitting_set(run, file, tmp_path):
     assert [item["title"] for item in json.loads(out)["items"]] == ["007", "7"]
     bound = ["--max-items-per-user", 1]
     status, _, err = run(*hitting_set(file, "--public-items", known, *bound))
-    assert (status, "no user is bounded; leave it out." in err) == (2, True)
+    assert (status, "no user is bounded; omit it." in err) == (2, True)
 
 
 def test_a_hitting_set_of_fewer_items_says_so(run, file):
@@ -139,10 +139,8 @@ def test_a_hitting_set_of_fewer_items_says_so(run, file):
 def test_a_hitting_set_of_private_items_without_delta_says_why(complaint, file, name):
     words = [] if name is None else ["--mechanism", name]
     told = complaint("hitting-set", file, *COLUMNS, "-k", 2, "--epsilon", 1, *words)
-    assert told.startswith(
-        "--delta is needed, because the items are private: give one, such as 1e-6."
-    )
-    assert told.endswith("If everybody knows the items, give --public-items instead.")
+    assert told.startswith("--delta is needed, because the items are private: add --delta 1e-6.")
+    assert told.endswith("If everybody knows the items, give --public-items FILE instead.")
 
 
 def test_a_bound_that_has_no_effect_is_said_to_have_none(run, file):

@@ -158,5 +158,5 @@ def test_which_errors_tell_of_memory(error, short):
         raise error
 
     with pytest.raises(MemoryError if short else InputError) as raised:
-        attempt(fail, "damaged.")
+        attempt(fail, InputError("damaged"))
     assert raised.value is error or raised.value.__context__ is None

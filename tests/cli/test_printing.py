@@ -128,10 +128,10 @@ def test_the_words_about_printing_fit(complaint, file, tmp_path):
     said = complaint(*domain(file, "--format", "xml"))
     assert '"xml" is not known. It must be table, csv, json or markdown.' in said
     said = complaint(*domain(file, "--dry-run", "--format", "csv"))
-    assert said == "--format csv: --dry-run prints words, or JSON; leave it out."
+    assert said == "--format csv: --dry-run prints words, or JSON; omit it."
     for words in (["--overwrite"], ["--overwrite", "--output", "-"]):
         said = complaint(*domain(file, *words))
-        assert said == "--overwrite goes with --output FILE; leave it out."
+        assert said == "--overwrite goes with --output FILE; omit it."
     assert list(tmp_path.iterdir()) == [file]
 
 

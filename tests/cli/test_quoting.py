@@ -143,7 +143,7 @@ def test_a_path_may_be_long_and_have_line_ends(tmp_path):
 def test_short_texts_are_shown(good):
     assert is_short(good)
     assert shown(good) == good
-    assert named("item", good) == f'item="{good}"'
+    assert str(named("item", good)) == f'item="{good}"'
 
 
 @pytest.mark.parametrize("end", "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")

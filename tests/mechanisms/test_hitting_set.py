@@ -104,7 +104,7 @@ def test_nobody_reads_before_the_question_is_sound():
     refused(lambda: source.top_k(2, **ASK, mechanism=UserPeeling), "it answers hitting_set")
     refused(lambda: source.domain(**ASK, mechanism=UserPeeling), "it answers hitting_set")
     wrong = partial(known.hitting_set, 2, **ASK, mechanism=DiscoverThenHit)
-    refused(wrong, "discovers private items, and these are public", "leave mechanism out")
+    refused(wrong, "discovers private items, and these are public", "omit mechanism")
     assert not reads
     source.hitting_set(2, **ASK)
     source.hitting_set(2, **ASK)

@@ -173,15 +173,15 @@ def test_a_file_says_which_version_wrote_it(tmp_path):
         ("", "it is not JSON."),
         ("[1", "it is not JSON."),
         ("\xff", "it is not JSON."),
-        ("[]", "it is no release that shortlist saved."),
-        ('{"format": "shortlist.plan", "version": 2}', "it is no release that shortlist saved."),
+        ("[]", "it is not a release that shortlist saved."),
+        ('{"format": "shortlist.plan", "version": 2}', "it is not a release that shortlist saved."),
         ('{"format": "shortlist.release", "version": 1}', "did not say the types of its columns"),
         ('{"format": "shortlist.release"}', "did not say the types of its columns"),
         (
             '{"format": "shortlist.release", "version": 3, "library": "9.1"}',
             r"version 3 of the format, by shortlist 9\.1; this is .* Install a newer one\.",
         ),
-        ('{"format": "shortlist.release", "version": 2}', "it is no whole release"),
+        ('{"format": "shortlist.release", "version": 2}', "it is not a whole release"),
     ],
 )
 def test_what_is_no_release_is_refused(tmp_path, content, why):

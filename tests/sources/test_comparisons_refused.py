@@ -39,7 +39,7 @@ def test_arguments_are_checked_when_the_source_is_built():
     assert "None" not in said
     one = comparisons(table(), public_items=["a"])
     refusal(lambda: one.rank(2, epsilon=1.0), "k=2: there is only 1 public item; ask for at most")
-    refusal(lambda: comparisons(table(), public_items=[1]), "1, a int")
+    refusal(lambda: comparisons(table(), public_items=[1]), "1, of type int")
     with pytest.raises(TypeError, match="public_items"):
         sl.comparisons(table(), winner=WON, loser=LOST)
 

@@ -31,7 +31,7 @@ def test_arguments_are_checked_when_the_source_is_built():
         rule = f"max_items_per_user={bound!r}: must be a whole number, 1 or more"
         refusal(lambda bound=bound: counts(frame, max_items_per_user=bound), rule)
     refusal(lambda: counts(frame, public_items=["a", "a"]), "holds an item twice")
-    refusal(lambda: counts(frame, public_items=[1]), "1, a int")
+    refusal(lambda: counts(frame, public_items=[1]), "1, of type int")
 
 
 def test_mechanisms_that_need_more_are_refused_with_the_remedy():
@@ -44,7 +44,7 @@ def test_mechanisms_that_need_more_are_refused_with_the_remedy():
             )
             refusal(lambda ask=ask: ask(mechanism=Peeling), "give public_items")
         else:
-            refusal(lambda ask=ask: ask(mechanism=LimitedDomain), "these are public; leave mecha")
+            refusal(lambda ask=ask: ask(mechanism=LimitedDomain), "these are public; omit mecha")
     assert not hasattr(sl.Counts, "domain")
 
 

@@ -85,7 +85,7 @@ def test_items_of_the_table_are_not_public():
     refusal(
         lambda: sl.pairs(table(ITEMS), user=USER, item=TITLE, public_items=sl.IN_TABLE),
         "public_items=IN_TABLE: in rows of users and items, one more user can add an item",
-        "give a list of items, or leave public_items out",
+        "give a list of items, or omit public_items",
     )
 
 

@@ -18,7 +18,7 @@ from shortlist import stores
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.engines.indexed_store import IndexedStore
-from shortlist.errors import SPENT
+from shortlist.errors import SPENT, InputError
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import JointOrPeel, Peeling, ThresholdTopK
 from shortlist.mechanisms.threshold_top_k import AddedNoise
@@ -282,7 +282,7 @@ def test_a_store_of_another_kind():
             return pl.DataFrame({"letter": [MARKER[i] for i in ids]})
 
         def complaint(self, _):
-            return "elsewhere fails."
+            return InputError("elsewhere fails")
 
     class Elsewhere(stores.ScoreStore):
         def rows(self):

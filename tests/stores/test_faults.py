@@ -9,6 +9,7 @@ from contextlib import closing
 from functools import partial
 
 import numpy as np
+import psycopg
 import pytest
 
 import shortlist as sl
@@ -51,6 +52,41 @@ def test_a_server_that_is_killed_in_the_middle(postgresql):
         postgresql.server.start()
     with store.snapshot() as view:
         assert len(rows_of(view, 2)) == 5
+
+
+NO_CONNECTION = 'url="postgresql://…" cannot be connected to: '
+
+
+def test_a_connection_that_fails_names_its_class(postgresql):
+    server = postgresql.server
+    for url, why in (
+        (server.url("postgres", PASSWORD, "nowhere"), "there is no such database; check its name."),
+        (server.url("nobody", "s3cret", postgresql.name), "the server refuses this user or pass"),
+        ("postgresql://me:s3cret@127.0.0.1:1/x", "the connection was refused; check that the"),
+        ("postgresql://me:s3cret@no.such.invalid/x", "the host was not found; check its name."),
+    ):
+        error = refused(lambda url=url: open_store(url, **NAMES))
+        assert str(error).startswith(NO_CONNECTION + why)
+        assert (error.argument, error.value) == ("url", '"postgresql://…"')
+        secrets_of(error, "nowhere", "nobody", "no.such", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("connection timeout expired", "the host did not answer in time; check its"),
+        ("FATAL:  sorry, too many clients already", "the server has too many connections; try"),
+        ("SSL error: certificate verify failed", "an encrypted connection failed; check"),
+    ],
+)
+def test_the_class_of_a_connection_error_is_told_by_its_words(monkeypatch, words, why):
+    def fail(*_, **__):
+        raise psycopg.OperationalError(f"{words}: s3cret")
+
+    monkeypatch.setattr(psycopg, "connect", fail)
+    error = refused(lambda: open_store("postgresql://me:s3cret@host/x", **NAMES))
+    assert str(error).startswith(NO_CONNECTION + why)
+    secrets_of(error)
 
 
 def test_a_connection_that_is_ended_by_hand(postgresql):
@@ -158,8 +194,8 @@ def test_urls_that_are_nearly_right():
     ask = partial(open_store, **NAMES)
     refusal(lambda: ask("postgresq://x"), 'url="…://…"', 'Did you mean "postgresql"?')
     refusal(lambda: ask("postgresql+psycopg://x"), 'Did you mean "postgresql"?')
-    refusal(lambda: ask("mysql://x"), 'url="…://…": is no kind of store')
-    refusal(lambda: ask("items.db"), "store: is no URL", "sqlite:///items.db")
+    refusal(lambda: ask("mysql://x"), 'url="…://…": must be the URL of an SQLite or a Post')
+    refusal(lambda: ask("items.db"), "url: must be the URL of a database", "sqlite:///items.db")
     for url in ("sqlite://", "sqlite:///", "sqlite://items.db", "sqlite:///:memory:"):
         refusal(lambda url=url: ask(url), 'url="sqlite://…": names no file')
     assert refusal(lambda: ask("sqlite:///no/such.db")).startswith(

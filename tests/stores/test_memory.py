@@ -91,7 +91,7 @@ def test_every_item_is_looked_at(items):
 @pytest.mark.parametrize("items", [[1.5, 2.5], [[1], [2]], [object(), 1], 5, None, [b"a", b"b"]])
 def test_items_in_memory_are_of_a_type_that_identifies(items):
     error = refused(lambda: MemoryStore(items, [1, 2]))
-    assert re.match("items(: must be one array| and counts: are of diff)", str(error))
+    assert re.match("items(: must be one array| and counts are of diff)", str(error))
     assert error.__cause__ is error.__context__ is None
 
 

@@ -49,7 +49,7 @@ def test_a_reader_is_read_once():
         assert len(source.top_k(2, epsilon=1.0, delta=1e-6)) <= 2
     table = open_pairs(arrow().to_reader())
     table.pairs()
-    refusal(table.pairs, "can be read but once")
+    refusal(table.pairs, "can be read only once")
 
 
 def test_uuids_of_arrow():

@@ -14,7 +14,6 @@ import shortlist as sl
 from helpers.reading import open_pairs, rows_of
 from helpers.refusals import MARKER, refusal
 from helpers.written import FRAME, MARK, ROWS, text
-from shortlist.errors import SPENT
 from shortlist.table import open_table
 from shortlist.table.public_items import open_public_items
 
@@ -67,7 +66,7 @@ def test_what_separates_nothing(write, separator):
 def test_a_separator_where_nothing_is_separated(write, data):
     if isinstance(data, str):
         data = write(data, text(data[1:]))
-    refusal(lambda: open_pairs(data, separator=";"), "separator=';'", "leave it out")
+    refusal(lambda: open_pairs(data, separator=";"), "separator=';'", "omit it")
 
 
 def test_parquet_is_not_compressed_twice(write):
@@ -119,14 +118,12 @@ def test_latin_1_is_named_with_what_converts_it(write, suffix):
     path = write(f"t{suffix}", PACK[packed](text(inner, frame).decode().encode("latin1")))
     said = refusal(open_pairs(path).pairs, "is not in UTF-8", "iconv -f latin1 -t utf-8")
     assert MARKER not in said
-    assert said.endswith(SPENT)
-    known = refusal(lambda: open_public_items(path, {"item": pl.String()}), "iconv -f latin1")
-    assert SPENT not in known
+    refusal(lambda: open_public_items(path, {"item": pl.String()}), "iconv -f latin1")
 
 
 def test_latin_1_in_the_first_line(write):
     path = write("t.csv", "usér,item\na,b\n".encode("latin1"))
-    assert SPENT not in refusal(lambda: open_pairs(path), "iconv -f latin1")
+    refusal(lambda: open_pairs(path), "iconv -f latin1")
     path = write("t.csv", "usér,item\na,b\n".encode())
     assert rows_of(open_table(path, user="usér", items="item")) == [("a", "b")]
 
@@ -135,6 +132,6 @@ def test_latin_1_in_the_first_line(write):
 def test_the_command_converts(write, tmp_path):
     path = write("my plays.csv", "user,item\nü,é\n".encode("latin1"))
     said = refusal(open_pairs(path).pairs)
-    command = said.partition("Convert it: ")[2].partition(f". {SPENT}")[0]
+    command = said.partition("Convert it: ")[2].removesuffix(".")
     assert os.system(command) == 0  # noqa: S605 - that it runs in a shell is what is tested
     assert rows_of(open_pairs(tmp_path / "my plays.utf8.csv")) == [("ü", "é")]

@@ -34,7 +34,7 @@ def test_a_dict_of_columns():
 )
 def test_a_dict_of_columns_that_are_not_text(mixed):
     table = open_pairs({"user": [1, 2, 3], "item": mixed})
-    refusal(lambda: rows_of(table), "data of type dict: the columns are not of one length", SPENT)
+    refusal(lambda: rows_of(table), "data of type dict: the columns are not of one length")
 
 
 @pytest.mark.parametrize("one", [2**63, -5, "x", None, date(2024, 1, 1)])
@@ -80,7 +80,7 @@ def test_public_dates_are_written_as_those_of_a_column_of_objects():
     known = open_public_items(UUIDS, {"item": pl.String()})["item"].to_list()
     assert known == [str(u) for u in UUIDS]
     moments = [datetime(2024, 2, 29)]  # noqa: DTZ001
-    refusal(lambda: open_public_items(moments, {"item": pl.String()}), "a datetime")
+    refusal(lambda: open_public_items(moments, {"item": pl.String()}), "of type datetime")
 
 
 def test_objects_that_are_missing():
@@ -97,22 +97,21 @@ def with_one_more(value):
 @pytest.mark.parametrize("value", [0.5, "x", None, True, 8])
 def test_one_value_does_not_change_how_all_others_are_written(value):
     data = with_one_more(value)
-    said = refusal(open_pairs(data).pairs, "Python objects", SPENT)
+    said = refusal(open_pairs(data).pairs, "Python objects")
     readers = pd.DataFrame({"item": data["item"], "count": 1})
     assert said == refusal(open_table(readers, count="count", items="item").counts)
     games = pd.DataFrame({"won": data["item"], "lost": data["item"]})
     source = sl.comparisons(games, winner="won", loser="lost", public_items=sl.IN_TABLE)
-    assert said == refusal(lambda: source.rank(1, epsilon=1.0))
-    known = refusal(lambda: open_public_items(data[["item"]], {"item": pl.String()}), "objects")
-    assert SPENT not in known
+    assert f"{said} {SPENT}" == refusal(lambda: source.rank(1, epsilon=1.0))
+    refusal(lambda: open_public_items(data[["item"]], {"item": pl.String()}), "objects")
 
 
 @pytest.mark.parametrize("value", [0.5, datetime(2024, 1, 1), b"x", 7])  # noqa: DTZ001
 def test_objects_of_other_types_are_refused(value):
-    refusal(open_pairs(objects("a", value)).pairs, "Python objects", SPENT)
-    refusal(open_pairs(objects(value)).pairs, "Python objects", SPENT)
+    refusal(open_pairs(objects("a", value)).pairs, "Python objects")
+    refusal(open_pairs(objects(value)).pairs, "Python objects")
     frame = pl.DataFrame({"user": ["u"], "item": pl.Series([value], dtype=pl.Object)})
-    refusal(open_pairs(frame).pairs, "Python objects", SPENT)
+    refusal(open_pairs(frame).pairs, "Python objects")
 
 
 @pytest.mark.filterwarnings("ignore:Dask support is moving:FutureWarning")
@@ -121,7 +120,7 @@ def test_columns_of_objects_of_dask():
     frames = pytest.importorskip("dask.dataframe")
     with dask.config.set({"dataframe.convert-string": False}):
         data = frames.from_pandas(with_one_more(0.5), npartitions=2)
-        refusal(open_pairs(data).pairs, "Python objects", SPENT)
+        refusal(open_pairs(data).pairs, "Python objects")
         data = frames.from_pandas(objects("a", None, "b"), npartitions=2)
         assert [item for _, item in rows_of(open_pairs(data))] == ["a", "b"]
 
@@ -131,7 +130,7 @@ def test_a_lazy_frame_that_promises_another_type():
         return frame.with_columns(item=pl.lit(7.0))
 
     lazy = FRAME.lazy().map_batches(lie, schema=FRAME.schema, validate_output_schema=False)
-    refusal(open_pairs(lazy).pairs, "of another kind", SPENT)
+    refusal(open_pairs(lazy).pairs, "of another kind")
 
 
 def test_levels_of_an_index_are_columns():

@@ -20,7 +20,7 @@ from helpers.refusals import MARKER, refusal
 TABLE = pl.DataFrame(
     {"item": [MARKER] * 4, "user": ["a", "b", "c", "c"], "count": [1] * 4, "other": ["x"] * 4}
 )
-LEAVE_OUT = "or leave public_items out."
+LEAVE_OUT = "or omit public_items."
 IN_TABLE = "give sl.IN_TABLE."
 
 SOURCES = {
@@ -135,7 +135,7 @@ def test_in_the_shell(complaint, tmp_path):
     TABLE.rename({"item": "title"}).write_csv(table)
     said = complaint(*top_k(table, "--public-items", tmp_path / "*.csv"))
     assert "is the sensitive table itself" in said
-    assert said.rstrip().endswith("or leave --public-items out.")
+    assert said.rstrip().endswith("or omit --public-items.")
     words = ["top-k", table, "--item", "title", "--count", "count", "-k", 1, "--epsilon", 1]
     assert "give --public-items-in-table." in complaint(*words, "--public-items", table)
     assert MARKER not in said

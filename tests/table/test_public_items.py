@@ -83,19 +83,19 @@ def test_public_items_of_a_csv_file_are_parsed_strictly(write):
 @pytest.mark.parametrize(
     ("dtype", "values", "said"),
     [
-        (pl.String(), [1], ["1, a int", "String", "text"]),
+        (pl.String(), [1], ["1, of type int", "String", "text"]),
         (pl.String(), ["a", None], ["null"]),
         (pl.String(), ["a", "b", "a"], ["holds an item twice"]),
         (pl.String(), [], ["empty"]),
         (pl.String(), ["\ud800"], ["String", "exactly"]),
-        (pl.Int64(), ["1"], ["'1', a str", "Int64", "integers"]),
-        (pl.Int64(), [True], ["True, a bool"]),
-        (pl.Int64(), [1.0], ["1.0, a float"]),
+        (pl.Int64(), ["1"], ["'1', of type str", "Int64", "integers"]),
+        (pl.Int64(), [True], ["True, of type bool"]),
+        (pl.Int64(), [1.0], ["1.0, of type float"]),
         (pl.Int64(), [2**63], ["Int64", "exactly"]),
         (pl.Int64(), [2**200], ["Int64", "exactly"]),
         (pl.UInt8(), [-1], ["UInt8", "exactly"]),
-        (pl.Date(), [datetime(2024, 1, 1, tzinfo=UTC)], ["a datetime", "Date", "dates"]),
-        (pl.Datetime(), [datetime(2024, 1, 1, tzinfo=UTC)], ["a datetime", "Datetime"]),
+        (pl.Date(), [datetime(2024, 1, 1, tzinfo=UTC)], ["of type datetime", "Date", "dates"]),
+        (pl.Datetime(), [datetime(2024, 1, 1, tzinfo=UTC)], ["of type datetime", "Datetime"]),
         (pl.Datetime("ms"), [datetime(2024, 1, 1, 0, 0, 0, 5)], ["exactly"]),  # noqa: DTZ001
     ],
 )
@@ -123,7 +123,7 @@ def test_public_text_that_is_no_file_is_refused(given):
 
 @pytest.mark.parametrize("given", [5, b"abc", {"item": ["a"]}])
 def test_public_items_of_no_use_are_refused(given):
-    refusal(lambda: public(given), f"a {type(given).__name__}", "give a list")
+    refusal(lambda: public(given), f"is of type {type(given).__name__}", "give a list")
 
 
 def test_public_items_of_several_columns(write):
@@ -136,6 +136,6 @@ def test_public_items_of_several_columns(write):
         assert several(given).rows() == rows
     refusal(lambda: several(["x"]), "'x'", "tuple of 2 values: page, id")
     refusal(lambda: several([("x", 1, 2)]), "tuple of 2")
-    refusal(lambda: several([("x", "1")]), "'1', a str", '"id"', "Int64")
+    refusal(lambda: several([("x", "1")]), "'1', of type str", '"id"', "Int64")
     refusal(lambda: several([*rows, ("x", 2)]), "holds an item twice")
     refusal(lambda: several(pl.DataFrame({"page": ["x"]})), 'item="id" is not a column')

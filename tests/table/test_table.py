@@ -12,7 +12,6 @@ import pytest
 from helpers.reading import open_pairs, refusal, rows_of
 from helpers.refusals import MARKER
 from helpers.tables import AS_TEXT, FORMS
-from shortlist.errors import SPENT
 from shortlist.table import open_table
 
 ROWS = [("u1", "007"), ("u2", "7"), ("u1", " 7"), ("ü\u0301", "7"), ("u2", "7")]
@@ -129,6 +128,8 @@ def test_columns_are_checked(form, user, items, said):
     data = form(pl.DataFrame({"user": ["a"], "item": [MARKER], "x": [1.5]}))
     if str(data).lower().endswith(("ndjson", "jsonl")) and '"?' in said[-1]:
         said = [said[0], "The first line must hold"]  # whose keys are those of one person's row
+    if ".csv" in str(data).lower():  # whose first line may be a row: no column is listed
+        said = [part for part in said if not part.startswith("are ")]
     refusal(lambda: open_table(data, user=user, items=items), *said)
 
 
@@ -154,7 +155,7 @@ def test_mixed_objects_are_refused():
     early = pd.DataFrame({"user": ["a", 1], "item": ["x", MARKER]}, dtype=object)
     late = pd.DataFrame({"user": [MARKER] * 5000 + [1], "item": "x"}, dtype=object)
     for mixed in (early, late):
-        refusal(open_pairs(mixed).pairs, "Python objects", "neither text nor a date", SPENT)
+        refusal(open_pairs(mixed).pairs, "Python objects", "neither text nor a date")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.errors import InputError, is_whole, written
+from shortlist.errors import InputError, Words, is_whole
 
 __all__ = ["Best", "ScoreList", "Seen", "balanced", "one_by_one", "read", "threshold_algorithm"]
 
@@ -94,9 +94,9 @@ def threshold_algorithm(
     Best(ids=array([1, 0]), values=array([12, 10]))
     """
     if not sources:
-        raise InputError("sources=[]: there must be at least one.")
+        raise InputError("there must be at least one", given={"sources": Words("[]")})
     if not (is_whole(k) and k >= 1):
-        raise InputError(f"k={written(k)}: must be a whole number, 1 or more.")
+        raise InputError("must be a whole number, 1 or more", given={"k": k})
 
     def ahead(values: Sequence[Values], last: Sequence[Values]) -> NDArray[np.bool_]:
         reached: NDArray[np.bool_] = aggregate(values) >= aggregate(last)
@@ -151,7 +151,9 @@ def read(
             break
         done = list(wanted)
     else:
-        raise InputError("lengths: ended before the best were known; they must have no end.")
+        raise InputError(
+            "ended before the best were known", "they must have no end", given={"lengths": ...}
+        )
     return Seen(ids, values)
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 from shortlist.audit.findings import Finding
 from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, mechanism_named
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
@@ -134,7 +134,8 @@ def _required(kind: object) -> Kind:
         is_kind = not kind.args and kind.keywords.keys() <= set(made.fields())
     if not is_kind:
         raise InputError(
-            f"mechanism={written(kind)}: must be a mechanism's name, its class, a "
-            "functools.partial of it with its parameters by name, an instance, or None for all."
+            "must be a mechanism's name, its class, a functools.partial of it with its parameters "
+            "by name, an instance, or None for all",
+            given={"mechanism": kind},
         )
     return cast("Kind", kind)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
-from shortlist.errors import InputError, as_float, is_whole, written
+from shortlist.errors import InputError, Words, as_float, is_whole
 
 __all__ = [
     "MOST",
@@ -28,25 +28,36 @@ def require_whole(**values: int) -> None:
     """Refuse what is not a whole number of at least 1, and of at most 2^53."""
     for name, value in values.items():
         if not (is_whole(value) and value >= 1):
-            raise InputError(f"{name}={written(value)}: must be a whole number, 1 or more.")
+            raise InputError("must be a whole number, 1 or more", given={name: value})
         if value > MOST:
-            raise InputError(f"{name}={as_float(value):g}: must be at most 2^53, as tables are.")
+            raise InputError(
+                "must be at most 2^53, as tables are",
+                given={name: Words("{value}", value=f"{as_float(value):g}")},
+            )
 
 
 def require_between(low: float, high: float = _LARGEST, **values: float) -> None:
     """Refuse what is not a number above `low` and below `high`."""
     for name, value in values.items():
         if not low < as_float(value) < high:
-            rule = f"must be a number above {low:g} and below {high:g}."
-            raise InputError(f"{name}={_shown(value)}: {rule}")
+            raise InputError(
+                "must be a number above {low} and below {high}",
+                given={name: _shown(value)},
+                low=f"{low:g}",
+                high=f"{high:g}",
+            )
 
 
 def require_at_least(low: float, **values: float) -> None:
     """Refuse what is not a number of at least `low`, and below 1e100."""
     for name, value in values.items():
         if not low <= as_float(value) < _LARGEST:
-            rule = f"must be a number, at least {low:g} and below {_LARGEST:g}."
-            raise InputError(f"{name}={_shown(value)}: {rule}")
+            raise InputError(
+                "must be a number, at least {low} and below {high}",
+                given={name: _shown(value)},
+                low=f"{low:g}",
+                high=f"{_LARGEST:g}",
+            )
 
 
 def require_chance(beta: float) -> None:
@@ -58,11 +69,11 @@ def require_counts(counts: ArrayLike) -> Ints:
     """The counts, of whole numbers from 0 to 2^53 each and in all."""
     held = np.asarray(counts)
     if not (np.issubdtype(held.dtype, np.integer) or not held.size) or held.ndim != 1:
-        raise InputError("counts: must be whole numbers, an array of one dimension.")
+        raise InputError("must be whole numbers, an array of one dimension", given={"counts": ...})
     if held.size and (held.min() < 0 or held.sum(dtype=np.float64) > MOST):
-        raise InputError("counts: must be 0 or more each, and at most 2^53 in all.")
+        raise InputError("must be 0 or more each, and at most 2^53 in all", given={"counts": ...})
     return held.astype(np.int64)
 
 
-def _shown(value: object) -> str:
-    return "inf" if as_float(value) == math.inf else written(value)
+def _shown(value: object) -> object:
+    return math.inf if as_float(value) == math.inf else value

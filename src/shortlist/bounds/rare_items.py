@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shortlist.bounds._checks import MOST, require_between, require_counts, require_whole
 from shortlist.draws import Floats, Ints
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError
 
 __all__ = [
     "least_missed_users",
@@ -138,7 +138,7 @@ def least_missing_mass(
     require_between(0, C=C, s=s)
     if C < 1:
         raise InputError(
-            f"C={written(C)}: must be at least 1, so that one item can have all the rest."
+            "must be at least 1, so that one item can have all the rest", given={"C": C}
         )
     require_whole(n_pairs=n_pairs)
     held, missed = _rare(epsilon, delta)

@@ -65,8 +65,8 @@ def exit_status(*, can_print: bool = True) -> int:
             raise KeyboardInterrupt  # noqa: TRY301 - told as any other
         if not (can_print or (isinstance(asked, Request) and asked.saves())):
             raise InputError(  # noqa: TRY301
-                "standard output is closed, so that nothing can be printed; open it, or save the "
-                "answer by --output."
+                "standard output is closed, so that nothing can be printed",
+                "open it, or save the answer by {output}",
             )
         if isinstance(asked, Request):
             answer(asked)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
 from shortlist.cli._numbers import number, whole
-from shortlist.errors import InputError, nearest, shown
+from shortlist.errors import InputError, Words, in_quotes, nearest, reference, shown
 from shortlist.mechanisms import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
 from shortlist.parameters import Option, Takes, taken
 
 __all__ = ["alternatives", "mechanism_and_options", "own_options"]
 
-_SUPPLIED = {
-    "k": "-k",
-    "epsilon": "--epsilon",
-    "delta": "--delta",
-    "max_items_per_user": "--max-items-per-user",
-    "max_comparisons_per_user": "--max-comparisons-per-user",
-}
+_SUPPLIED = frozenset({"k", "epsilon", "delta", "max_items_per_user", "max_comparisons_per_user"})
 """What the question or the source gives to every mechanism, by an argument of its own."""
 
 
 def mechanism_and_options(
-    name: str | None, texts: Sequence[str], synonyms: Mapping[str, Any]
+    name: str | None,
+    texts: Sequence[str],
+    synonyms: Mapping[str, Any],
+    usable: Iterable[type[Mechanism]] | None = None,
 ) -> tuple[type[Mechanism] | None, dict[str, Any]]:
     """The mechanism, None for the default, and the values of its own options.
 
@@ -33,11 +30,12 @@ def mechanism_and_options(
         name: The mechanism's, in kebab case; None for the default.
         texts: What was written after each `--option`.
         synonyms: Options that have an argument of their own, with their values if given.
+        usable: The mechanisms that answer what is asked; all, if None.
 
     Raises:
         InputError: There is no such mechanism or option, or the value is of another type.
     """
-    kind = None if name is None else mechanism_named(name)
+    kind = None if name is None else mechanism_named(name, usable)
     given: dict[str, Any] = {n: value for n, value in synonyms.items() if value is not None}
     for option in given:
         _require_its_own(option, kind)
@@ -45,10 +43,14 @@ def mechanism_and_options(
         option, value = _split(text)
         if kind is None:
             raise InputError(
-                f"--option {option}: it goes with --mechanism NAME, whose option it is; add it."
+                "it goes with {mechanism=...}, whose option it is",
+                "add it",
+                given={"option": Words("{name}", name=option)},
             )
         if option in given:
-            raise InputError(f"--option {option}: it is given twice; give it once.")
+            raise InputError(
+                "it is given twice", "give it once", given={"option": Words("{name}", name=option)}
+            )
         given[option] = _value(kind, str(name), option, value)
     if kind is not None:
         _require_needed(kind, str(name), given)
@@ -69,14 +71,21 @@ def _require_its_own(option: str, kind: type[Mechanism] | None) -> None:
     """Refuse an argument that stands for an option which the mechanism does not have."""
     if kind is None or option not in kind.fields():
         have = [kebab(other) for other in every_mechanism() if option in other.fields()]
-        raise InputError(f"--{option}: it goes with --mechanism {' or '.join(have)}; leave it out.")
+        raise InputError(
+            "it goes with {mechanism} {listed}",
+            "omit it",
+            given={option: ...},
+            listed=" or ".join(have),
+        )
 
 
 def _split(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise InputError(
-            f'--option "{shown(text)}": write it as NAME=VALUE, such as choice_share=0.2.'
+            "write it as NAME=VALUE, such as {example}",
+            given={"option": in_quotes(text)},
+            example="choice_share=0.2",
         )
     return shown(name.strip().replace("-", "_")), value.strip()
 
@@ -84,33 +93,46 @@ def _split(text: str) -> tuple[str, str]:
 def _value(kind: type[Mechanism], mechanism: str, name: str, text: str) -> object:
     """The value of an option from its text, by the type of its field."""
     if name in _SUPPLIED:
-        raise InputError(f"--option {name}: it has an argument of its own; give {_SUPPLIED[name]}.")
+        raise InputError(
+            "it has an argument of its own",
+            "give {supplied}",
+            given={"option": Words("{name}", name=name)},
+            supplied=reference(name),
+        )
     own = own_options(kind)
     if name not in own:
         raise InputError(
-            f"--option {name}: {mechanism} has no option of that name; it has "
-            f"{', '.join(own) or 'none'}.{nearest(name, own)}"
+            "{kind} has no option of that name",
+            "it has {known}.{hint}",
+            given={"option": Words("{name}", name=name)},
+            kind=mechanism,
+            known=", ".join(own) or "none",
+            hint=nearest(name, own),
         )
     takes = own[name]
     if takes.may_be_none and text.lower() == "none":
         return None
-    value = _parsed(f"--option {name}", takes.kind, text)
-    return value if takes.check is None else takes.check(f"--option {name}", value)
+    value = _parsed(name, takes.kind, text)
+    return value if takes.check is None else takes.check(name, value)
 
 
-def _parsed(argument: str, kind: Any, text: str) -> object:  # noqa: ANN401 - types have no common one
+def _parsed(name: str, kind: Any, text: str) -> object:  # noqa: ANN401 - types have no common one
     if kind is str:
         return text
     if isinstance(kind, type) and issubclass(kind, Option):
-        return _alternative(argument, alternatives(kind), text)
+        return _alternative(name, alternatives(kind), text)
     if kind is bool:
-        return _alternative(argument, {"true": True, "false": False}, text)
+        return _alternative(name, {"true": True, "false": False}, text)
     if kind not in (int, float):
-        raise InputError(f"{argument}: its value cannot be written in a shell; give it in Python.")
+        raise InputError(
+            "its value cannot be written in a shell",
+            "give it in Python",
+            given={"option": Words("{name}", name=name)},
+        )
     try:
         return whole(text) if kind is int else number(text)
     except ValueError as error:
-        raise InputError(f"{argument}: {error}") from None
+        raise InputError("{why}", given={"option": Words("{name}", name=name)}, why=error) from None
 
 
 def _alternative(argument: str, known: Mapping[str, object], text: str) -> object:
@@ -119,8 +141,12 @@ def _alternative(argument: str, known: Mapping[str, object], text: str) -> objec
         if text.lower() in (name, str(getattr(value, "value", name)).lower()):
             return value
     raise InputError(
-        f'{argument}: "{shown(text)}" is not known; it is one of {", ".join(known)}.'
-        f"{nearest(text.lower(), known)}"
+        '"{text}" is not known',
+        "it is one of {listed}.{hint}",
+        given={"option": Words("{name}", name=argument)},
+        text=shown(text),
+        listed=", ".join(known),
+        hint=nearest(text.lower(), known),
     )
 
 
@@ -130,6 +156,8 @@ def _require_needed(kind: type[Mechanism], mechanism: str, given: Mapping[str, A
         optional = field.default is not MISSING or field.default_factory is not MISSING
         if not (optional or field.name in _SUPPLIED or field.name in given):
             raise InputError(
-                f"--mechanism {mechanism}: it needs its option {field.name}; add "
-                f"--option {field.name}=VALUE."
+                "it needs its option {name}",
+                "add {option} {name}=VALUE",
+                given={"mechanism": Words("{kind}", kind=mechanism)},
+                name=field.name,
             )

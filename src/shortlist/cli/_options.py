@@ -61,8 +61,9 @@ def _no_counts(count: str | None) -> None:
     """Say at once why there is no such option: that --user is missing would not help."""
     if count is not None:
         raise InputError(
-            "--count: a domain is found by who holds what, which counts do not tell; give a table "
-            "of users and items, with --user."
+            "{count=}: a domain is found by who holds what, which counts do not tell",
+            "give a table of users and items, with {user}",
+            given={"count": ...},
         )
 
 

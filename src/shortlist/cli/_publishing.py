@@ -52,8 +52,11 @@ def publish(release: Release, request: Request) -> None:
     _tell(release, form)
     if unsaved is not None:
         raise InputError(
-            f'the answer could not be saved as "{output}" ({unsaved}); keep what was printed, '
-            f"which is all of it, and {_SPENT}"
+            'the answer could not be saved as "{path}" ({unsaved})',
+            "keep what was printed, which is all of it, and {advice}",
+            path=output,
+            unsaved=unsaved,
+            advice=_SPENT,
         )
 
 
@@ -132,7 +135,9 @@ def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
         return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {_SPENT}")
     why = getattr(error, "strerror", None) or type(error).__name__
     message = f"the answer could not be printed: {why}. It is {where}, and {_SPENT}"
-    return BrokenPipeError(message) if isinstance(error, BrokenPipeError) else InputError(message)
+    if isinstance(error, BrokenPipeError):
+        return BrokenPipeError(message)
+    return InputError("{message}", message=message)
 
 
 def _say(text: str) -> None:

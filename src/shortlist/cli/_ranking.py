@@ -47,13 +47,16 @@ class RankRequest(Request):
     def _require_public(self) -> None:
         if self.public_items is not None and self.public_items_in_table:
             raise InputError(
-                "--public-items and --public-items-in-table: what everybody knows is in a file of "
-                "its own or in the table; give one of the two."
+                "{public_items} and {public_items_in_table}: what everybody knows is in a file of "
+                "its own or in the table",
+                "give one of the two",
             )
         if self.public_items is None and not self.public_items_in_table:
             raise InputError(
-                "one of --public-items and --public-items-in-table is needed: a file with the "
-                "items that everybody knows, or that those of the table are known."
+                "one of {public_items} and {public_items_in_table} is needed",
+                "give a file with the items that everybody knows, or say that those of the table "
+                "are "
+                "known",
             )
 
     def source(self) -> Comparisons:

@@ -50,12 +50,12 @@ def answer(request: Request) -> None:
         typer.echo(told, err=True)
 
 
-def _planned(request: Request, source: Source) -> tuple[Plan, list[str]]:
-    """The plan, and a line of warning where its guarantee is weak."""
+def _planned(request: Request, source: Source) -> tuple[Plan, list[Warning]]:
+    """The plan, and a warning where its guarantee is weak."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", WeakPrivacyWarning)
         plan = request.plan(source)
-    return plan, [str(warning.message) for warning in caught]
+    return plan, [w.message for w in caught if isinstance(w.message, Warning)]
 
 
 def _print_plan(text: str) -> None:
@@ -65,7 +65,7 @@ def _print_plan(text: str) -> None:
         raise
     except OSError as error:
         discard_output()
-        raise InputError(f"the plan could not be printed: {error.strerror}.") from None
+        raise InputError("the plan could not be printed: {why}", why=error.strerror) from None
 
 
 def _in_words(plan: Plan, options: list[str] | None) -> str:

@@ -11,8 +11,16 @@ from typing import Any
 
 import typer
 
+from shortlist.cli._shell import SHELL
 from shortlist.cli.memory import is_limited
-from shortlist.errors import SPENT, InputError, is_short, lacks_memory, says_spent
+from shortlist.errors import (
+    SPENT,
+    InputError,
+    WeakPrivacyWarning,
+    is_short,
+    lacks_memory,
+    says_spent,
+)
 
 __all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output", "warn"]
 
@@ -22,7 +30,7 @@ INTERRUPTED = 130  # the exit status of a process that Ctrl-C ended
 def diagnosis(error: BaseException) -> tuple[str, int]:
     """What to say of an error, and the exit status."""
     if isinstance(error, InputError):
-        return _in_shell_words(str(error)), 2
+        return error.told(SHELL), 2
     if isinstance(error, _USAGE_ERROR):
         return _usage(error), 2
     spent = f" {SPENT}" if says_spent(error) else ""
@@ -53,9 +61,10 @@ def complain(message: str) -> None:
         print(f"shortlist: {message}", file=sys.stderr)  # noqa: T201 - the command's voice
 
 
-def warn(message: str) -> None:
+def warn(warning: Warning) -> None:
     """As `complain`, of what the library warns of."""
-    complain(f"warning: {_in_shell_words(message)}")
+    told = warning.told(SHELL) if isinstance(warning, WeakPrivacyWarning) else str(warning)
+    complain(f"warning: {told}")
 
 
 def _without_addresses(message: str) -> str:
@@ -92,70 +101,3 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
     stop = "" if message.endswith(("?", ".")) else "."
     command = error.ctx.command_path if error.ctx else "shortlist"
     return f"{message}{stop}{hint} See {command} --help."
-
-
-_ARGUMENT = re.compile(
-    r"(data|url|table|k|user|item|count|winner|loser|contraction|degree|epsilon|delta|mechanism|max_items_per_user"
-    r"""|max_comparisons_per_user|public_items|count_share|separator)=("[^"]*"|[^\s",:]+)"""
-)
-_OPTIONS = {
-    "public_items": "--public-items",
-    "contraction": "--contraction",
-    "count_share": "--count-share",
-    "max_comparisons_per_user": "--max-comparisons-per-user",
-    "sl.IN_TABLE": "--public-items-in-table",
-    "sl.counts": "--count",
-    "sl.pairs": "--user",
-    "sl.store": "--store",
-    "delta is needed": "--delta is needed",
-    "give user": "give --user",
-    "leave delta out": "leave --delta out",
-    "leave mechanism out": "leave --mechanism out",
-    "leave user out": "leave --user out",
-    "overwrite=True": "--overwrite",
-    "top_k": "top-k",
-    "hitting_set": "hitting-set",
-    "create it by prepare(), or run": "run",
-}
-_OUR_WORDS = re.compile(
-    rf"""
-    (?P<quoted> "[^"]*" | '(?:[^'\\]|\\.)*' )
-    | (?:^|(?<=:[ ])) (?: (?P<opening> {_ARGUMENT.pattern} (?:(?:,|[ ]and)[ ]{_ARGUMENT.pattern})* )
-                        | (?P<kind> [A-Z]\w+ ) )
-    | (?:^|(?<=[ ])) (?P<name> {"|".join(map(re.escape, _OPTIONS))} ) (?= [,;.:]?(?:[ ]|$) )
-    """,
-    re.VERBOSE,
-)
-
-
-def _in_shell_words(message: str) -> str:
-    """The library's message with arguments as they are written in a shell.
-
-    Only where it is sure to be the library's: at the opening, or after a colon, outside quotes.
-
-    >>> _in_shell_words('data="a.csv": user="k=" is no column.')
-    '"a.csv": --user "k=" is no column.'
-    >>> _in_shell_words("k=0: must be 1 or more; or give public_items.")
-    '-k 0: must be 1 or more; or give --public-items.'
-    """
-    from shortlist.mechanisms.registry import mechanism_names
-
-    kinds = {name.replace("-", " ").title().replace(" ", ""): name for name in mechanism_names()}
-
-    def argument(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        if found[0] == "public_items=IN_TABLE":
-            return _OPTIONS["sl.IN_TABLE"]
-        short = {"data": "", "k": "-k ", "url": "--store "}
-        option = short.get(name, f"--{name.replace('_', '-')} ")
-        return option + kinds.get(value, value)
-
-    def shell(found: re.Match[str]) -> str:
-        text = found[0]
-        if found["opening"]:
-            return _ARGUMENT.sub(argument, text)
-        if found["name"]:
-            return _OPTIONS[text]
-        return text if found["quoted"] else kinds.get(text, text)
-
-    return _OUR_WORDS.sub(shell, message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.cli._common_options import Form
 from shortlist.cli._tables import require_input_format, require_one_table
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.release.sheet import SHORT
 
 if TYPE_CHECKING:
@@ -62,11 +63,15 @@ class Request:
             return Domain()
         return TopK(self.k, self.count_share) if self.question == "top-k" else HittingSet(self.k)
 
-    def kind(self) -> type[Mechanism] | partial[Mechanism] | None:
+    def kind(
+        self, usable: Iterable[type[Mechanism]]
+    ) -> type[Mechanism] | partial[Mechanism] | None:
         """The mechanism asked for by name, with its own options, and a bound that it alone uses."""
         from shortlist.cli._mechanism import mechanism_and_options
 
-        kind, own = mechanism_and_options(self.mechanism, self.option or (), self.synonyms())
+        kind, own = mechanism_and_options(
+            self.mechanism, self.option or (), self.synonyms(), usable
+        )
         own |= self._own_bound(kind)
         return partial(kind, **own) if kind is not None and own else kind
 
@@ -81,9 +86,12 @@ class Request:
             return {}
         top_k = self.question == "top-k"
         if not top_k or kind is None or "max_items_per_user" not in kind.fields():
-            but = ", but for --mechanism one-shot-laplace" if top_k else ""
+            but = Words(", but for {mechanism=one-shot-laplace}" if top_k else "")
             raise InputError(
-                f"--max-items-per-user: with --public-items no user is bounded{but}; leave it out."
+                "{max_items_per_user=}: with {public_items} no user is bounded{but}",
+                "omit it",
+                given={"max_items_per_user": ...},
+                but=but,
             )
         return {"max_items_per_user": self.max_items_per_user}
 
@@ -94,9 +102,9 @@ class Request:
 
     def plan(self, source: Source) -> Plan:
         """What would answer, and at which price."""
-        return source.plan(
-            self.asked(), epsilon=self.epsilon, delta=self.delta, mechanism=self.kind()
-        )
+        question = self.asked()
+        kind = self.kind(source.mechanisms_for(question))
+        return source.plan(question, epsilon=self.epsilon, delta=self.delta, mechanism=kind)
 
     def _bound(self) -> int:
         """The most items of a user that count for discovery."""
@@ -118,10 +126,17 @@ class Request:
     def printed_as(self) -> Form:
         """How the answer, or the plan, is printed."""
         if self.as_json and self.form not in (None, Form.JSON):
-            raise InputError(f"--json and --format {self.form}: give one of the two.")
+            raise InputError(
+                "{as_json} and {form=}: give one of the two",
+                given={"form": Words("{form}", form=self.form)},
+            )
         form = Form.JSON if self.as_json else self.form or Form.TABLE
         if self.dry_run and form not in (Form.TABLE, Form.JSON):
-            raise InputError(f"--format {form}: --dry-run prints words, or JSON; leave it out.")
+            raise InputError(
+                "{form=}: {dry_run} prints words, or JSON",
+                "omit it",
+                given={"form": Words("{form}", form=form)},
+            )
         return form
 
     def may_be_long(self) -> bool:
@@ -133,7 +148,7 @@ class Request:
         from shortlist.release.saving import check_output, check_replaces_none
 
         if self.overwrite and self.saved_as() is None:
-            raise InputError("--overwrite goes with --output FILE; leave it out.")
+            raise InputError("{overwrite} goes with {output=...}", "omit it")
         if (output := self.saved_as()) is not None:
             check_replaces_none(output, self.files())
             check_output(output, overwrite=self.overwrite)
@@ -160,17 +175,18 @@ class Request:
         if self.seed is None:
             if self.not_private:
                 raise InputError(
-                    "--not-private goes with --seed, and without a seed the answer is private; "
-                    "omit it."
+                    "{not_private} goes with {seed}, and without a seed the answer is private",
+                    "omit it",
                 )
             return None
         if not self.not_private:
             raise InputError(
-                f"--seed {self.seed}: whoever knows the seed can undo the noise, so a seeded "
-                "release is not private; add --not-private if this is a test."
+                "whoever knows the seed can undo the noise, so a seeded release is not private",
+                "add {not_private} if this is a test",
+                given={"seed": self.seed},
             )
         if self.seed < 0:
-            raise InputError(f"--seed {self.seed}: must be a whole number, 0 or more.")
+            raise InputError("must be a whole number, 0 or more", given={"seed": self.seed})
         return SeededBits(self.seed)
 
     def told(self, source: Source) -> str | None:

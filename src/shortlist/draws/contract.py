@@ -72,14 +72,17 @@ class Candidates(Reals, Protocol):
 class Noise(Protocol):
     """Independent noise for n items, each a function of a uniform of its own."""
 
+    @abstractmethod
     def interval(self, words: Words) -> tuple[Floats, Floats]:
         """Ends of each noise, given the first 64 bits of its uniform; infinite where it may be."""
 
+    @abstractmethod
     def ball(self, i: int, uniform: arb) -> arb:
         """Noise i, given a ball of its uniform."""
 
-    def quick_upper_bound(self, words: Words) -> Floats | None:
+    def quick_upper_bound(self, words: Words) -> Floats | None:  # noqa: ARG002 - of those that know
         """Upper bounds that take less time than the interval and may be cruder; None if none do."""
+        return None
 
 
 class SharedFactor(Protocol):

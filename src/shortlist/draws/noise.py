@@ -37,7 +37,7 @@ _CHUNK = 15  # as many uniforms of 64 bits have a product that is no subnormal f
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(Noise):
     """Normal noise, each perhaps known to lie on one side of a bound.
 
     Attributes:
@@ -97,12 +97,9 @@ class Normal:
         quantile = -arb(2).sqrt() * (2 * uniform * cap).erfcinv()
         return sign * quantile * arb(self.sd) * arb(self.weight)
 
-    def quick_upper_bound(self, words: Words) -> None:
-        """No bound is known that is much quicker."""
-
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Noise):
     """Laplace noise: the density is exp(-|x| / scale) / (2 scale).
 
     It is scale · ln(2U) where U <= 1/2, and -scale · ln(2(1 - U)) beyond.
@@ -165,7 +162,7 @@ class Laplace:
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(Noise):
     """Exponential noise: the density is exp(-x / scale) / scale for x > 0.
 
     It is -scale · ln(1 - U).
@@ -187,12 +184,9 @@ class Exponential:
 
         return -(1 - uniform).log() * arb(self.scale)
 
-    def quick_upper_bound(self, words: Words) -> None:
-        """No bound is known that is much quicker."""
-
 
 @dataclass(frozen=True)
-class Gumbel:
+class Gumbel(Noise):
     """Gumbel noise: the density is exp(-z - exp(-z)) / scale at x = z · scale.
 
     It is -scale · ln(-ln U). The largest of several independent ones is that of item i with odds
@@ -217,12 +211,9 @@ class Gumbel:
 
         return -(-uniform.log()).log() * arb(self.scale)
 
-    def quick_upper_bound(self, words: Words) -> None:
-        """No bound is known that is much quicker."""
-
 
 @dataclass(frozen=True)
-class Given:
+class Given(Noise):
     """A noise of which the leading bits of each uniform are known already.
 
     Attributes:
@@ -252,12 +243,9 @@ class Given:
         """Noise i, given a ball of what the known bits leave open of its uniform."""
         return self.noise.ball(i, (int(self.leading[i]) + uniform) / 2**self.bits)
 
-    def quick_upper_bound(self, words: Words) -> None:
-        """The interval is for few items."""
-
 
 @dataclass(frozen=True)
-class UniformNoise:
+class UniformNoise(Noise):
     """Noise that is uniform on [-1, 1]: 2U - 1."""
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
@@ -270,9 +258,6 @@ class UniformNoise:
     def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
         """Noise i, given a ball of its uniform."""
         return 2 * uniform - 1
-
-    def quick_upper_bound(self, words: Words) -> None:
-        """The interval itself is quick."""
 
 
 @dataclass(frozen=True)

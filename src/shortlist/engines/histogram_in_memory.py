@@ -46,9 +46,11 @@ class HistogramInMemory(Engine):
         if wants.bound is not None and (promised is None or promised > wants.bound):
             looser = "no bound" if promised is None else str(promised)
             raise InputError(
-                f"mechanism: it needs max_items_per_user={wants.bound}, and of this histogram "
-                f"{looser} is promised; give the bound to sl.counts, if it holds, or take another "
-                "mechanism."
+                "it needs at most {bound} items of each user, and this histogram promises {looser}",
+                "give the bound to {sl.counts}, if it holds, or take another mechanism",
+                given={"mechanism": ...},
+                bound=wants.bound,
+                looser=looser,
             )
 
     @contextmanager

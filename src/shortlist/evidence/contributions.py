@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import UNIT, Draws, Ints
-from shortlist.errors import SPENT, InputError
+from shortlist.errors import InputError
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
 
 __all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions", "unit_weight"]
@@ -48,7 +48,7 @@ class Buckets:
     def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
         """Move each row to its bucket. The codes are not needed any more."""
         if n_users > MOST_USERS:
-            raise InputError(f"too many users: a table may hold about a billion of them. {SPENT}")
+            raise InputError("too many users: a table may hold about a billion of them")
         n_buckets = (n_users >> _SHIFT) + 1
         parts = _parts(len(users))
         counted = _share(

@@ -66,7 +66,7 @@ class Outcomes:
         """
         winners, losers = (_items(of, n_items) for of in (winners, losers))
         if winners.shape != losers.shape or (winners == losers).any():
-            raise InputError("winners and losers: must be as many, and no item against itself.")
+            raise InputError("winners and losers: must be as many, and no item against itself")
         pairs = np.minimum(winners, losers) * n_items + np.maximum(winners, losers)
         known, place = np.unique(pairs, return_inverse=True)
         first, second = np.divmod(known, max(n_items, 1))
@@ -86,5 +86,5 @@ def _items(items: Ints, n_items: int) -> Ints:
     numbers = np.asarray(items)
     whole = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
     if not whole or ((numbers < 0) | (numbers >= n_items)).any():
-        raise InputError("winners and losers: must be whole numbers from 0 to n_items - 1.")
+        raise InputError("winners and losers: must be whole numbers from 0 to n_items - 1")
     return numbers.astype(np.int64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Floats
-from shortlist.errors import InputError, is_whole, written
+from shortlist.errors import InputError, is_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,14 +56,16 @@ def _checked(weights: Floats, edge_probability: float, times: int) -> Floats:
     try:
         each: Floats = np.asarray(weights, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError("weights: must be numbers above 0, one of each item.") from error
+        raise InputError(
+            "must be numbers above 0, one of each item", given={"weights": ...}
+        ) from error
     if each.ndim != 1 or not (np.isfinite(each) & (each > 0)).all():
-        raise InputError("weights: must be numbers above 0, one of each item.")
+        raise InputError("must be numbers above 0, one of each item", given={"weights": ...})
     is_number = isinstance(edge_probability, int | float | np.number)
     if not (is_number and 0 <= edge_probability <= 1):
         raise InputError(
-            f"edge_probability={written(edge_probability)}: must be a number from 0 to 1."
+            "must be a number from 0 to 1", given={"edge_probability": edge_probability}
         )
     if not is_whole(times) or times < 0:
-        raise InputError(f"times={written(times)}: must be a whole number, 0 or more.")
+        raise InputError("must be a whole number, 0 or more", given={"times": times})
     return each

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.errors import InputError, is_whole, written
+from shortlist.errors import InputError, is_whole
 from shortlist.evidence import Outcomes
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ def outcomes_of(games: pl.DataFrame, n_items: int) -> Outcomes:
     """
     if not {"winner", "loser"} <= set(map(str, getattr(games, "columns", ()))):
         raise InputError(
-            f"games={written(games)}: must be a table with the columns winner and loser."
+            "must be a table with the columns winner and loser", given={"games": games}
         )
     winners, losers = (np.asarray(games[name]) for name in ("winner", "loser"))
     if not is_whole(n_items) or n_items < 0:
-        raise InputError(f"n_items={written(n_items)}: must be a whole number, 0 or more.")
+        raise InputError("must be a whole number, 0 or more", given={"n_items": n_items})
     return Outcomes.of_rows(winners, losers, n_items)
 
 
@@ -44,6 +44,7 @@ def require_outcomes(outcomes: object) -> None:
     """Refuse what is not counted by pair."""
     if not isinstance(outcomes, Outcomes):
         raise InputError(
-            f"outcomes={written(outcomes)}: must be comparisons by pair; of a table with the "
-            "columns winner and loser, outcomes_of makes them."
+            "must be comparisons by pair",
+            "of a table with the columns winner and loser, outcomes_of makes them",
+            given={"outcomes": outcomes},
         )

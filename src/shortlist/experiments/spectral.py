@@ -42,14 +42,14 @@ def spectral_scores(outcomes: Outcomes) -> Floats:
     """
     require_outcomes(outcomes)
     if not is_connected(outcomes):
-        raise InputError("no chain of comparisons links some of the items with the others.")
+        raise InputError("no chain of comparisons links some of the items with the others")
     walk = Walk.of(outcomes, _degree(outcomes, None))
     tolerance = 4 * walk.rounding
     whole = walk.stationary(tolerance=tolerance, steps=_STEPS)
     if walk.residual(whole) > tolerance:
         whole = on_grid(_solved(walk))
         if walk.residual(whole) > tolerance:
-            raise InputError("no shares were found that one step changes so little.")
+            raise InputError("no shares were found that one step changes so little")
     return whole.astype(np.float64) * GRID
 
 
@@ -99,7 +99,10 @@ def _degree(outcomes: Outcomes, degree: int | None) -> int:
     most = max(int(outcomes.degrees.max(initial=0)), 1)
     if degree is not None and degree < most:
         raise InputError(
-            f"degree={degree}: an item was compared with {most} others; give {most} or more."
+            "an item was compared with {most} others",
+            "give {most} or more",
+            given={"degree": degree},
+            most=most,
         )
     return most if degree is None else degree
 
@@ -137,10 +140,16 @@ def _distributions(transitions: Floats) -> Floats:
     try:
         rows: Floats = np.require(transitions, np.float64, ["C", "W"])
     except (TypeError, ValueError) as error:
-        raise InputError("transitions: must be a matrix of numbers.") from error
+        raise InputError("must be a matrix of numbers", given={"transitions": ...}) from error
     if rows.ndim != 2 or rows.shape[0] != rows.shape[1]:
-        raise InputError(f"transitions: must be a square matrix, and its shape is {rows.shape}.")
+        raise InputError(
+            "must be a square matrix, and its shape is {shape}",
+            given={"transitions": ...},
+            shape=rows.shape,
+        )
     sums = rows.sum(axis=1)
     if not ((rows >= 0).all() and (np.abs(sums - 1) <= _WHOLE).all()):  # nor NaN
-        raise InputError("transitions: each row must be 0 or more everywhere, and sum to 1.")
+        raise InputError(
+            "each row must be 0 or more everywhere, and sum to 1", given={"transitions": ...}
+        )
     return rows

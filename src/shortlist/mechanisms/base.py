@@ -129,8 +129,9 @@ class Mechanism(ABC):
         checked(self)
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}: no noise can be calibrated to "
-                "these; epsilon from 1e-6 to 100 with delta from 1e-20 are always within reach."
+                "no noise can be calibrated to these",
+                "{epsilon} from 1e-6 to 100 with {delta} from 1e-20 are always within reach",
+                given={"epsilon": self.epsilon, "delta": self.delta},
             )
 
     def _can_be_calibrated(self) -> bool:
@@ -230,7 +231,13 @@ def require_few_comparisons(
 def _require_tight(name: str, bound: int | None, most: int | None) -> None:
     if most is not None and (bound is None or bound > most):
         looser = "not bounded" if bound is None else f"bounded at {bound}, which is looser"
-        raise InputError(f"{name}={most}: the evidence is {looser}; bound it at {most}.")
+        raise InputError(
+            "the evidence is {looser}",
+            "bound it at {most}",
+            given={name: most},
+            looser=looser,
+            most=most,
+        )
 
 
 def counted(n: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
+from shortlist.limits import MOST
 from shortlist.mechanisms.base import (
     AuditHints,
     Mechanism,
@@ -25,7 +26,7 @@ from shortlist.mechanisms.base import (
     require_bounded,
 )
 from shortlist.mechanisms.peeling import first, odds, picks
-from shortlist.parameters import MOST, DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 
@@ -82,7 +83,8 @@ class LimitedDomain(Mechanism):
         super().__post_init__()
         if self.k_bar is not None and self.k_bar < self.k:
             raise InputError(
-                f"k_bar={self.k_bar}: must be at least k={self.k}, or None for the default."
+                "must be at least {k=}, or None for the default",
+                given={"k": self.k, "k_bar": self.k_bar},
             )
 
     @cached_property

@@ -16,7 +16,7 @@ from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
-from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Gaussian, round_up
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
@@ -58,7 +58,7 @@ class PolicyGaussian(Mechanism):
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     max_items_per_user: Whole
     threshold_share: Share = 0.5
     alpha: Whole = 3
@@ -72,8 +72,10 @@ class PolicyGaussian(Mechanism):
         super().__post_init__()
         if self.max_items_per_user > MOST_ITEMS:
             raise InputError(
-                f"max_items_per_user={self.max_items_per_user}: must be at most {MOST_ITEMS} for "
-                f"{type(self).__name__}."
+                "must be at most {most} for {kind}",
+                given={"max_items_per_user": self.max_items_per_user},
+                most=MOST_ITEMS,
+                kind=type(self),
             )
 
     @cached_property
@@ -102,8 +104,8 @@ class PolicyGaussian(Mechanism):
         drift = self.grid.drift(self.max_items_per_user)
         if drift > _MOST_DRIFT:
             raise InputError(
-                f"epsilon={self.epsilon!r}, max_items_per_user={self.max_items_per_user}: weights "
-                "large enough for this noise are too coarse for so many items of a user."
+                "weights large enough for this noise are too coarse for so many items of a user",
+                given={"epsilon": self.epsilon, "max_items_per_user": self.max_items_per_user},
             )
         return round_up(1 + Fraction(drift))
 

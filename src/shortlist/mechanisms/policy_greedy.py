@@ -15,7 +15,7 @@ from shortlist.draws.reals import LaplaceCDF
 from shortlist.evidence.contributions import MOST_USERS, Contributions
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
-from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate
 from shortlist.questions import Domain, Question
 
@@ -53,7 +53,7 @@ class PolicyGreedy(Mechanism):
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     alpha: Whole = 3
 
     question: ClassVar[type[Question]] = Domain

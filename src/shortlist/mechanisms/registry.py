@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from inspect import isabstract
 from typing import TYPE_CHECKING, Any
 
 from shortlist import mechanisms
-from shortlist.errors import InputError, nearest, shown, written
+from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["every_mechanism", "kebab", "kind_and_options", "mechanism_named", "mechanism_names"]
 
 
-def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]]:
+def kind_and_options(
+    mechanism: object, usable: Iterable[type[Mechanism]]
+) -> tuple[type[Mechanism], dict[str, Any]]:
     """The class, and the options that a partial gives it.
+
+    Args:
+        mechanism: As the caller gave it.
+        usable: What could be given instead, for messages.
 
     Raises:
         InputError: It is no class of a mechanism, or of one that does not select.
@@ -29,21 +36,25 @@ def kind_and_options(mechanism: object) -> tuple[type[Mechanism], dict[str, Any]
         kind, options = mechanism.func, mechanism.keywords
     if isinstance(kind, type) and issubclass(kind, NoisyCounts):
         raise InputError(
-            f"mechanism={kind.__name__}: it goes with a mechanism that selects; give that one, or "
-            "none, and count_share to the question."
+            "it goes with a mechanism that selects",
+            "give that one, or none, and {count_share} to the question",
+            given={"mechanism": kind},
         )
     if isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind):
         return kind, options
     if isinstance(mechanism, Mechanism):
-        name = type(mechanism).__name__
         raise InputError(
-            f"mechanism={name}(...): give the class {name}, or functools.partial({name}, ...) of "
-            "it with its own options; the question supplies k, epsilon, delta and bounds."
+            "give the class {kind}, or functools.partial({kind}, ...) of it with its own options",
+            "the question supplies k, epsilon, delta and bounds",
+            given={"mechanism": Words("{kind}(...)", kind=type(mechanism))},
+            kind=type(mechanism),
         )
-    names = ", ".join(kind.__name__ for kind in every_mechanism())
+    names = ", ".join(kind.__name__ for kind in usable)
     raise InputError(
-        f"mechanism={written(mechanism)}: must be a class of shortlist.mechanisms ({names}), or a "
-        "functools.partial of one with its options by keyword."
+        "must be a class of shortlist.mechanisms that answers this ({names}), or a "
+        "functools.partial of one with its options by keyword",
+        given={"mechanism": mechanism},
+        names=names,
     )
 
 
@@ -52,12 +63,20 @@ def mechanism_names() -> list[str]:
 
     Those of other packages come last: their entry points of the group "shortlist.mechanisms".
     """
-    ours = [kebab(kind) for kind in every_mechanism()]
+    return _names_of(every_mechanism())
+
+
+def _names_of(kinds: Iterable[type[Mechanism]]) -> list[str]:
+    ours = [kebab(kind) for kind in kinds]
     return [*ours, *sorted({point.name for point in _entry_points()} - set(ours))]
 
 
-def mechanism_named(name: str) -> type[Mechanism]:
+def mechanism_named(name: str, usable: Iterable[type[Mechanism]] | None = None) -> type[Mechanism]:
     """The mechanism of that kebab-case name; one of another package is loaded now.
+
+    Args:
+        name: As the caller wrote it.
+        usable: Those of this package that a refusal is to list; all, if None.
 
     Raises:
         InputError: There is none, or what another package gives by that name is none.
@@ -67,10 +86,13 @@ def mechanism_named(name: str) -> type[Mechanism]:
             return kind
     if points := [point for point in _entry_points() if point.name == name]:
         return _loaded(name, points)
-    names = mechanism_names()
+    names = _names_of(every_mechanism() if usable is None else usable)
     raise InputError(
-        f'mechanism "{shown(name)}" is not known; there are {", ".join(names)}.'
-        f"{nearest(name, names)}"
+        "{mechanism=} is not known",
+        "there are {listed}.{hint}",
+        given={"mechanism": in_quotes(name)},
+        listed=", ".join(names),
+        hint=nearest(name, names),
     )
 
 
@@ -84,20 +106,27 @@ def _loaded(name: str, points: list[EntryPoint]) -> type[Mechanism]:
     places = sorted({point.value for point in points})
     if len(places) > 1:
         raise InputError(
-            f'mechanism "{name}": several packages have one of that name ({", ".join(places)}); '
-            "uninstall all but one."
+            "several packages have one of that name ({listed})",
+            "uninstall all but one",
+            given={"mechanism": in_quotes(name)},
+            listed=", ".join(places),
         )
     try:
         kind = points[0].load()
     except Exception as error:
         raise InputError(
-            f'mechanism "{name}": its package failed to load {places[0]} '
-            f"({type(error).__name__}); fix or uninstall it."
+            "its package failed to load {place} ({kind})",
+            "fix or uninstall it",
+            given={"mechanism": in_quotes(name)},
+            place=places[0],
+            kind=type(error),
         ) from error
     if not (isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind)):
         raise InputError(
-            f'mechanism "{name}": {places[0]} of its package is not a class of a mechanism; fix or '
-            "uninstall it."
+            "{place} of its package is not a class of a mechanism",
+            "fix or uninstall it",
+            given={"mechanism": in_quotes(name)},
+            place=places[0],
         )
     return kind
 

@@ -12,12 +12,13 @@ import numpy as np
 from shortlist.algorithms.random_walk import GRID, Walk, is_connected
 from shortlist.draws import Draws, Ints
 from shortlist.draws.noise import Laplace
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.evidence import Outcomes, Wants
 from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
     best_are_named,
+    counted,
     require_few_comparisons,
     score_digits,
 )
@@ -185,8 +186,10 @@ class SpectralRanking(Mechanism):
         degree = most if self.degree is None else self.degree
         if degree < most:
             raise InputError(
-                f"degree={degree}: an item was compared with {most} others; give {most} or more, "
-                "or leave it out."
+                "an item was compared with {most} others",
+                "give {most} or more, or omit it",
+                given={"degree": degree},
+                most=most,
             )
         complete = len(evidence.first) == evidence.n_items * (evidence.n_items - 1) // 2
         self._require_links(evidence, complete=complete)
@@ -201,30 +204,39 @@ class SpectralRanking(Mechanism):
         alone = 0 if n_items <= 1 else int(np.count_nonzero(evidence.degrees == 0))
         if alone:
             raise InputError(
-                f"mechanism=SpectralRanking: {alone} of {n_items} public items "
-                f"{'was' if alone == 1 else 'were'} compared with no other{self._counted}; leave "
-                "such items out of public_items, or leave mechanism out."
+                "{alone} of {n_items} public items {were} compared with no other{counted}",
+                "leave such items out of {public_items}, or omit {mechanism}",
+                alone=alone,
+                n_items=n_items,
+                given={"mechanism": SpectralRanking},
+                were="was" if alone == 1 else "were",
+                counted=self._counted,
             )
         if not is_connected(evidence):
             raise InputError(
-                "mechanism=SpectralRanking: no chain of comparisons links some of the items with "
-                f"the others, so that nothing ranks them together{self._counted}; rank each part "
-                "by itself, or leave mechanism out."
+                "no chain of comparisons links some of the items with the others, so that nothing "
+                "ranks them together{counted}",
+                "rank each part by itself, or omit {mechanism}",
+                given={"mechanism": SpectralRanking},
+                counted=self._counted,
             )
         if self.contraction is None and not complete:
             raise InputError(
-                f"mechanism=SpectralRanking: not every pair of items was compared{self._counted}; "
-                "give its option contraction, with which fewer outcomes are protected, or leave "
-                "mechanism out: the default protects all."
+                "not every pair of items was compared{counted}",
+                "give its option {contraction}, with which fewer outcomes are protected, or omit "
+                "{mechanism}: the default protects all",
+                given={"mechanism": SpectralRanking},
+                counted=self._counted,
             )
 
     @property
-    def _counted(self) -> str:
+    def _counted(self) -> Words:
         """That of a user not all may count, which can leave items or pairs without any."""
         c = self.max_comparisons_per_user
         if c is None:
-            return ""
-        return (
-            f", of at most {c} comparison{'s' * (c != 1)} of each user, drawn at random, which a "
-            "larger max_comparisons_per_user may fix"
+            return Words("")
+        return Words(
+            ", of at most {comparisons} of each user, drawn at random, which a larger "
+            "{max_comparisons_per_user} may fix",
+            comparisons=counted(c, "comparison"),
         )

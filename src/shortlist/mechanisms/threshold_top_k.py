@@ -87,8 +87,10 @@ class ThresholdTopK(Mechanism):
         super().__post_init__()
         if self.delta > 0 and self.noise is not AddedNoise.GUMBEL:
             raise InputError(
-                f"delta={self.delta!r}: {self.noise.value} noise makes no use of a delta; give "
-                "delta=0, or take AddedNoise.GUMBEL, which needs less noise for it."
+                "{noise} noise makes no use of a delta",
+                "give {delta=0}, or take AddedNoise.GUMBEL, which needs less noise for it",
+                given={"delta": self.delta},
+                noise=self.noise.value,
             )
 
     @cached_property

@@ -20,7 +20,7 @@ from shortlist.mechanisms.base import (
     require_bounded,
     score_digits,
 )
-from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Gaussian
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
@@ -56,7 +56,7 @@ class WeightedGaussian(Mechanism):
     """
 
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfDomain
     max_items_per_user: Whole
     threshold_share: Share = 0.5
 

@@ -52,7 +52,7 @@ def largest(
     while not fits(good):
         good /= 2
         if good < _LEAST:
-            raise InputError(f"epsilon={epsilon!r}, delta={delta!r}: too small to be reached.")
+            raise InputError("too small to be reached", given={"epsilon": epsilon, "delta": delta})
     bad = good
     while fits(bad):
         good, bad = bad, 2 * bad
@@ -134,7 +134,9 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
         rounding = (weight + abs(noise)) * 2.0**-50
         best, first = max(best, weight + noise + rounding), last + 1
     if abs(best) > _REACHABLE or sigma > _REACHABLE:
-        raise InputError(f"sigma={sigma!r}: nothing could reach a threshold of {best:.3g}.")
+        raise InputError(
+            "nothing could reach a threshold of {best}", given={"sigma": sigma}, best=f"{best:.3g}"
+        )
     return best
 
 
@@ -237,7 +239,11 @@ def cube_noise_scale(*, epsilon: float, spread: float = 1.0) -> float:
 
 def _drawable(scale: float, epsilon: float) -> float:
     if not _SCALES[0] < scale < _SCALES[1]:
-        raise InputError(f"epsilon={epsilon!r}: noise of scale {scale:.3g} cannot be drawn.")
+        raise InputError(
+            "noise of scale {scale} cannot be drawn",
+            given={"epsilon": epsilon},
+            scale=f"{scale:.3g}",
+        )
     return scale
 
 
@@ -245,9 +251,11 @@ def require_one_shot_delta(epsilon: float, delta: float) -> None:
     """Refuse a delta with which one-shot Laplace noise has no theorem."""
     if delta > 0 and not (epsilon <= 0.2 and delta <= 0.05):
         raise InputError(
-            f"epsilon={epsilon!r}, delta={delta!r}: with a delta, one-shot Laplace noise is proved "
-            "private for epsilon up to 0.2 and delta up to 0.05 only; give delta=0, or take "
-            "Peeling or JointOrPeel, which make use of a delta at any epsilon."
+            "with a delta, one-shot Laplace noise is proved private for epsilon up to 0.2 and "
+            "delta up to 0.05 only",
+            "give {delta=0}, or take {Peeling} or {JointOrPeel}, which make use of a delta at any "
+            "epsilon",
+            given={"epsilon": epsilon, "delta": delta},
         )
 
 

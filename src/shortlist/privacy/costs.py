@@ -42,7 +42,7 @@ class Cost(ABC):
     def __init__(self, **parameters: float) -> None:
         for name, value in parameters.items():
             if not (isinstance(value, int | float) and 0 <= value < math.inf):
-                raise InputError(f"{name}={written(value)}: must be a finite number, 0 or more.")
+                raise InputError("must be a finite number, 0 or more", given={name: value})
         object.__setattr__(self, "_parameters", {k: float(v) for k, v in parameters.items()})
 
     def parameters(self) -> dict[str, float]:
@@ -74,7 +74,7 @@ class Cost(ABC):
         Infinite where `delta` is less than the cost needs whatever the epsilon.
         """
         if not 0 <= delta < 1:
-            raise InputError(f"delta={written(delta)}: must lie in [0, 1).")
+            raise InputError("must lie in [0, 1)", given={"delta": delta})
         if self.delta(0.0) <= delta:
             return 0.0
         high = 1.0
@@ -93,7 +93,8 @@ class Cost(ABC):
     def __mul__(self, times: int) -> Self:
         if not (isinstance(times, int) and times >= 0):
             raise InputError(
-                f"a cost times {written(times)}: the factor must be a whole number >= 0."
+                "a cost times {factor}: the factor must be a whole number, 0 or more",
+                factor=written(times),
             )
         scaled = {k: round_up(Fraction(v) * times) for k, v in self._parameters.items()}
         return type(self)(**scaled)
@@ -475,4 +476,4 @@ def _alternatives(cost: Pure | Either) -> tuple[Pure, ...]:
 
 def _require_epsilon(epsilon: float) -> None:
     if not 0 <= epsilon < math.inf:
-        raise InputError(f"epsilon={written(epsilon)}: must be a finite number, 0 or more.")
+        raise InputError("must be a finite number, 0 or more", given={"epsilon": epsilon})

@@ -48,9 +48,13 @@ class Guarantee:
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise InputError(
-                    f"{name}: one guarantee says {mine!r} and the other {theirs!r}, so that "
-                    "together they promise nothing to either; add up guarantees of one kind. If "
-                    "both mean the same, add their costs, as in a.cost + b.cost."
+                    "{field}: one guarantee says {mine} and the other {theirs}, so that together "
+                    "they promise nothing to either",
+                    "add up guarantees of one kind. If both mean the same, add their costs, as in "
+                    "a.cost + b.cost",
+                    field=name,
+                    mine=repr(mine),
+                    theirs=repr(theirs),
                 )
         return replace(
             self,

@@ -21,6 +21,7 @@ class Domain(Question):
         """Refuse to discover what everybody knows."""
         if items_are_public:
             raise InputError(
-                "public_items: everybody knows these items, so there is no domain to discover; "
-                "ask for top_k or hitting_set, or leave public_items out."
+                "everybody knows these items, so there is no domain to discover",
+                "ask for {top_k} or {hitting_set}, or omit {public_items}",
+                given={"public_items": ...},
             )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist._version import __version__
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words, written
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
@@ -52,12 +52,13 @@ def load(path: str | os.PathLike[str]) -> Release:
     True
     """
     require_threads()
-    given = os.fspath(path)
+    given = written(os.fspath(path))
     reader = _READERS.get(Path(path).suffix.lower())
     if reader is None:
         raise InputError(
-            f"cannot load {given!r}: a whole release is in a .json or .parquet file; .csv and .md "
-            "files have no types, and .csv has no guarantee either."
+            "cannot load {path!}: a whole release is in a .json or .parquet file",
+            ".csv and .md files have no types, and .csv has no guarantee either",
+            given={"path": Words("{path}", path=given)},
         )
     try:
         return reader(Path(path))
@@ -66,20 +67,24 @@ def load(path: str | os.PathLike[str]) -> Release:
     except InputError as error:
         problem = str(error)
     except Exception:  # noqa: BLE001 - whatever a library finds wrong with a file
-        problem = "it is no whole release: it is damaged, or was changed by hand."
-    raise InputError(f"cannot load {given!r}: {problem}")
+        problem = "it is not a whole release: it is damaged, or was changed by hand."
+    raise InputError(
+        "cannot load {path!}: {problem}",
+        given={"path": Words("{path}", path=given)},
+        problem=problem,
+    )
 
 
 def _from_json(path: Path) -> Release:
     try:
         whole = json.loads(path.read_bytes())
     except ValueError:
-        raise InputError("it is not JSON.") from None
+        raise InputError("it is not JSON") from None
     about = _known(whole)
     columns, records = about["columns"], whole["items"]
     names = [columns["rank"], *columns["items"], *([columns["score"]] if columns["score"] else [])]
     if any(list(record) != names for record in records):
-        raise InputError("its items have other columns than it says.")
+        raise InputError("its items have other columns than it says")
     items = [
         values([record[name] for record in records], type_named(columns["types"][name])).alias(name)
         for name in columns["items"]
@@ -94,14 +99,14 @@ def _from_parquet(path: Path) -> Release:
     try:
         metadata = pl.read_parquet_metadata(path)
     except Exception:  # noqa: BLE001 - as above
-        raise InputError("it is not a Parquet file.") from None
+        raise InputError("it is not a Parquet file") from None
     about = _known(json.loads(metadata.get(METADATA, "null")))
     frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
     columns = about["columns"]
     items = [frame[name] for name in columns["items"]]
     for column in items:
         if column.dtype != type_named(columns["types"][column.name]):
-            raise InputError("its columns have other types than it says.")
+            raise InputError("its columns have other types than it says")
     ranks = frame[columns["rank"]].to_list()
     return _release(about, ranks, items, _scores(about, frame.iter_rows(named=True)))
 
@@ -112,17 +117,23 @@ _READERS: dict[str, Callable[[Path], Release]] = {".json": _from_json, ".parquet
 def _known(about: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the file holds
     """What a file says of its release, if it is one of a version that is known here."""
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise InputError("it is no release that shortlist saved.")
+        raise InputError("it is not a release that shortlist saved")
     version = about.get("version")
     if not isinstance(version, int) or version < VERSION:
         raise InputError(
-            f"it was saved in version {version} of the format, which did not say the types of its "
-            "columns; read it as plain data."
+            "it was saved in version {version} of the format, which did not say the types of its "
+            "columns",
+            "read it as plain data",
+            version=version,
         )
     if version > VERSION:
         raise InputError(
-            f"it was saved in version {version} of the format, by shortlist {about.get('library')};"
-            f" this is shortlist {__version__}, which knows version {VERSION}. Install a newer one."
+            "it was saved in version {version} of the format, by shortlist {theirs}",
+            "this is shortlist {ours}, which knows version {known}. Install a newer one",
+            version=version,
+            theirs=about.get("library"),
+            ours=__version__,
+            known=VERSION,
         )
     return about
 
@@ -144,7 +155,7 @@ def _release(
     import polars as pl
 
     if ranks != list(range(1, len(ranks) + 1)):
-        raise InputError("its ranks are not 1, 2, 3 and so on.")
+        raise InputError("its ranks are not 1, 2, 3 and so on")
     mechanism = about["mechanism"]
     parameters = _of(dict, _number(mechanism["parameters"]))
     return Release(
@@ -180,10 +191,10 @@ def _cost(name: str, parameters: dict[str, float]) -> Cost:
         "ZCDP": privacy.ZCDP,
     }
     if name not in kinds:
-        raise InputError(f"its cost is of a kind that is not known here, {name}.")
+        raise InputError("its cost is of a kind that is not known here, {kind}", kind=name)
     cost = kinds[name](**parameters)
     if cost.parameters() != parameters:
-        raise InputError("its cost is not made of the numbers that it says.")
+        raise InputError("its cost is not made of the numbers that it says")
     return cost
 
 

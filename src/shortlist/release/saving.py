@@ -8,10 +8,13 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError, Words, written
 from shortlist.release.formats import SUFFIXES
 
 __all__ = ["check_output", "check_replaces_none", "write_whole"]
+
+_NO_PATH = "no such path can exist"
+_Problem = tuple[Words, Words | None]  # the rule, and the remedy
 
 
 def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -36,9 +39,9 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     try:
         problem = _suffix_problem(Path(path)) or _place_problem(_target(path), overwrite)
     except (OSError, ValueError) as error:  # a ValueError: a null character in the path
-        problem = f"{getattr(error, 'strerror', None) or 'no such path can exist'}."
+        problem = Words("{why}", why=getattr(error, "strerror", None) or _NO_PATH), None
     if problem:
-        raise InputError(f"cannot write {written(os.fspath(path))}: {problem}")
+        raise _refusal(path, *problem)
 
 
 def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> None:
@@ -54,10 +57,20 @@ def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> 
     for given in inputs:
         files = [given] if os.path.exists(given) else glob.glob(given, recursive=True)  # noqa: PTH110, PTH207 - as they are read
         if any(_are_same(path, file) for file in files):
-            raise InputError(
-                f"cannot write {written(os.fspath(path))}: it is a file to be read; give another "
-                "name."
-            )
+            raise _refusal(path, Words("it is a file to be read"), Words("give another name"))
+
+
+def _refusal(path: str | os.PathLike[str], rule: Words, remedy: Words | None) -> InputError:
+    given = Words("{path}", path=written(os.fspath(path)))
+    if remedy is None:
+        return InputError("cannot write {path!}: {rule}", given={"path": given}, rule=rule)
+    return InputError(
+        "cannot write {path!}: {rule}",
+        "{remedy}",
+        given={"path": given},
+        rule=rule,
+        remedy=remedy,
+    )
 
 
 def _are_same(one: str | os.PathLike[str], other: str) -> bool:
@@ -97,29 +110,37 @@ def _temporary(folder: Path) -> Path:
     return folder / f".shortlist-{os.urandom(8).hex()}.tmp"
 
 
-def _suffix_problem(path: Path) -> str:
+def _suffix_problem(path: Path) -> _Problem | None:
     if path.suffix.lower() in SUFFIXES:
-        return ""
-    return f"its name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
+        return None
+    rule = Words(
+        "its name must end in {others} or {last}",
+        others=", ".join(SUFFIXES[:-1]),
+        last=SUFFIXES[-1],
+    )
+    return rule, None
 
 
-def _place_problem(target: Path, overwrite: bool) -> str:  # noqa: FBT001 - as the caller's
+def _place_problem(target: Path, overwrite: bool) -> _Problem | None:  # noqa: FBT001 - as the caller's
     """What forbids to write `target`, found by trying; the system's own reasons are raised."""
     if not target.parent.is_dir():
-        return "the folder does not exist; create it first."
+        return Words("the folder does not exist"), Words("create it first")
     try:
         kind = target.stat().st_mode
     except FileNotFoundError:
         pass
     else:
         if not stat.S_ISREG(kind):
-            return "it exists and is not a file; choose another name."
+            return Words("it exists and is not a file"), Words("choose another name")
         if not overwrite:
-            return "it exists, and may hold an answer; give another name, or overwrite=True."
+            return (
+                Words("it exists, and may hold an answer"),
+                Words("give another name, or {overwrite=True}"),
+            )
         target.open("r+b").close()
     temporary = _temporary(target.parent)
     try:
         temporary.open("xb").close()
     finally:
         temporary.unlink(missing_ok=True)
-    return ""
+    return None

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from shortlist.engines import Engine
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.plan import Budget, Plan, require_enough
-from shortlist.planning import mechanism_for
+from shortlist.planning import answering_mechanisms, mechanism_for
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
 from shortlist.questions import Question
@@ -51,8 +51,9 @@ class Source(StaysHere):
         self._bounds = {} if bounds is None else dict(bounds)
         if budget is not None and not callable(getattr(budget, "charge", None)):
             raise InputError(
-                f"budget={written(budget)}: must have a method charge(plan), which refuses by "
-                "raising an error; leave it out to charge nothing."
+                "must have a method charge(plan), which refuses by raising an error",
+                "omit it to charge nothing",
+                given={"budget": budget},
             )
         self._budget = budget
 
@@ -82,8 +83,8 @@ class Source(StaysHere):
         """
         if not isinstance(question, Question):
             raise InputError(
-                f"question={written(question)}: must be a question, such as shortlist.TopK(20) or "
-                "shortlist.Domain()."
+                "must be a question, such as shortlist.TopK(20) or shortlist.Domain()",
+                given={"question": question},
             )
         chosen = mechanism_for(
             question,
@@ -101,6 +102,10 @@ class Source(StaysHere):
             engine=self._engine,
             budget=self._budget,
         )
+
+    def mechanisms_for(self, question: Question) -> list[type[Mechanism]]:
+        """The mechanisms that can answer a question from this source."""
+        return list(answering_mechanisms(question, self._engine))
 
     def _guarantee(self, mechanism: Mechanism) -> Guarantee:
         return Guarantee(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
-from shortlist.errors import InputError, shown, written
+from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import Outcomes
 from shortlist.mechanisms.base import Mechanism
 from shortlist.parameters import require_count
@@ -73,8 +73,10 @@ def comparisons(
     require_bound(user, max_comparisons_per_user)
     if public_items is None:
         raise InputError(
-            "public_items=None: which items are compared would say something about the rows; give "
-            "a list of items that everybody knows, or sl.IN_TABLE if those of the table are known."
+            "which items are compared would say something about the rows",
+            "give a list of items that everybody knows, or {sl.IN_TABLE} if those of the table are "
+            "known",
+            given={"public_items": None},
         )
     table = open_comparisons(data, winner=winner, loser=loser, user=user, separator=separator)
     public: pl.DataFrame | InTable = IN_TABLE
@@ -96,21 +98,19 @@ def require_bound(user: object, max_comparisons_per_user: object) -> None:
     bound = max_comparisons_per_user
     if user is not None and bound is None:
         raise InputError(
-            f"user={_quoted(user)}: all comparisons of a user are protected together, so their "
-            "number must be bounded; give max_comparisons_per_user, such as 10, or leave user out "
-            "to protect each comparison by itself."
+            "all comparisons of a user are protected together, so their number must be bounded",
+            "give {max_comparisons_per_user}, such as 10, or omit {user} to protect each "
+            "comparison by itself",
+            given={"user": in_quotes(user)},
         )
     if user is None and bound is not None:
         raise InputError(
-            f"max_comparisons_per_user={written(bound)}: it bounds the comparisons of each user; "
-            "give user, the column of users, or leave the bound out."
+            "it bounds the comparisons of each user",
+            "give {user}, the column of users, or omit the bound",
+            given={"max_comparisons_per_user": bound},
         )
     if bound is not None:
         require_count("max_comparisons_per_user", bound)  # type: ignore[arg-type]  # checked there
-
-
-def _quoted(name: object) -> str:
-    return f'"{shown(name)}"' if isinstance(name, str) else written(name)
 
 
 class Comparisons(Source):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import Domain, HittingSet, TopK
@@ -23,6 +23,9 @@ __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
 
 MAX_ITEMS_PER_USER = 100
 """The most items of one user that count for discovery, if nothing else is asked for."""
+
+
+_ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
 
 
 def pairs(
@@ -76,9 +79,9 @@ def pairs(
     require_count("max_items_per_user", max_items_per_user)
     if public_items is IN_TABLE:
         raise InputError(
-            "public_items=IN_TABLE: in rows of users and items, one more user can add an item, so "
-            "that the items of the table are not public; give a list of items, or leave "
-            "public_items out."
+            "{public_items=IN_TABLE}: in rows of users and items, one more user can add an item, "
+            "so that the items of the table are not public",
+            "give a list of items, or omit {public_items}",
         )
     table = open_table(data, user=user, items=item, separator=separator)
     public = None
@@ -87,7 +90,7 @@ def pairs(
             public_items,
             table.items,
             table=table.parts,
-            otherwise="give a list that holds what everybody knows, or leave public_items out.",
+            otherwise=_ANOTHER_LIST,
             separator=separator,
         )
     return Pairs(table, user, int(max_items_per_user), public, budget)

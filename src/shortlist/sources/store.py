@@ -5,7 +5,7 @@ from __future__ import annotations
 from shortlist import stores
 from shortlist.bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError
 from shortlist.plan import Budget
 from shortlist.questions import TopK
 from shortlist.release import Release
@@ -53,22 +53,22 @@ def store(
     """
     names = {"table": table, "item": item, "count": count}
     if isinstance(url_or_store, stores.ScoreStore):
-        given = [f"{name}={written(value)}" for name, value in names.items() if value is not None]
-        if given:
-            raise InputError(f"{given[0]}: goes with a URL, and the store has its own.")
+        for name, value in names.items():
+            if value is not None:
+                raise InputError("goes with a URL, and the store has its own", given={name: value})
         return Store(url_or_store, budget)
     if not isinstance(url_or_store, str):
         raise InputError(
-            f"store: {written(url_or_store)} is neither a URL, such as sqlite:///items.db, nor a "
-            "store of shortlist.stores."
+            "is neither a URL, such as sqlite:///items.db, nor a store of shortlist.stores",
+            given={"url_or_store": url_or_store},
         )
     try:
         return Store(open_store(url_or_store, **names), budget)  # type: ignore[arg-type]  # checked there
     except InputError as error:
-        message = str(error)
+        refused = error.with_traceback(None)
     # The frames of the other trace hold the URL, which whoever prints their variables would show.
     del url_or_store
-    raise InputError(message)
+    raise refused
 
 
 class Store(Source):

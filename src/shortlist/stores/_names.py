@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from shortlist.errors import InputError, nearest, shown, written
+from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
 
 __all__ = ["Names", "quoted"]
 
@@ -30,27 +30,30 @@ class Names:
             _require_name(field.name, getattr(self, field.name))
         if self.item == self.count:
             raise InputError(
-                f'item="{shown(self.item)}" and count="{shown(self.count)}" are the same '
-                "column; name two different ones."
+                "{item=} and {count=} are the same column",
+                "name two different ones",
+                given={"item": in_quotes(self.item), "count": in_quotes(self.count)},
             )
 
     def __str__(self) -> str:
         return f'{self.origin}, item="{shown(self.item)}", count="{shown(self.count)}"'
 
     @property
-    def origin(self) -> str:
+    def origin(self) -> Words:
         """The table, in a message."""
-        return f'table="{shown(self.table)}"'
+        return named("table", self.table)
 
     @property
-    def items(self) -> str:
+    def items(self) -> Words:
         """The table and its column of items, in a message."""
-        return f'{self.origin}: item="{shown(self.item)}"'
+        return Words("{origin}: {item=}", origin=self.origin, given={"item": in_quotes(self.item)})
 
     @property
-    def counts(self) -> str:
+    def counts(self) -> Words:
         """The table and its column of counts, in a message."""
-        return f'{self.origin}: count="{shown(self.count)}"'
+        return Words(
+            "{origin}: {count=}", origin=self.origin, given={"count": in_quotes(self.count)}
+        )
 
     def require_columns(self, columns: Iterable[str]) -> None:
         """Refuse the first name that is not among the columns of the table."""
@@ -60,8 +63,13 @@ class Names:
                 listed = ", ".join(f'"{shown(column)}"' for column in names[:_LISTED])
                 more = ", …" if len(names) > _LISTED else ""
                 raise InputError(
-                    f'{self.origin}: {role}="{shown(name)}" is not a column. The columns are '
-                    f"{listed}{more}.{nearest(name, names)}"
+                    "{origin}: {named} is not a column",
+                    "The columns are {listed}{more}.{hint}",
+                    origin=self.origin,
+                    named=named(role, name),
+                    listed=listed,
+                    more=more,
+                    hint=nearest(name, names),
                 )
 
 
@@ -77,10 +85,12 @@ def quoted(name: str) -> str:
 def _require_name(argument: str, name: object) -> None:
     """Refuse what cannot be a name; what is no text is not quoted, for it may be data."""
     if not isinstance(name, str):
-        raise InputError(f"{argument}={written(name)}: must be its name, a string.")
+        raise InputError("must be its name, a string", given={argument: name})
     try:
         name.encode()
     except UnicodeEncodeError:
         name = ""
     if not name or "\0" in name:
-        raise InputError(f"{argument}: is empty, or no text that a database can hold; name it.")
+        raise InputError(
+            "is empty, or no text that a database can hold", "name it", given={argument: ...}
+        )

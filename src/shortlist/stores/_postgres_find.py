@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.errors import InputError, nearest
+from shortlist.errors import InputError, Words, nearest
 from shortlist.stores._names import Names
 from shortlist.stores._postgres_catalog import select
 
@@ -47,31 +47,39 @@ def find_table(connection: psycopg.Connection[Any], names: Names) -> Found:
     found, origin = _tables_called(connection, names.table), names.origin
     if not found:
         raise InputError(
-            f"{origin} is not a table of this database; one that is outside the search path "
-            f"is given as schema.table.{nearest(names.table, _visible_tables(connection))}"
+            "{origin} is not a table of this database",
+            "one that is outside the search path is given as schema.table.{hint}",
+            origin=origin,
+            hint=nearest(names.table, _visible_tables(connection)),
         )
     if len(found) > 1:
         raise InputError(
-            f"{origin} names two tables, by the one or the other of its dots; put the schema "
-            "that is meant into the search path, and give the table's own name."
+            "{origin} names two tables, by the one or the other of its dots",
+            "put the schema that is meant into the search path, and give the table's own name",
+            origin=origin,
         )
     _require_usable(found[0], origin)
     return found[0]
 
 
-def _require_usable(table: Found, origin: str) -> None:
+def _require_usable(table: Found, origin: Words) -> None:
     if not table.is_open:
-        raise InputError(f"{origin} is in a schema that is not open to this user; ask its owner.")
+        raise InputError(
+            "{origin} is in a schema that is not open to this user", "ask its owner", origin=origin
+        )
     if table.schema in _OF_THE_SYSTEM:
-        raise InputError(f"{origin} is the server's own; name a table of yours.")
+        raise InputError("{origin} is the server's own", "name a table of yours", origin=origin)
     if table.kind not in "rpm":  # tables, partitioned ones, materialised views
         raise InputError(
-            f"{origin} is a view or a foreign table, which has no index; name the table."
+            "{origin} is a view or a foreign table, which has no index",
+            "name the table",
+            origin=origin,
         )
     if table.has_children:  # whose rows no index of its own covers
         raise InputError(
-            f"{origin} has tables that inherit from it, and ids may stand in several; name "
-            "one that has none, or a partitioned table."
+            "{origin} has tables that inherit from it, and ids may stand in several",
+            "name one that has none, or a partitioned table",
+            origin=origin,
         )
 
 

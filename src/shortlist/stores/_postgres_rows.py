@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
-from shortlist.errors import spending
+from shortlist.errors import InputError, spending
 from shortlist.stores._faults import guarded
 from shortlist.stores._names import Names, quoted
 from shortlist.stores._postgres_catalog import select
@@ -31,7 +31,7 @@ class PostgresRows(StoredRows):
         self,
         connection: psycopg.Connection[Any],
         names: Names,
-        complaint: Callable[[Exception], str],
+        complaint: Callable[[Exception], InputError],
     ) -> None:
         self.origin = names.counts
         self._connection = connection
@@ -75,7 +75,7 @@ class PostgresRows(StoredRows):
         items = [read[i] for i in ids.tolist()]
         return pl.DataFrame(pl.Series(self._names.item, items, types[self._table.item_type]))
 
-    def complaint(self, error: Exception) -> str:
+    def complaint(self, error: Exception) -> InputError:
         """As `Rows`."""
         return self._complaint(error)
 

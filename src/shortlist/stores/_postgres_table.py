@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.errors import SPENT, InputError
+from shortlist.errors import InputError
+from shortlist.limits import MOST
 from shortlist.stores._names import Names, quoted
 from shortlist.stores._postgres_catalog import columns_of, indexes_of, select
 from shortlist.stores._postgres_find import find_table
-from shortlist.stores.base import MOST
 
 if TYPE_CHECKING:
     import psycopg
@@ -61,7 +61,7 @@ class PostgresTable:
         if column.base in _WHOLE:
             return
         if column.base not in _CAST:
-            remedy = "name a column of integers."
+            remedy = "name a column of integers"
         elif self._table.kind == "r":
             remedy = (
                 f"run ALTER TABLE {self.name} ALTER COLUMN {self.count} TYPE bigint USING "
@@ -70,8 +70,11 @@ class PostgresTable:
         else:
             remedy = self._make_a_table
         raise InputError(
-            f"{self._names.counts} is of type {column.shown}, and counts are whole numbers; "
-            f"{remedy}"
+            "{counts} is of type {dtype}, and counts are whole numbers",
+            "{remedy}",
+            counts=self._names.counts,
+            dtype=column.shown,
+            remedy=remedy,
         )
 
     def _items(self) -> tuple[str, str]:
@@ -84,17 +87,20 @@ class PostgresTable:
             self._require_known_encoding()
             return f"{item}::text", "text"
         raise InputError(
-            f"{self._names.items} is of type {column.shown}, which "
-            "identifies no item; name a column of text, integers or dates."
+            "{items} is of type {dtype}, which identifies no item",
+            "name a column of text, integers or dates",
+            items=self._names.items,
+            dtype=column.shown,
         )
 
     def _require_known_encoding(self) -> None:
         """Refuse texts in whatever encoding: that some cannot be read would show too late."""
         if self._connection.info.parameter_status("server_encoding") == "SQL_ASCII":
             raise InputError(
-                f"{self._names.origin} is in a database of encoding SQL_ASCII, where the server "
-                "does not know what its texts mean; copy it into one of encoding UTF8, or name a "
-                "column of integers or dates."
+                "{origin} is in a database of encoding SQL_ASCII, where the server does not know "
+                "what its texts mean",
+                "copy it into one of encoding UTF8, or name a column of integers or dates",
+                origin=self._names.origin,
             )
 
     def ids(self) -> Ids:
@@ -107,8 +113,10 @@ class PostgresTable:
         best = min(found, key=lambda ids: (ids.size > MOST, not self.is_indexed(ids), ids.size))
         if best.size > MOST:
             raise InputError(
-                f"{self._names.origin} has ids that span more than 2^32. {SPENT} Then "
-                f"{self._add_ids}"
+                "{origin} has ids that span more than 2^32",
+                "{add_ids}",
+                origin=self._names.origin,
+                add_ids=self._add_ids,
             )
         return best
 
@@ -116,8 +124,11 @@ class PostgresTable:
         if not all(self._columns[name].is_readable for name in columns):
             listed = ", ".join(map(quoted, columns))
             raise InputError(
-                f"{self._names.origin} may not be read by this user; its owner can run "
-                f"GRANT SELECT ({listed}) ON {self.name} TO it;"
+                "{origin} may not be read by this user",
+                "its owner can run GRANT SELECT ({listed}) ON {table} TO it;",
+                origin=self._names.origin,
+                listed=listed,
+                table=self.name,
             )
 
     def _find_ids(self) -> list[str]:
@@ -130,8 +141,10 @@ class PostgresTable:
         ]
         if not found:
             raise InputError(
-                f"{self._names.origin} has no ids: no integer column that is NOT NULL and has a "
-                f"unique index; {self._add_ids}"
+                "{origin} has no ids: no integer column that is NOT NULL and has a unique index",
+                "{add_ids}",
+                origin=self._names.origin,
+                add_ids=self._add_ids,
             )
         readable = [name for name in found if self._columns[name].is_readable]
         self._require_readable(*readable[:1] or found)
@@ -184,8 +197,10 @@ class PostgresTable:
         """Refuse a table of which sorted access would read all."""
         if not self.is_indexed(ids):
             raise InputError(
-                f"{self._names.counts} has no index that answers by falling count; create it by "
-                f"prepare(), or run {self.create_index(ids)}"
+                "{counts} has no index that answers by falling count",
+                "{or_prepare}run {create_index}",
+                counts=self._names.counts,
+                create_index=self.create_index(ids),
             )
 
     def prepare(self) -> None:

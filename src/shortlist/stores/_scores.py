@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.stores._faults import PRIVATE
 
 __all__ = ["aligned", "whole_scores"]
@@ -14,7 +14,7 @@ __all__ = ["aligned", "whole_scores"]
 _LARGEST = 2**62  # differences and sums of two scores fit 64 bits
 
 
-def whole_scores(values: ArrayLike, origin: str) -> Ints:
+def whole_scores(values: ArrayLike, origin: Words) -> Ints:
     """The same numbers as 64-bit integers.
 
     Args:
@@ -24,7 +24,7 @@ def whole_scores(values: ArrayLike, origin: str) -> Ints:
     Raises:
         InputError: One is null, or no whole number from 0 to 2^62. It is not quoted.
 
-    >>> whole_scores([7, 0], "")
+    >>> whole_scores([7, 0], Words("counts"))
     array([7, 0])
     """
     numbers = np.asarray(values)
@@ -32,12 +32,18 @@ def whole_scores(values: ArrayLike, origin: str) -> Ints:
         return np.empty(0, np.int64)
     if numbers.dtype.kind not in "iu":
         raise InputError(
-            f"{origin} holds something that is not a whole number from 0 to 2^62, such as a null, "
-            f"a text or a fraction; fix it. {PRIVATE}"
+            "{origin} holds something that is not a whole number from 0 to 2^62, such as a null, a "
+            "text or a fraction",
+            "fix it. {private}",
+            origin=origin,
+            private=PRIVATE,
         )
     if not (numbers.min() >= 0 and numbers.max() <= _LARGEST):
         raise InputError(
-            f"{origin} holds a number that is not a count: below 0 or above 2^62; fix it. {PRIVATE}"
+            "{origin} holds a number that is not a count: below 0 or above 2^62",
+            "fix it. {private}",
+            origin=origin,
+            private=PRIVATE,
         )
     return numbers.astype(np.int64)
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
-from shortlist.errors import SPENT, InputError, nearest, spending
+from shortlist.errors import InputError, nearest, spending
+from shortlist.limits import MOST
 from shortlist.stores._faults import guarded
 from shortlist.stores._names import Names, quoted
-from shortlist.stores.base import MOST, StoredRows
+from shortlist.stores.base import StoredRows
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,11 +43,16 @@ class SqliteTable:
         query = "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view')"
         tables = dict(connection.execute(query).fetchall())
         if tables.get(names.table) == "view":
-            raise InputError(f"{names.origin} is a view, which has no index; name the table.")
+            raise InputError(
+                "{origin} is a view, which has no index", "name the table", origin=names.origin
+            )
         if tables.get(names.table) != "table":
             known = [name for name, kind in tables.items() if kind == "table"]
             raise InputError(
-                f"{names.origin} is not a table of this file.{nearest(names.table, known)}"
+                "{origin} is not a table of this file",
+                "{hint}",
+                origin=names.origin,
+                hint=nearest(names.table, known),
             )
         query = "SELECT name FROM pragma_table_xinfo(?)"
         columns = [name for (name,) in connection.execute(query, [names.table])]
@@ -68,7 +74,10 @@ class SqliteTable:
             else:
                 return name
         raise InputError(
-            f"{self._names.origin} has no row numbers: it was created WITHOUT ROWID. {self.remedy}"
+            "{origin} has no row numbers: it was created WITHOUT ROWID",
+            "{remedy}",
+            origin=self._names.origin,
+            remedy=self.remedy,
         )
 
     @property
@@ -113,7 +122,7 @@ class SqliteRows(StoredRows):
         self,
         connection: sqlite3.Connection,
         names: Names,
-        complaint: Callable[[Exception], str],
+        complaint: Callable[[Exception], InputError],
     ) -> None:
         self.origin = names.counts
         self._connection = connection
@@ -123,15 +132,19 @@ class SqliteRows(StoredRows):
         self._table = table = SqliteTable(connection, names)
         if not table.is_indexed:
             raise InputError(
-                f"{names.counts} has no index that answers by falling count; create it by "
-                f"prepare(), or run {table.create_index}"
+                "{counts} has no index that answers by falling count",
+                "{or_prepare}run {create_index}",
+                counts=names.counts,
+                create_index=table.create_index,
             )
         with spending():
             self._first, self.size = guarded(self._span, complaint)
             if self.size > MOST:
                 raise InputError(
-                    f"{names.origin} has row numbers that span more than 2^32. {SPENT} "
-                    f"{table.remedy}"
+                    "{origin} has row numbers that span more than 2^32",
+                    "{remedy}",
+                    origin=names.origin,
+                    remedy=table.remedy,
                 )
         self._falling = connection.execute(table.by_count)
 
@@ -163,13 +176,14 @@ class SqliteRows(StoredRows):
         types = {type(item) for item in items if item is not None}
         if types - {str} and types - {int}:
             raise InputError(
-                f"{self._names.items} holds values that are not all "
-                "text, nor all integers; write them with one type."
+                "{items} holds values that are not all text, nor all integers",
+                "write them with one type",
+                items=self._names.items,
             )
         dtype = pl.Int64() if int in types else pl.String()
         return pl.DataFrame({self._names.item: items}, schema={self._names.item: dtype})
 
-    def complaint(self, error: Exception) -> str:
+    def complaint(self, error: Exception) -> InputError:
         """As `Rows`."""
         return self._complaint(error)
 

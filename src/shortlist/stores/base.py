@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
-from shortlist.errors import InputError, spending
+from shortlist.errors import InputError, Words, spending
 from shortlist.processes import StaysHere
 from shortlist.stores._faults import guarded
 from shortlist.stores._scores import aligned, whole_scores
@@ -19,9 +19,7 @@ from shortlist.stores._scores import aligned, whole_scores
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MOST", "Accesses", "ScoreStore", "Snapshot", "StoredRows"]
-
-MOST = 2**32  # ids that a store can span
+__all__ = ["Accesses", "ScoreStore", "Snapshot", "StoredRows"]
 
 _T = TypeVar("_T")
 
@@ -50,7 +48,7 @@ class StoredRows(ABC):
     """
 
     size: int
-    origin: str
+    origin: Words
 
     @abstractmethod
     def following(self, n: int) -> tuple[Ints, ArrayLike]:
@@ -65,8 +63,8 @@ class StoredRows(ABC):
         """The items of these ids, which exist, one row each and in the same order."""
 
     @abstractmethod
-    def complaint(self, error: Exception) -> str:
-        """What to say of an error of the library underneath."""
+    def complaint(self, error: Exception) -> InputError:
+        """What to raise in place of an error of the library underneath."""
 
     def close(self) -> None:  # noqa: B027 - where nothing was opened, there is nothing to do
         """Give back what was opened; this never fails."""
@@ -131,12 +129,15 @@ class Snapshot:
         origin = self._rows.origin
         if items.height != n or sum(items.null_count().row(0)):
             raise InputError(
-                f"{origin} counts a row without an item; name the item, or delete the row."
+                "{origin} counts a row without an item",
+                "name the item, or delete the row",
+                origin=origin,
             )
         if items.is_duplicated().any():
             raise InputError(
-                f"{origin} counts an item that is in more than one row; give every item "
-                f"one row, with the number of its users."
+                "{origin} counts an item that is in more than one row",
+                "give every item one row, with the number of its users",
+                origin=origin,
             )
 
     def _scored(self, ids: Ints, values: ArrayLike) -> tuple[Ints, Ints]:
@@ -152,8 +153,9 @@ class Snapshot:
         rises = (scores[1:] > scores[:-1]).any()
         if rises or (self._last is not None and scores[0] > self._last):
             raise InputError(
-                f"{self._rows.origin} does not come in falling order: the index is damaged; build "
-                "it anew."
+                "{origin} does not come in falling order: the index is damaged",
+                "rebuild it",
+                origin=self._rows.origin,
             )
         self._last = int(scores[-1])
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.draws import Ints
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
+from shortlist.limits import MOST
 from shortlist.processes import require_threads
-from shortlist.stores.base import MOST, ScoreStore, StoredRows
+from shortlist.stores.base import ScoreStore, StoredRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,9 +59,11 @@ class MemoryStore(ScoreStore):
         self._counts = _whole(counts, "counts")
         self._items = _series_or_array(items)
         if len(self._items) != len(self._counts):
-            raise InputError("items and counts: are of different lengths; give one count an item.")
+            raise InputError(
+                "{items} and {counts} are of different lengths", "give one count for each item"
+            )
         if len(self._counts) > MOST:
-            raise InputError("counts: are more than 2^32, which no store can hold.")
+            raise InputError("are more than 2^32, which no store can hold", given={"counts": ...})
         self.order: Ints | None = None
         if order is not None:
             self.order = _whole(order, "order")
@@ -78,12 +81,14 @@ class MemoryStore(ScoreStore):
     def rows(self) -> StoredRows:
         """As `Store`."""
         if self.order is None:
-            raise InputError("order: the counts are in no order yet; call prepare() first.")
+            raise InputError(
+                "the counts are in no order yet", "call prepare() first", given={"order": ...}
+            )
         return _Arrays(self._items, self._counts, self.order)
 
 
 class _Arrays(StoredRows):
-    origin = "counts"
+    origin = Words("{counts}")
 
     def __init__(self, items: pl.Series | NDArray[Any], counts: Ints, order: Ints) -> None:
         self.size = len(counts)
@@ -105,20 +110,24 @@ class _Arrays(StoredRows):
 
         return pl.DataFrame({"item": self._items[ids]})
 
-    def complaint(self, _: Exception) -> str:
-        return "items: cannot be read as strings, integers or dates; cast them."
+    def complaint(self, _: Exception) -> InputError:
+        return InputError(
+            "cannot be read as strings, integers or dates", "cast them", given={"items": ...}
+        )
 
 
 def _whole(values: ArrayLike, name: str) -> Ints:
     from shortlist.table.part import attempt
 
-    refusal = f"{name}: must be one array of whole numbers; cast it to integers."
+    refusal = InputError(
+        "must be one array of whole numbers", "cast it to integers", given={name: ...}
+    )
     numbers = attempt(lambda: np.asanyarray(values), refusal)
     _require_unmasked(numbers, name)
     if numbers.size == 0 and numbers.ndim == 1:
         return np.empty(0, np.int64)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise InputError(refusal)
+        raise refusal
     return numbers
 
 
@@ -129,7 +138,11 @@ def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - 
     from shortlist.table.key_types import kind_of
     from shortlist.table.part import attempt
 
-    refusal = "items: must be one array or list of strings, integers or dates; cast them."
+    refusal = InputError(
+        "must be one array or list of strings, integers or dates",
+        "cast them",
+        given={"items": ...},
+    )
     _require_unmasked(items, "items")
     if isinstance(items, np.ndarray) and items.dtype.kind != "O":  # then all are of one type
         kind = attempt(lambda: kind_of(pl.Series(items[:1]).dtype), refusal)
@@ -140,24 +153,29 @@ def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - 
         if kind is not None:
             _require_names(items)
     if kind is None and len(items):
-        raise InputError(refusal)
+        raise refusal
     return items  # type: ignore[no-any-return]
 
 
 def _require_names(items: pl.Series) -> None:
     """Refuse what no selection could name: found later, it would have cost the budget."""
     if items.null_count():
-        raise InputError("items: some are null; name them, or leave them and their counts out.")
+        raise InputError(
+            "some are null", "name them, or leave them and their counts out", given={"items": ...}
+        )
     if items.n_unique() < len(items):
         raise InputError(
-            "items: some are there more than once; give every item once, with the number of "
-            "its users."
+            "some are there more than once",
+            "give every item once, with the number of its users",
+            given={"items": ...},
         )
 
 
 def _require_unmasked(values: object, name: str) -> None:
     if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{name}: is a masked array, and may lack some; fill or drop these.")
+        raise InputError(
+            "is a masked array, and may lack some", "fill or drop these", given={name: ...}
+        )
 
 
 def _require_permutation(order: Ints, size: int) -> None:
@@ -167,8 +185,9 @@ def _require_permutation(order: Ints, size: int) -> None:
         seen[order] = True
     if len(order) != size or not seen.all():
         raise InputError(
-            "order: must hold every position of counts once, by falling count; leave it out, and "
-            "call prepare()."
+            "must hold every position of counts once, by falling count",
+            "omit it, and call prepare()",
+            given={"order": ...},
         )
 
 
@@ -178,5 +197,5 @@ def _require_falling(counts: Ints, order: Ints) -> None:
         block = counts[order[start : start + _BLOCK + 1]]
         if (block[1:] > block[:-1]).any():
             raise InputError(
-                "order: is not that of falling counts; leave it out, and call prepare()."
+                "is not that of falling counts", "omit it, and call prepare()", given={"order": ...}
             )

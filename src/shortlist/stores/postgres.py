@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shortlist.errors import InputError
-from shortlist.stores._faults import PRIVATE, guarded
+from shortlist.errors import InputError, Words, named
+from shortlist.stores._faults import PRIVATE, Fault, guarded
 from shortlist.stores._names import Names
 from shortlist.stores._postgres_rows import PostgresRows
 from shortlist.stores._postgres_table import PostgresTable
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["PostgresStore"]
 
 _T = TypeVar("_T")
-_URL = 'url="postgresql://…"'  # it may hold a password, anywhere where it is mistyped
+_URL = named(
+    "url", Words('"postgresql://…"')
+)  # it may hold a password, anywhere where it is mistyped
 
 
 class PostgresStore(ScoreStore):
@@ -48,7 +51,9 @@ class PostgresStore(ScoreStore):
     def __init__(self, url: str, *, table: str, item: str, count: str) -> None:
         super().__init__()
         if not isinstance(url, str):
-            raise InputError("url: must be a text such as postgresql://user@host:5432/database.")
+            raise InputError(
+                "must be a text such as postgresql://user@host:5432/database", given={"url": ...}
+            )
         self._connect = _connector(url)
         del url  # whoever prints the variables of an error's trace would show it
         self._names = Names(table, item, count)
@@ -89,30 +94,42 @@ class PostgresStore(ScoreStore):
         with closing(self._connect()) as connection:
             return guarded(lambda: action(connection, self._names), self._complaint)
 
-    def _complaint(self, error: Exception) -> str:
+    def _complaint(self, error: Exception) -> InputError:
         from psycopg import InterfaceError, OperationalError
 
-        code = getattr(error, "sqlstate", None) or ""
-        for start, text in _COMPLAINTS.items():
+        code, origin = getattr(error, "sqlstate", None) or "", self._names.origin
+        for start, fault in _COMPLAINTS.items():
             if code.startswith(start):
-                return f"{self._names.origin} {text}"
+                return fault.of(origin)
         if not code and isinstance(error, OperationalError | InterfaceError):
-            return f"{self._names.origin} {_LOST}"
-        return (
-            f"{self._names.origin} cannot be read: the server refuses a query, or a value cannot "
-            f"be taken over. {PRIVATE}"
-        )
+            return _LOST.of(origin)
+        return _UNKNOWN.of(origin)
 
 
-_LOST = "cannot be read any more: the connection to the server is lost. Ask again when it runs."
+_UNKNOWN = Fault(
+    Words("cannot be read: the server refuses a query, or a value cannot be taken over"), PRIVATE
+)
+_LOST = Fault(
+    Words("cannot be read any more: the connection to the server is lost"),
+    Words("Ask again when it runs"),
+)
 _COMPLAINTS = {
     "57P": _LOST,  # the server is shut down
     "08": _LOST,
-    "57014": "cannot be read: the server ended the query, by a time limit or by hand.",
-    "40": "cannot be read at one moment: the server ended the transaction. Ask again.",
-    "42501": "is not open to this user, or to change its indexes; ask its owner.",
-    "25006": "cannot be prepared where the server only reads; prepare it on the primary server.",
-    "53": "cannot be read: the server has no room left, in memory, on disk or for connections.",
+    "57014": Fault(Words("cannot be read: the server ended the query, by a time limit or by hand")),
+    "40": Fault(
+        Words("cannot be read at one moment: the server ended the transaction"), Words("Ask again")
+    ),
+    "42501": Fault(
+        Words("is not open to this user, or to change its indexes"), Words("ask its owner")
+    ),
+    "25006": Fault(
+        Words("cannot be prepared where the server only reads"),
+        Words("prepare it on the primary server"),
+    ),
+    "53": Fault(
+        Words("cannot be read: the server has no room left, in memory, on disk or for connections")
+    ),
 }
 
 
@@ -134,17 +151,61 @@ def _connector(url: str) -> Callable[[], psycopg.Connection[Any]]:
     return lambda: guarded(connect, _not_connected)
 
 
-def _not_connected(error: Exception) -> str:
+def _not_connected(error: Exception) -> InputError:
     if isinstance(error, ImportError):
-        return f'{_URL} is read by psycopg, which is not installed: pip install "psycopg[binary]".'
+        return _NOT_INSTALLED.of(_URL)
     from psycopg import OperationalError
 
-    if isinstance(error, OperationalError):
-        return (
-            f"{_URL} cannot be connected to; check that the server runs, and its host, port, "
-            "database, user and password."
-        )
-    return (
-        f"{_URL} cannot be taken apart; write postgresql://user@host:5432/database, with special "
-        "characters of user and password as %40 for @."
-    )
+    if not isinstance(error, OperationalError):
+        return _MISWRITTEN.of(_URL)
+    # A server gives a code only once a connection stands; before, there are words alone.
+    words = f"{type(error).__name__} {getattr(error, 'sqlstate', None) or ''} {error}"
+    for pattern, fault in _NOT_CONNECTED.items():
+        if re.search(pattern, words, re.IGNORECASE):
+            return fault.of(_URL)
+    return _UNREACHED.of(_URL)
+
+
+_NOT_INSTALLED = Fault(
+    Words("is read by psycopg, which is not installed"),
+    Words('run pip install "psycopg[binary]"'),
+)
+_MISWRITTEN = Fault(
+    Words("cannot be taken apart"),
+    Words(
+        "write postgresql://user@host:5432/database, with special characters of user and password "
+        "as %40 for @"
+    ),
+)
+_UNREACHED = Fault(
+    Words("cannot be connected to"),
+    Words("check that the server runs, and its host, port, database, user and password"),
+)
+_NOT_CONNECTED = {
+    r"connection refused|no such file or directory": Fault(
+        Words("cannot be connected to: the connection was refused"),
+        Words("check that the server runs, and its port"),
+    ),
+    r"resolve host|translate host name|name or service not known|getaddrinfo": Fault(
+        Words("cannot be connected to: the host was not found"), Words("check its name")
+    ),
+    r"ConnectionTimeout|timed? ?out|timeout expired|no route|unreachable": Fault(
+        Words("cannot be connected to: the host did not answer in time"),
+        Words("check its name, its port and the network"),
+    ),
+    r"3D000|database .* does not exist": Fault(
+        Words("cannot be connected to: there is no such database"), Words("check its name")
+    ),
+    r"28P01|28000|password|authentication|role .* does not exist|no pg_hba\.conf entry": Fault(
+        Words("cannot be connected to: the server refuses this user or password"),
+        Words("check both, and whether the user may connect"),
+    ),
+    r"53300|too many (clients|connections)|remaining connection slots": Fault(
+        Words("cannot be connected to: the server has too many connections"),
+        Words("try again later"),
+    ),
+    r"ssl|certificate": Fault(
+        Words("cannot be connected to: an encrypted connection failed"),
+        Words("check sslmode and the certificates"),
+    ),
+}

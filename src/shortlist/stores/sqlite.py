@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.errors import InputError, shown, written
-from shortlist.stores._faults import PRIVATE, guarded
+from shortlist.errors import InputError, Words, named, shown
+from shortlist.stores._faults import PRIVATE, Fault, guarded
 from shortlist.stores._names import Names
 from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
 from shortlist.stores.base import ScoreStore, StoredRows
@@ -44,10 +44,10 @@ class SqliteStore(ScoreStore):
     def __init__(self, path: str | os.PathLike[str], *, table: str, item: str, count: str) -> None:
         super().__init__()
         if not isinstance(path, str | os.PathLike):
-            raise InputError(f"path={written(path)}: must be the path of a file.")
+            raise InputError("must be the path of a file", given={"path": path})
         self._names = Names(table, item, count)
         self._path = Path(path)
-        self._url = f'url="sqlite:///{_shown(os.fspath(path))}"'
+        self._url = named("url", Words('"sqlite:///{path}"', path=_shown(os.fspath(path))))
         self.count = count
         self._ask(SqliteTable)
 
@@ -89,23 +89,22 @@ class SqliteStore(ScoreStore):
 
         if not self._path.exists():
             raise InputError(
-                f"{self._url} does not exist; check the path. sqlite:///items.db is a file of the "
-                "working folder and sqlite:////data/items.db has an absolute path, without escapes."
+                "{url} does not exist",
+                "check the path. sqlite:///items.db is a file of the working folder and "
+                "sqlite:////data/items.db has an absolute path, without escapes",
+                url=self._url,
             )
         if not self._path.is_file():
-            raise InputError(f"{self._url} is not a file; name the file of the database.")
+            raise InputError("{url} is not a file", "name the file of the database", url=self._url)
         uri = f"{self._path.absolute().as_uri()}?mode={mode}"
         return sqlite3.connect(uri, uri=True, isolation_level=None)
 
-    def _complaint(self, error: Exception) -> str:
+    def _complaint(self, error: Exception) -> InputError:
         code = str(getattr(error, "sqlite_errorname", ""))
-        for start, text in _COMPLAINTS.items():
+        for start, fault in _COMPLAINTS.items():
             if code.startswith(start):
-                return f"{self._url} {text}"
-        return (
-            f"{self._names.origin} cannot be read: a text in it is not UTF-8, or a query fails. "
-            f"{PRIVATE}"
-        )
+                return fault.of(self._url)
+        return _UNKNOWN.of(self._names.origin)
 
 
 def _shown(path: str | bytes) -> str:
@@ -117,20 +116,27 @@ def _shown(path: str | bytes) -> str:
     return "…" if "@" in name or "://" in name else shown(name) + ("?…" if mark else "")
 
 
-_UNFINISHED = (
-    "was left in the middle of a change by a program that ended; open it once where it may be "
-    "written, such as by sqlite3 and a SELECT, which undoes that change."
+_UNKNOWN = Fault(Words("cannot be read: a text in it is not UTF-8, or a query fails"), PRIVATE)
+_UNFINISHED = Fault(
+    Words("was left in the middle of a change by a program that ended"),
+    Words(
+        "open it once where it may be written, such as by sqlite3 and a SELECT, which undoes that "
+        "change"
+    ),
 )
+_PERMISSIONS = Words("check the permissions of the file and of its folder")
 _COMPLAINTS = {
     "SQLITE_READONLY_ROLLBACK": _UNFINISHED,
     "SQLITE_READONLY_RECOVERY": _UNFINISHED,
     "SQLITE_READONLY_CANTINIT": _UNFINISHED,
-    "SQLITE_BUSY": "is locked by another program; wait until that has finished.",
-    "SQLITE_NOTADB": "is not an SQLite database.",
-    "SQLITE_CORRUPT": "is damaged; fix it.",
-    "SQLITE_CANTOPEN": "may not be opened; check the permissions of the file and of its folder.",
-    "SQLITE_PERM": "may not be opened; check its permissions.",
-    "SQLITE_READONLY": "may not be written; check the permissions of the file and of its folder.",
-    "SQLITE_IOERR": "cannot be read or written: the disk fails.",
-    "SQLITE_FULL": "cannot be written: the disk is full.",
+    "SQLITE_BUSY": Fault(
+        Words("is locked by another program"), Words("wait until that has finished")
+    ),
+    "SQLITE_NOTADB": Fault(Words("is not an SQLite database")),
+    "SQLITE_CORRUPT": Fault(Words("is damaged"), Words("restore it from a backup")),
+    "SQLITE_CANTOPEN": Fault(Words("may not be opened"), _PERMISSIONS),
+    "SQLITE_PERM": Fault(Words("may not be opened"), _PERMISSIONS),
+    "SQLITE_READONLY": Fault(Words("may not be written"), _PERMISSIONS),
+    "SQLITE_IOERR": Fault(Words("cannot be read or written: the disk fails")),
+    "SQLITE_FULL": Fault(Words("cannot be written: the disk is full")),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shortlist.errors import InputError, nearest
+from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.stores.base import ScoreStore
 from shortlist.stores.postgres import PostgresStore
 from shortlist.stores.sqlite import SqliteStore
@@ -34,9 +34,17 @@ def open_store(url: str, *, table: str, item: str, count: str) -> ScoreStore:
         address = scheme + url[len(scheme) :]  # libpq knows it by small letters only
         return PostgresStore(address, table=table, item=item, count=count)
     if scheme is None:
-        raise InputError(f"store: is no URL of a database; write {_KINDS}.")
+        raise InputError(
+            "must be the URL of a database", "write {kinds}", given={"url": ...}, kinds=_KINDS
+        )
     hint = nearest(scheme.partition("+")[0], ["sqlite", "postgresql"])
-    raise InputError(f'url="…://…": is no kind of store; write {_KINDS}.{hint}')
+    raise InputError(
+        "must be the URL of an SQLite or a PostgreSQL database",
+        "write {kinds}.{hint}",
+        given={"url": in_quotes("://")},
+        kinds=_KINDS,
+        hint=hint,
+    )
 
 
 def sqlite_path(url: str) -> str | None:
@@ -50,8 +58,9 @@ def sqlite_path(url: str) -> str | None:
     path = url[len("sqlite://") :]
     if not path.startswith("/") or path in ("/", "/:memory:"):
         raise InputError(
-            'url="sqlite://…": names no file; write sqlite:///items.db, or, for an absolute path, '
-            "sqlite:////data/items.db."
+            "names no file",
+            "write sqlite:///items.db, or, for an absolute path, sqlite:////data/items.db",
+            given={"url": Words('"sqlite://…"')},
         )
     return path[1:]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from shortlist.errors import named
+from shortlist.errors import Words, in_quotes
 from shortlist.table.columns import check_columns, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
 from shortlist.table.keys import Keys, code_pairs, fits_numpy, join
@@ -94,9 +94,13 @@ class Table:
         rows = rows_of(self.parts, self.columns).collect().drop_nulls(list(self.items))
         column, items = rows.to_series(), rows.drop(rows.columns[0])
         origin = origin_of(self.parts)
-        counts = whole_counts(column, f"{origin}: {named('count', column.name)}")
+        counts = whole_counts(column, _counts_of(origin, column.name))
         check_distinct(items, origin)
         return items, counts
+
+
+def _counts_of(origin: Words, name: str) -> Words:
+    return Words("{origin}: {count=}", origin=origin, given={"count": in_quotes(name)})
 
 
 def open_table(data: object, *, items: object, separator: object = None, **first: object) -> Table:

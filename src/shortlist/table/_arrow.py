@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.table.part import Part
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _types(module: str) -> tuple[type, ...]:
     return tuple(getattr(loaded, name) for name in _KINDS[module]) if loaded else ()
 
 
-def open_arrow(data: Any, origin: str) -> Part:  # noqa: ANN401 - PyArrow is not required
+def open_arrow(data: Any, origin: Words) -> Part:  # noqa: ANN401 - PyArrow is not required
     """A table, a batch, a reader or a dataset, opened as far as its schema.
 
     Raises:
@@ -48,7 +48,11 @@ def open_arrow(data: Any, origin: str) -> Part:  # noqa: ANN401 - PyArrow is not
     def read(names: list[str]) -> pl.LazyFrame:
         nonlocal has_been_read
         if has_been_read and _comes_once(data):
-            raise InputError(f"{origin} can be read but once, and has been; make another.")
+            raise InputError(
+                "{origin} can be read only once, and it has been read",
+                "make a new one",
+                origin=origin,
+            )
         has_been_read = True
         frame = pl.DataFrame(_without_extensions(_table(data, names), uuids))
         return frame.lazy().with_columns(_as_text(name) for name in names if name in uuids)

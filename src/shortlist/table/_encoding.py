@@ -11,7 +11,8 @@ import zlib
 from pathlib import Path, PurePath
 from typing import IO, Any
 
-from shortlist.errors import shown
+from shortlist.errors import Words, shown
+from shortlist.table._causes import Cause
 
 __all__ = ["conversion", "encoding_of"]
 
@@ -68,12 +69,14 @@ def _encoding(content: IO[bytes] | gzip.GzipFile) -> str | None:
     return None
 
 
-def conversion(file: str | None, encoding: str) -> str:
-    """What a message says of the encoding, and of the command that converts the file.
+def conversion(file: str | None, encoding: str) -> Cause:
+    """What a message says of the encoding, and the command that converts the file.
 
-    >>> print(conversion("my plays.csv", "latin1"))
-    is not in UTF-8 but, it seems, in latin1. Convert it:
-    iconv -f latin1 -t utf-8 'my plays.csv' > 'my plays.utf8.csv'
+    >>> rule, remedy = conversion("my plays.csv", "latin1")
+    >>> print(rule)
+    is not in UTF-8 but, it seems, in latin1
+    >>> print(remedy)
+    Convert it: iconv -f latin1 -t utf-8 'my plays.csv' > 'my plays.utf8.csv'
     """
     convert = f"iconv -f {encoding} -t utf-8"
     if file is None:  # the standard input
@@ -85,7 +88,10 @@ def conversion(file: str | None, encoding: str) -> str:
         new = _quoted(path.with_suffix(f".utf8{path.suffix}"))
         reads = f"{unpack} {_quoted(file)} | {convert}" if unpack else f"{convert} {_quoted(file)}"
         command = f"{reads} > {new}"
-    return f"is not in UTF-8 but, it seems, in {encoding}. Convert it: {command}"
+    return Cause(
+        Words("is not in UTF-8 but, it seems, in {encoding}", encoding=encoding),
+        Words("Convert it: {command}", command=command),
+    )
 
 
 def _quoted(path: object) -> str:

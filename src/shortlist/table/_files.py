@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
-from shortlist.errors import InputError, is_short, named, shown
+from shortlist.errors import InputError, Words, is_short, named, reference, shown
 from shortlist.table._formats import READABLE, has_known_suffix
 
 __all__ = ["NamedFile", "exists", "files_of", "is_list_of_paths"]
@@ -26,12 +26,15 @@ class NamedFile:
     """
 
     path: str
-    argument: str
-    origin: str
+    argument: Words
+    origin: Words
 
 
-def _found_for(path: str, argument: str) -> NamedFile:
-    return NamedFile(path, argument, f'{argument}: the file "{shown(path)}"')
+def _found_for(path: str, argument: Words) -> NamedFile:
+    file = f'"{shown(path)}"'
+    return NamedFile(
+        path, argument, Words("{argument}: the file {file}", argument=argument, file=file)
+    )
 
 
 def is_list_of_paths(data: object, kinds: type | tuple[type, ...]) -> TypeGuard[Sequence[object]]:
@@ -54,38 +57,48 @@ def files_of(data: object, argument: str) -> list[NamedFile]:
         path = _path(data, argument)
         files = _found(path, named(argument, path))
     else:  # an entry is named by its place: a list may be of values, by mistake
-        entries = [(entry, f"{argument}[{i}]") for i, entry in enumerate(data)]  # type: ignore[arg-type,var-annotated]
-        paths = [(_path(entry, place), place) for entry, place in entries]
-        files = [file for path, place in paths for file in _found(path, place)]
-        files = [_found_for(file.path, argument) for file in files]
+        paths = [_path(entry, argument, i) for i, entry in enumerate(data)]  # type: ignore[arg-type,var-annotated]
+        places = [_place(argument, i) for i in range(len(paths))]
+        files = [file for entry in zip(paths, places, strict=True) for file in _found(*entry)]
+        files = [_found_for(file.path, reference(argument)) for file in files]
     _refuse_twice(files)
     return files
 
 
-def _path(data: object, argument: str) -> str:
+def _place(argument: str, i: int | None) -> Words:
+    if i is None:
+        return reference(argument)
+    return Words("{argument}[{i}]", argument=reference(argument), i=i)
+
+
+def _path(data: object, argument: str, i: int | None = None) -> str:
     path = os.fspath(data)  # type: ignore[call-overload]
+    place = _place(argument, i)
     if isinstance(path, bytes):
-        raise InputError(f"{argument}: the path is bytes; give it as a string.")
+        raise InputError("{place}: the path is bytes", "give it as a string", place=place)
     if "://" in path:  # it may hold a password
         raise InputError(
-            f"{argument}: this is a URL, and a path is needed; a table of counts in a database "
-            "is asked by sl.store."
+            "{place}: must be a path, and this is a URL",
+            "for a table of counts in a database use {sl.store}",
+            place=place,
         )
     if not is_short(path) and not exists(path):
         kind = "text with line ends" if len(path.splitlines()) > 1 else "a text too long to show"
         raise InputError(
-            f"{named(argument, path)} does not exist: this is {kind}, and a path is needed. Give "
-            "the path of a file, or read the text with Polars or pandas and give the table."
+            "{named} does not exist: this is {kind}, and a path is needed",
+            "Give the path of a file, or read the text with Polars or pandas and give the table",
+            named=named(argument, path) if i is None else place,
+            kind=kind,
         )
     return str(path)
 
 
-def _found(path: str, argument: str) -> list[NamedFile]:
+def _found(path: str, argument: Words) -> list[NamedFile]:
     """The files of one path, each of which can be read."""
     if not exists(path) and glob.has_magic(path):
         names = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute one
         if not names:
-            raise InputError(f"{argument} matches no file; check the pattern.")
+            raise InputError("{argument} matches no file", "check the pattern", argument=argument)
         files = [_found_for(name, argument) for name in names]
     elif exists(path) and Path(path).is_dir():
         files = _in_directory(path, argument)
@@ -96,22 +109,27 @@ def _found(path: str, argument: str) -> list[NamedFile]:
     return files
 
 
-def _in_directory(path: str, argument: str) -> list[NamedFile]:
+def _in_directory(path: str, argument: Words) -> list[NamedFile]:
     """The files of a directory that have a suffix of a table; what lies deeper is not looked at."""
     if not os.access(path, os.R_OK | os.X_OK):
-        raise InputError(f"{argument} may not be read; check its permissions.")
+        raise InputError("{argument} may not be read", "check its permissions", argument=argument)
     inside = sorted(Path(path).iterdir())
     if any("=" in entry.name and entry.is_dir() for entry in inside):  # whose names are values
         raise InputError(
-            f"{argument} is a directory that is divided by the values of a column, which the files "
-            "in it may lack; read it with Polars and give the lazy frame."
+            "{argument} is a directory that is divided by the values of a column, which the files "
+            "in it may lack",
+            "read it with Polars and give the lazy frame",
+            argument=argument,
         )
     names = [str(entry) for entry in inside if has_known_suffix(entry.name) and entry.is_file()]
     names = [name for name in names if not Path(name).name.startswith((".", "_"))]
     if not names:
         raise InputError(
-            f"{argument} is a directory without a file that could be read: the suffixes are "
-            f"{READABLE}. For files in directories below it, give a glob."
+            "{argument} is a directory without a file that could be read: the suffixes are "
+            "{readable}",
+            "For files in directories below it, give a glob",
+            argument=argument,
+            readable=READABLE,
         )
     return [_found_for(name, argument) for name in names]
 
@@ -123,16 +141,24 @@ def exists(file: str) -> bool:
 
 def _check(file: NamedFile) -> None:
     if not exists(file.path):
-        raise InputError(f"{file.origin} does not exist; check the path.")
+        raise InputError("{origin} does not exist", "check the path", origin=file.origin)
     path = Path(file.path)
     if path.is_dir():
-        raise InputError(f"{file.origin} is a directory; name its files, for example by a glob.")
+        raise InputError(
+            "{origin} is a directory", "name its files, for example by a glob", origin=file.origin
+        )
     if not os.access(path, os.R_OK):
-        raise InputError(f"{file.origin} may not be read; check its permissions.")
+        raise InputError("{origin} may not be read", "check its permissions", origin=file.origin)
     if not path.is_file():
-        raise InputError(f"{file.origin} is not a regular file; write the table to one.")
+        raise InputError(
+            "{origin} is not a regular file", "write the table to one", origin=file.origin
+        )
     if path.stat().st_size == 0:
-        raise InputError(f"{file.origin} is empty, without even a header; write the file anew.")
+        raise InputError(
+            "{origin} is empty, without even a header",
+            "write the table to it",
+            origin=file.origin,
+        )
 
 
 def _refuse_twice(files: list[NamedFile]) -> None:
@@ -143,6 +169,8 @@ def _refuse_twice(files: list[NamedFile]) -> None:
         place = (status.st_dev, status.st_ino)
         if place in places:
             raise InputError(
-                f"{file.origin} is there a second time, perhaps by a link; name every file once."
+                "{origin} is named a second time, perhaps by a link",
+                "name every file once",
+                origin=file.origin,
             )
         places.add(place)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, written
+from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,8 +93,8 @@ def check_separator(separator: object) -> str | None:
     usable = isinstance(separator, str) and len(separator) == 1 and separator.isascii()
     if not usable or separator in '"\r\n\0':  # type: ignore[operator]
         raise InputError(
-            f"separator={written(separator)}: must be one ASCII character that can stand between "
-            r'fields, such as ";" or "\t".'
+            'must be one ASCII character that can stand between fields, such as ";" or "\\t"',
+            given={"separator": separator},
         )
     return str(separator)
 

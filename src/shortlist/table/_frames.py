@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import SPENT, InputError, shown
+from shortlist.errors import InputError, Words, reference
 from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table._objects import text_of
 from shortlist.table._pandas_like import open_pandas_like
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["open_frame"]
 
-_ACCEPTED = (
-    "a path, glob or directory of Parquet, CSV or NDJSON files, a list of paths, a Polars, pandas "
+_ACCEPTED = Words(
+    "give a path, glob or directory of Parquet, CSV or NDJSON files, a list of paths, a Polars, "
+    "pandas "
     "or PyArrow table, a dict of columns, or a lazy frame that narwhals takes"
 )
 
@@ -29,27 +30,39 @@ def open_frame(data: object, argument: str) -> Part:
     import polars as pl
 
     native = nw.to_native(data, pass_through=True)
-    origin = f"{argument} of type {shown(type(data).__name__)}"
+    origin = Words("{argument} of type {kind}", argument=reference(argument), kind=type(data))
     if isinstance(native, pl.DataFrame | pl.LazyFrame):
         return _open_polars(native, origin)
-    refusal = f"{origin} is not a table of columns with different names; give {_ACCEPTED}."
+    refusal = InputError(
+        "{origin} is not a table of columns with different names",
+        "{accepted}",
+        origin=origin,
+        accepted=_ACCEPTED,
+    )
     if is_arrow(native):
         return attempt(lambda: open_arrow(native, origin), refusal)
     if isinstance(native, Mapping):
         return _open_mapping(native, origin, refusal)
     frame: Any = attempt(lambda: nw.from_native(native), refusal)
-    refusal = f"{origin} has no schema that can be read; give {_ACCEPTED}."
+    refusal = InputError(
+        "{origin} has no schema that can be read",
+        "{accepted}",
+        origin=origin,
+        accepted=_ACCEPTED,
+    )
     return attempt(lambda: _open_narwhals(frame, origin), refusal)
 
 
-def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: str) -> Part:
+def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: Words) -> Part:
     lazy = frame.lazy()
-    refusal = f"{origin} has no schema: its query fails. Collect it to see why."
+    refusal = InputError(
+        "{origin} has no schema: its query fails", "Collect it to see why", origin=origin
+    )
     schema = attempt(lazy.collect_schema, refusal)
     return Part(origin, origin, schema, lazy.select, held=frame)
 
 
-def _open_mapping(columns: Mapping[Any, Any], origin: str, refusal: str) -> Part:
+def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError) -> Part:
     """A dict of columns: arrays and series keep their types, and lists are read as text.
 
     A list declares no type, and one found by looking might be decided by a single value.
@@ -59,10 +72,12 @@ def _open_mapping(columns: Mapping[Any, Any], origin: str, refusal: str) -> Part
     if not all(isinstance(name, str) for name in columns) or not all(
         map(_is_column, columns.values())
     ):
-        raise InputError(refusal)
-    refusal = (
-        f"{origin}: the columns are not of one length, or a list holds a value that is neither "
-        f"text nor a whole number nor a date nor a UUID; fix it, or give arrays. {SPENT}"
+        raise refusal
+    unlike = InputError(
+        "{origin}: the columns are not of one length, or a list holds a value that is neither text "
+        "nor a whole number nor a date nor a UUID",
+        "fix it, or give arrays",
+        origin=origin,
     )
 
     def column(name: str) -> pl.Series:
@@ -71,7 +86,7 @@ def _open_mapping(columns: Mapping[Any, Any], origin: str, refusal: str) -> Part
         return pl.Series(name, [text_of(value, whole=True) for value in values], pl.String)
 
     def read(names: list[str]) -> pl.LazyFrame:
-        return attempt(lambda: pl.LazyFrame([column(name) for name in names]), refusal)
+        return attempt(lambda: pl.LazyFrame([column(name) for name in names]), unlike)
 
     typed = {n: pl.Series(v[:0]).dtype for n, v in columns.items() if _is_typed(v)}
     schema = {name: typed.get(name, pl.String()) for name in columns}
@@ -89,7 +104,7 @@ def _is_column(values: object) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str | bytes | Mapping)
 
 
-def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: str) -> Part:
+def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) -> Part:
     import narwhals as nw
 
     native = frame.to_native()

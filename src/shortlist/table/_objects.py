@@ -13,6 +13,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from shortlist.errors import InputError
 from shortlist.table.part import attempt
 
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["as_text", "text_of"]
 
 
-def as_text(column: pl.Series, refusal: str) -> pl.Series:
+def as_text(column: pl.Series, refusal: InputError) -> pl.Series:
     """The objects as text: strings as they are, dates as 2024-02-29, UUIDs in lower case.
 
     Args:
         column: The objects; or what a library made of them, if they were all of one type.
-        refusal: What to say where one of them is something else.
+        refusal: What to raise where one of them is something else.
 
     >>> import polars as pl
     >>> from datetime import date
     >>> objects = pl.Series("day", ["Monday", date(2024, 2, 29), None], dtype=pl.Object)
-    >>> as_text(objects, "").to_list()
+    >>> as_text(objects, InputError("not text")).to_list()
     ['Monday', '2024-02-29', None]
     """
     import polars as pl

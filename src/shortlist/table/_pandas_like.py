@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shortlist.errors import Words
 from shortlist.table.part import Part
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["open_pandas_like"]
 
 
-def open_pandas_like(frame: Any, origin: str) -> Part:  # noqa: ANN401 - of several libraries
+def open_pandas_like(frame: Any, origin: Words) -> Part:  # noqa: ANN401 - of several libraries
     """A frame of pandas, Modin, cuDF or Dask: its columns and the named levels of its index.
 
     A column of Python objects has that type and no other: what the first hundred of them are,

@@ -43,7 +43,12 @@ def from_values(public_items: object, wanted: Mapping[str, pl.DataType]) -> pl.D
             found = _found(value, by_hand=by_hand)
             size = len(wanted)
             raise InputError(
-                f"public_items holds {found}; an item is a tuple of {size} values: {columns}."
+                "{public_items=} holds {found}",
+                "an item is a tuple of {size} values: {columns}",
+                given={"public_items": ...},
+                found=found,
+                size=size,
+                columns=columns,
             )
     return pl.DataFrame(
         [
@@ -63,8 +68,12 @@ def _values(public_items: object) -> list[Any]:
         return list(native.tolist())
     if isinstance(native, Iterable) and not isinstance(native, bytes | Mapping):
         return list(native)
-    kind = shown(type(public_items).__name__)
-    raise InputError(f"public_items is a {kind}; give a list of items, a table or a path.")
+    raise InputError(
+        "{public_items=} is of type {kind}",
+        "give a list of items, a table or a path",
+        given={"public_items": ...},
+        kind=type(public_items),
+    )
 
 
 def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) -> pl.Series:
@@ -74,19 +83,21 @@ def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) 
         values = [str(value) if type(value) in (date, UUID) else value for value in values]
     for value in values:
         if value is None:
-            raise InputError("public_items holds a null (None); leave it out.")
+            raise InputError(
+                "{public_items=} holds a null (None)", "omit it", given={"public_items": ...}
+            )
         if not _is_of(value, dtype):
-            raise InputError(other_type(name, _found(value, by_hand=by_hand), dtype))
+            raise other_type(name, _found(value, by_hand=by_hand), dtype)
     refusal = no_fit(name, dtype)
     series = attempt(lambda: pl.Series(name, values, dtype=dtype, strict=True), refusal)
     if series.to_list() != values:
-        raise InputError(refusal)
+        raise refusal
     return series
 
 
 def _found(value: object, *, by_hand: bool) -> str:
     kind = shown(type(value).__name__)
-    return f"{quoted(value)}, a {kind}" if by_hand else f"a value of type {kind}"
+    return f"{quoted(value)}, of type {kind}" if by_hand else f"a value of type {kind}"
 
 
 def quoted(value: object) -> str:
@@ -113,17 +124,26 @@ def _is_of(value: object, dtype: pl.DataType) -> bool:
             return isinstance(value, datetime) and (value.tzinfo is not None) == zoned
 
 
-def other_type(name: str, found: str, dtype: pl.DataType) -> str:
-    """What to say of a value of another type than its column."""
-    return (
-        f'public_items holds {found}, and the column "{shown(name)}" is of type {dtype}; give '
-        f"{kind_of(dtype)}, of the column's type."
+def other_type(name: str, found: str, dtype: pl.DataType) -> InputError:
+    """What to raise of a value of another type than its column."""
+    return InputError(
+        '{public_items=} holds {found}, and the column "{column}" is of type {dtype}',
+        "give {kind}, of the column's type",
+        given={"public_items": ...},
+        found=found,
+        column=shown(name),
+        dtype=dtype,
+        kind=kind_of(dtype),
     )
 
 
-def no_fit(name: str, dtype: pl.DataType) -> str:
-    """What to say of a value that would not be the same in the column."""
-    return (
-        f'public_items holds a value that the type {dtype} of the column "{shown(name)}" cannot '
-        "hold exactly; leave it out or correct it."
+def no_fit(name: str, dtype: pl.DataType) -> InputError:
+    """What to raise of a value that would not be the same in the column."""
+    return InputError(
+        '{public_items=} holds a value that the type {dtype} of the column "{column}" cannot hold '
+        "exactly",
+        "leave it out or correct it",
+        given={"public_items": ...},
+        column=shown(name),
+        dtype=dtype,
     )

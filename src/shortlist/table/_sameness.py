@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,7 @@ _IN_MEMORY = re.compile(r'DF \[|SELECT \[col\("[^"]*"\)(, col\("[^"]*"\))*\]$')
 _SCANNED = re.compile(r" SCAN \[(.*?)(?:, \.\.\. [^\]]*)?\]$", re.MULTILINE)
 
 
-def refuse_same(public: Iterable[Part], table: list[Part], remedy: str) -> None:
+def refuse_same(public: Iterable[Part], table: list[Part], remedy: Words) -> None:
     """Refuse a public list that is read from what the sensitive table is read from.
 
     Under whatever names: a link, a glob or directory that holds the file, a lazy frame that scans
@@ -39,7 +39,7 @@ def refuse_same(public: Iterable[Part], table: list[Part], remedy: str) -> None:
             raise _refusal(remedy)
 
 
-def refuse_taken_out(values: object, table: list[Part], remedy: str) -> None:
+def refuse_taken_out(values: object, table: list[Part], remedy: Words) -> None:
     """Refuse values that are a column of the sensitive table, as far as can be known.
 
     Raises:
@@ -51,10 +51,12 @@ def refuse_taken_out(values: object, table: list[Part], remedy: str) -> None:
         raise _refusal(remedy)
 
 
-def _refusal(remedy: str) -> InputError:
+def _refusal(remedy: Words) -> InputError:
     return InputError(
-        "public_items: this is the sensitive table itself, and what everybody knows cannot depend "
-        f"on it; {remedy}"
+        "this is the sensitive table itself, and what everybody knows cannot depend on it",
+        "{remedy}",
+        given={"public_items": ...},
+        remedy=remedy,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, named, nearest, shown, written
+from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
 from shortlist.table.key_types import kind_of
 from shortlist.table.part import Part, attempt
 
@@ -27,15 +27,20 @@ def check_names(item: object, **first: object) -> dict[str, str]:
     """
     names: Any = list(item) if isinstance(item, list | tuple) else [item]
     if not names:
-        raise InputError("item=[]: names no column; name at least one.")
+        raise InputError("names no column", "name at least one", given={"item": Words("[]")})
     for argument, name in [*first.items(), *(("item", name) for name in names)]:
         _check_name(argument, name)
     for argument, name in first.items():
         if name in names:
-            raise InputError(_same_column(argument, "item", name))
+            raise _same_column(argument, "item", name)
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
-        raise InputError(f'item names the column "{shown(twice[0])}" twice; name it once.')
+        raise InputError(
+            '{item=} names the column "{twice}" twice',
+            "name it once",
+            given={"item": ...},
+            twice=shown(twice[0]),
+        )
     return {str(name): role for role, name in first.items()} | dict.fromkeys(names, "item")
 
 
@@ -49,52 +54,69 @@ def check_roles(**named: object) -> dict[str, str]:
     for argument, name in named.items():
         _check_name(argument, name)
         if name in roles:
-            raise InputError(_same_column(roles[str(name)], argument, name))
+            raise _same_column(roles[str(name)], argument, name)
         roles[str(name)] = argument
     return roles
 
 
 def _check_name(argument: str, name: object) -> None:
     if not isinstance(name, str):
-        what = written(name)
-        raise InputError(f"{argument}={what}: a column is given by its name, a string.")
+        raise InputError("a column is given by its name, a string", given={argument: name})
     if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
         raise InputError(
-            f"{named(argument, name)}: a column of this name would be read as a pattern; rename it."
+            "{named}: a column of this name would be read as a pattern",
+            "rename it",
+            named=named(argument, name),
         )
 
 
-def _same_column(one: str, other: str, name: object) -> str:
-    both = f"{named(one, str(name))} and {named(other, str(name))}"
-    return f"{both} are the same column; name two different ones."
+def _same_column(one: str, other: str, name: object) -> InputError:
+    return InputError(
+        "{one} and {other} are the same column",
+        "name two different ones",
+        one=named(one, name),
+        other=named(other, name),
+    )
 
 
 def check_columns(part: Part, roles: Mapping[str, str]) -> None:
     """Refuse the first name that the part does not have, or has twice."""
     for name, role in roles.items():
-        said = f"{part.origin}: {named(role, name)}"
+        said = _said(part, role, name)
         if name in part.repeated:
             raise InputError(
-                f"{said} stands twice in the first line; give each column a name of its own."
+                "{said} stands twice in the first line",
+                "give each column a name of its own",
+                said=said,
             )
         if name not in part.schema:
             known = any(other in part.schema for other in roles)
-            raise InputError(f"{said} is not a column. {_columns_of(part, name, known=known)}")
+            raise InputError(
+                "{said} is not a column",
+                "{columns}",
+                said=said,
+                columns=_columns_of(part, name, known=known),
+            )
 
 
 def _columns_of(part: Part, name: str, *, known: bool) -> str:
     names = [str(column) for column in part.schema]
     if part.kind == "dict":  # perhaps of users and what they hold
         return "The keys of a dict must be the columns' names; check them."
-    a_row = not known or part.kind == "NDJSON" or not all(map(str.isprintable, names))
-    if part.is_text and a_row:  # perhaps: and a row is not shown
+    if part.is_text:  # whose first line may be a row, even if a name that was given is in it
+        header = known and part.kind == "CSV" and all(map(str.isprintable, names))
         first = "The first line must hold the columns' names; check it"
-        return f"{first}, and the separator." if part.kind == "CSV" else f"{first}."
+        first = f"{first}, and the separator." if part.kind == "CSV" else f"{first}."
+        return nearest(name, names).strip() if header and nearest(name, names) else first
     # Who writes Parquet says what a name is; a frame may be of a text that was taken apart wrongly.
     names = [repr(n)[1:-1] if part.kind == "Parquet" else n for n in names]
     listed = ", ".join(f'"{shown(column)}"' for column in names[:_LISTED])
     more = ", …" if len(names) > _LISTED else ""
     return f"The columns are {listed}{more}.{nearest(name, names)}"
+
+
+def _said(part: Part, role: str, name: str) -> Words:
+    return Words("{origin}: {named}", origin=part.origin, named=named(role, name))
 
 
 def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
@@ -108,16 +130,22 @@ def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
     if others:
         other, where = others[0]
         raise InputError(
-            f"{part.argument}: {named(role, name)} is {dtype} in {_file(part)} and {other} in "
-            f"{_file(where)}; write all files with one type."
+            "{argument}: {named} is {dtype} in {file} and {other} in {file_}",
+            "write all files with one type",
+            argument=part.argument,
+            named=named(role, name),
+            dtype=dtype,
+            file=_file(part),
+            other=other,
+            file_=_file(where),
         )
     if dtype == pl.Null:
         return pl.Int64() if role == "count" else pl.String()
     return dtype
 
 
-def _file(part: Part) -> str:
-    return part.origin.rpartition("the file ")[2]
+def _file(part: Part) -> str | Words:
+    return part.origin.values.get("file", part.origin)
 
 
 def _part_type(part: Part, name: str, role: str) -> pl.DataType:
@@ -126,15 +154,18 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
     dtype = part.schema[name]
     if role == "count":
         return _count_type(part, name)
-    said = f"{part.origin}: {named(role, name)}"
+    said = _said(part, role, name)
     if dtype == pl.Unknown:  # one found by looking would depend on the rows
         raise InputError(
-            f"{said} is of a type that is not known here; cast it to a string or an integer first."
+            "{said} is of a type that is not known here",
+            "cast it to a string or an integer first",
+            said=said,
         )
     if dtype == pl.Categorical:
-        refusal = (
-            f"{said} is of categories that are not all strings or all integers; cast it to a "
-            "string or an integer first."
+        refusal = InputError(
+            "{said} is of categories that are not all strings or all integers",
+            "cast it to a string or an integer first",
+            said=said,
         )
         dtype = part.categories.get(name) or attempt(
             lambda: part.read([name]).collect_schema()[name], refusal
@@ -143,8 +174,11 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
         return pl.String()
     if dtype != pl.Null and kind_of(dtype) is None:
         raise InputError(
-            f"{said} is of type {dtype.base_type()}, which identifies no {role}; cast it to a "
-            "string or an integer first."
+            "{said} is of type {base_type}, which identifies no {role}",
+            "cast it to a string or an integer first",
+            said=said,
+            base_type=dtype.base_type(),
+            role=role,
         )
     return dtype
 
@@ -158,6 +192,9 @@ def _count_type(part: Part, name: str) -> pl.DataType:
     if dtype.is_integer() or dtype == pl.Null or part.is_text or of_a_list:
         return dtype
     raise InputError(
-        f"{part.origin}: {named('count', name)} is of type {dtype.base_type()}, and counts are "
-        "whole numbers; cast it to an integer first."
+        "{origin}: {count=} is of type {base_type}, and counts are whole numbers",
+        "cast it to an integer first",
+        given={"count": in_quotes(name)},
+        origin=part.origin,
+        base_type=dtype.base_type(),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shortlist.errors import InputError, named
+from shortlist.errors import InputError, in_quotes
 from shortlist.table.columns import check_columns, check_roles, column_type
 from shortlist.table.keys import Keys, code
 from shortlist.table.part import Part, attempt
@@ -150,7 +150,11 @@ def open_comparisons(
     won, lost, *_ = columns.values()
     if won != lost:
         raise InputError(
-            f"{parts[0].argument}: {named('winner', of_winners)} is of type {won}, and "
-            f"{named('loser', of_losers)} is of type {lost}; cast them to one type."
+            "{argument}: {winner=} is of type {won}, and {loser=} is of type {lost}",
+            "cast them to one type",
+            given={"winner": in_quotes(of_winners), "loser": in_quotes(of_losers)},
+            argument=parts[0].argument,
+            won=won,
+            lost=lost,
         )
     return ComparisonTable(parts, columns)

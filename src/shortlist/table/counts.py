@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.errors import SPENT, InputError
+from shortlist.errors import InputError, Words
 from shortlist.table.keys import fits_numpy
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["align", "check_distinct", "whole_counts"]
 _LARGEST = 2**62  # differences and sums of two counts fit 64 bits
 
 
-def whole_counts(column: pl.Series, written: str) -> Ints:
+def whole_counts(column: pl.Series, written: Words) -> Ints:
     """The counts of a column of integers, or of text that is written as integers are.
 
     Args:
@@ -30,37 +30,43 @@ def whole_counts(column: pl.Series, written: str) -> Ints:
         InputError: One is null, or no whole number from 0 to 2^62. It is not quoted.
 
     >>> import polars as pl
-    >>> whole_counts(pl.Series(["7", "0"]), "")
+    >>> whole_counts(pl.Series(["7", "0"]), Words("count"))
     array([7, 0])
     """
     import polars as pl
 
     if column.null_count():
         raise InputError(
-            f"{written} holds a null beside an item; write the count, or leave the row out. {SPENT}"
+            "{written} holds a null beside an item",
+            "write the count, or leave the row out",
+            written=written,
         )
     numbers = column
     if column.dtype == pl.String:
         numbers = column.cast(pl.Int64, strict=False)
         if numbers.null_count() or not (numbers.cast(pl.String) == column).all():
             raise InputError(
-                f"{written} holds a text that is not a whole number written plainly, such as 42; "
-                f"fix it. The row is private and not shown. {SPENT}"
+                "{written} holds a text that is not a whole number written plainly, such as 42",
+                "fix it. The row is private and not shown",
+                written=written,
             )
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() <= _LARGEST):  # type: ignore[operator]
         raise InputError(
-            f"{written} holds a number that is not a count: below 0 or above 2^62; fix it. The row "
-            f"is private and not shown. {SPENT}"
+            "{written} holds a number that is not a count: below 0 or above 2^62",
+            "fix it. The row is private and not shown",
+            written=written,
         )
     return numbers.cast(pl.Int64).to_numpy(writable=True)
 
 
-def check_distinct(items: pl.DataFrame, origin: str) -> None:
+def check_distinct(items: pl.DataFrame, origin: Words) -> None:
     """Refuse a histogram in which an item has two rows. It is not quoted."""
     if items.height and _repeats(items):
         raise InputError(
-            f"{origin}: an item is in more than one row; give every item one row, with the "
-            "number of its users. If the rows are of users and items, use sl.pairs."
+            "{origin}: an item is in more than one row",
+            "give every item one row, with the number of its users. If the rows are of users and "
+            "items, use {sl.pairs}",
+            origin=origin,
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from shortlist.errors import SPENT, InputError
+from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,7 +229,7 @@ def _code_distinct(column: pl.Series) -> Keys:
 
 def _checked(codes: NDArray[np.uint32], size: int, coding: Coding) -> Keys:
     if size >= _LIMIT:
-        raise InputError(f"A column holds 2^32 different values or more; split the table. {SPENT}")
+        raise InputError("a column holds 2^32 different values or more", "split the table")
     return Keys(codes, size, coding)
 
 

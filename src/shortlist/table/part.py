@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.errors import InputError, lacks_memory
+from shortlist.errors import InputError, Words, lacks_memory
+from shortlist.table._causes import Cause, cause_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,11 +31,11 @@ class Part:
         categories: The types of what its columns of categories hold, where they are known.
         held: The object that the caller gave, of a frame.
         files: The paths of the files that are read, as far as they are known.
-        conversion: If its text is in another encoding than UTF-8, how to convert it, for a message.
+        conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
     """
 
-    argument: str
-    origin: str
+    argument: Words
+    origin: Words
     schema: Mapping[str, pl.DataType]
     read: Callable[[list[str]], pl.LazyFrame]
     kind: str = "frame"
@@ -42,7 +43,7 @@ class Part:
     categories: Mapping[str, pl.DataType] = field(default_factory=dict)
     held: object = None
     files: tuple[str, ...] = ()
-    conversion: Callable[[], str | None] = field(default=lambda: None)
+    conversion: Callable[[], Cause | None] = field(default=lambda: None)
 
     @property
     def is_file(self) -> bool:
@@ -55,19 +56,21 @@ class Part:
         return self.kind in {"CSV", "NDJSON"}
 
 
-def origin_of(parts: list[Part]) -> str:
+def origin_of(parts: list[Part]) -> Words:
     """The one file or frame, or what the caller wrote for several."""
     return parts[0].origin if len(parts) == 1 else parts[0].argument
 
 
-def attempt(action: Callable[[], _T], refusal: str | Callable[[], str]) -> _T:
+def attempt(
+    action: Callable[[], _T], refusal: InputError | Callable[[Cause | None], InputError]
+) -> _T:
     """What the action returns; where a library fails, the refusal instead of its error.
 
     The refusal is raised after the library's error is gone: not even its context quotes a cell.
 
     Args:
         action: Something that a library does.
-        refusal: What to say; or what finds that out, called only where it fails.
+        refusal: What to raise; or what makes that of the cause, called only where it fails.
 
     Raises:
         InputError: As said.
@@ -81,7 +84,7 @@ def attempt(action: Callable[[], _T], refusal: str | Callable[[], str]) -> _T:
         ours = isinstance(error, InputError | MemoryError)
         if ours or not isinstance(error, Exception | PanicException):
             raise
-        short = lacks_memory(error)
+        short, cause = lacks_memory(error), cause_of(error)
     if short:
         raise MemoryError("there is not enough memory.")
-    raise InputError(refusal if isinstance(refusal, str) else refusal())
+    raise refusal if isinstance(refusal, InputError) else refusal(cause)

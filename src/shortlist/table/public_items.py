@@ -8,7 +8,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, named, shown
+from shortlist.errors import InputError, Words, in_quotes, shown
 from shortlist.table._arrow import is_arrow
 from shortlist.table._files import exists, is_list_of_paths
 from shortlist.table._formats import has_known_suffix
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["IN_TABLE", "KNOWN_IN_TABLE", "InTable", "open_public_items"]
 
-KNOWN_IN_TABLE = "if everybody knows which items it has, give sl.IN_TABLE."
+KNOWN_IN_TABLE = Words("if everybody knows which items it has, give {sl.IN_TABLE}")
 """What to do instead of giving the table as its own list."""
+
+
+_LIST = Words("give a list that holds what everybody knows")
 
 
 class InTable(Enum):
@@ -49,7 +52,7 @@ def open_public_items(
     *,
     also: Collection[str] = (),
     table: list[Part] | None = None,
-    otherwise: str = "",
+    otherwise: Words = _LIST,
     separator: object = None,
 ) -> pl.DataFrame:
     """The list of items that everybody knows, checked against the columns of the items.
@@ -83,12 +86,17 @@ def open_public_items(
         refuse_same(parts, table or [], otherwise)
         frame = _from_table(parts, wanted, also)
     if frame.is_empty():
-        raise InputError("public_items is empty; give at least one item that everybody knows.")
+        raise InputError(
+            "{public_items=} is empty",
+            "give at least one item that everybody knows",
+            given={"public_items": ...},
+        )
     twice = frame.is_duplicated()
     if twice.any():
         raise InputError(
-            "public_items holds an item twice; give every item once. It is not shown, since it "
-            "may be private by mistake."
+            "{public_items=} holds an item twice",
+            "give every item once. It is not shown, since it may be private by mistake",
+            given={"public_items": ...},
         )
     return frame
 
@@ -99,8 +107,9 @@ def _as_parts(public_items: object, separator: object) -> list[Part] | None:
 
     if isinstance(public_items, str) and not _names_file(public_items):
         raise InputError(
-            f"{named('public_items', public_items)} is text and no existing file; give a list of "
-            "items or the path of a table."
+            "{public_items=} is text and no existing file",
+            "give a list of items or the path of a table",
+            given={"public_items": in_quotes(public_items)},
         )
     if isinstance(public_items, str | os.PathLike) or is_list_of_paths(public_items, os.PathLike):
         return open_parts(public_items, "public_items", separator)
@@ -129,10 +138,7 @@ def _from_table(
     for part in parts:
         check_columns(part, roles)
     found = {name: column_type(parts, name, "item") for name in names}
-    frame = attempt(
-        lambda: rows_of(parts, found, closing="").collect(),
-        partial(unreadable, parts, closing=""),
-    )
+    frame = attempt(lambda: rows_of(parts, found).collect(), partial(unreadable, parts))
     columns = zip(frame.get_columns(), wanted.items(), strict=True)
     return pl.DataFrame(
         [
@@ -146,8 +152,11 @@ def _require_header(part: Part, name: str, *others: str) -> None:
     """Refuse a CSV file without a line of names: its first item would be lost."""
     if part.kind == "CSV" and not {name, *others}.intersection(part.schema):
         raise InputError(
-            f"{part.origin}: its first line is taken for the name of the column and must be "
-            f'"{shown(name)}", as in the table; write it above the items.'
+            '{origin}: its first line is taken for the name of the column and must be "{column}", '
+            "as in the table",
+            "write it above the items",
+            origin=part.origin,
+            column=shown(name),
         )
 
 
@@ -156,17 +165,21 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
     import polars as pl
 
     if column.null_count():
-        name = shown(column.name)
-        raise InputError(f'public_items: the column "{name}" holds a null; leave it out.')
+        raise InputError(
+            'the column "{column}" holds a null',
+            "omit it",
+            given={"public_items": ...},
+            column=shown(column.name),
+        )
     kind, needed = kind_of(column.dtype), kind_of(dtype)
     if (kind, needed) == ("dates", "text"):  # as in a column of Python objects
         return column.cast(dtype)
     parsed = parse and needed in {"integers", "dates"}
     if kind != needed and not parsed and column.len():
-        raise InputError(other_type(column.name, str(column.dtype), dtype))
+        raise other_type(column.name, str(column.dtype), dtype)
     refusal = no_fit(column.name, dtype)
     dates = parsed and dtype == pl.Date
     cast = attempt(lambda: column.str.to_date("%F") if dates else column.cast(dtype), refusal)
     if not (cast.cast(column.dtype) == column).all():
-        raise InputError(refusal)
+        raise refusal
     return cast

@@ -9,8 +9,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from shortlist.errors import SPENT, InputError, written
+from shortlist.errors import InputError
 from shortlist.processes import require_threads
+from shortlist.table._causes import Cause
 from shortlist.table._files import files_of, is_list_of_paths
 from shortlist.table._formats import check_separator
 from shortlist.table._frames import open_frame
@@ -47,15 +48,14 @@ def open_parts(data: object, argument: str, separator: object = None) -> list[Pa
         parts = [open_frame(data, argument)]
     if separator is not None and argument == "data" and all(part.kind != "CSV" for part in parts):
         raise InputError(
-            f"separator={written(separator)}: it is for CSV and text files, and there is none; "
-            "leave it out."
+            "it is for CSV and text files, and there is none",
+            "omit it",
+            given={"separator": separator},
         )
     return parts
 
 
-def rows_of(
-    parts: list[Part], types: Mapping[str, pl.DataType], closing: str = SPENT
-) -> pl.LazyFrame:
+def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """The named columns of all parts, one below the other, cast to `types`.
 
     No cast changes what kind of values they are: a type that a library found by looking at
@@ -64,56 +64,67 @@ def rows_of(
     Args:
         parts: Files or frames.
         types: The types of the named columns, in their order.
-        closing: The last sentence of a refusal.
 
     Raises:
         InputError: A column holds values of another kind than its type says.
     """
     import polars as pl
 
-    return pl.concat([_conformed(part, types, closing) for part in parts])
+    return pl.concat([_conformed(part, types) for part in parts])
 
 
-def _conformed(part: Part, types: Mapping[str, pl.DataType], closing: str) -> pl.LazyFrame:
+def _conformed(part: Part, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     import polars as pl
 
     rows = part.read(list(types))
     if not part.is_file:  # whose schema is a promise until the rows are there
         held = rows.collect().get_columns()
-        rows = pl.LazyFrame(
-            [_of_kind(column, part, types[column.name], closing) for column in held]
-        )
+        rows = pl.LazyFrame([_of_kind(column, part, types[column.name]) for column in held])
     return rows.select(pl.col(name).cast(dtype) for name, dtype in types.items())
 
 
-def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType, closing: str) -> pl.Series:
+def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
     import polars as pl
 
-    name = column.name
-    if part.schema[name] == pl.Object:
-        refusal = (
-            f"{part.origin}: a column of Python objects holds one that is neither text nor a date "
-            f"nor a UUID; cast the column to one type. It is not shown. {closing}"
+    if part.schema[column.name] == pl.Object:
+        refusal = InputError(
+            "{origin}: a column of Python objects holds one that is neither text nor a date nor a "
+            "UUID",
+            "cast the column to one type. It is not shown",
+            origin=part.origin,
         )
-        return as_text(column, refusal.strip())
+        return as_text(column, refusal)
     if is_same_kind(column.dtype, dtype):
         return column
-    refusal = (
-        f"{part.origin}: a column holds values of another kind than the type of the column says; "
-        f"cast it to one type. They are not shown. {closing}"
+    raise InputError(
+        "{origin}: a column holds values of another kind than the type of the column says",
+        "cast it to one type. They are not shown",
+        origin=part.origin,
     )
-    raise InputError(refusal.strip())
 
 
-def unreadable(parts: list[Part], closing: str = SPENT) -> str:
-    """The refusal where rows cannot be read. Beside an encoding it tells no reason of several."""
+def unreadable(parts: list[Part], cause: Cause | None) -> InputError:
+    """The refusal where rows cannot be read, with the cause as far as it can be told."""
     for part in parts:
         if part.is_text and (said := part.conversion()):
-            return (
-                f"{part.origin} cannot be read to its end: a row cannot be parsed, since the file "
-                f"{said}. {closing}"
-            ).strip()
-    return (
-        f"{origin_of(parts)} cannot be read to its end: it has changed or is damaged, a row cannot "
-        f"be parsed, or a text is not UTF-8. Mend it; the row is private and not shown. {closing}"
-    ).strip()
+            return InputError(
+                "{origin} cannot be read to its end: a row cannot be parsed, since the file {said}",
+                "{remedy}",
+                origin=part.origin,
+                said=said.rule,
+                remedy=said.remedy,
+            )
+    origin = origin_of(parts)
+    if cause is not None:
+        return InputError(
+            "{origin} cannot be read to its end: {cause}",
+            "{remedy}. The row is private and not shown",
+            origin=origin,
+            cause=cause.rule,
+            remedy=cause.remedy,
+        )
+    return InputError(
+        "{origin} cannot be read to its end: it has changed or is damaged",
+        "fix it. The row is private and not shown",
+        origin=origin,
+    )

@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
+from shortlist.table._causes import Cause
 from shortlist.table._encoding import conversion, encoding_of
 from shortlist.table._files import NamedFile
 from shortlist.table._formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StandardInput", "open_file", "open_standard_input"]
 
+_STANDARD_INPUT = Words("the standard input")
 _MARK = "\ufeff"  # of byte order
 
 
@@ -38,17 +40,29 @@ def open_file(file: NamedFile, separator: str | None) -> Part:
     if held is None:
         suffix = PurePath(file.path).suffix.lower()
         ending = f'the suffix "{suffix}"' if suffix else "no suffix"
-        raise InputError(f"{file.origin} has {ending}, which is not read; use one of {READABLE}.")
+        raise InputError(
+            "{origin} has {ending}, which is not read",
+            "use one of {readable}",
+            origin=file.origin,
+            ending=ending,
+            readable=READABLE,
+        )
     return _open(file, file.path, held)
 
 
 def open_standard_input(data: StandardInput, separator: str | None) -> Part:
     """All that comes in, held in memory, since it comes but once."""
-    file = NamedFile("-", "the standard input", "the standard input")
-    refusal = f"{file.origin} cannot be read; check what it is connected to."
+    file = NamedFile("-", _STANDARD_INPUT, _STANDARD_INPUT)
+    refusal = InputError(
+        "{origin} cannot be read", "check what it is connected to", origin=file.origin
+    )
     content = attempt(sys.stdin.buffer.read, refusal)
     if not content:
-        raise InputError(f"{file.origin} is empty, without even a header; check what writes to it.")
+        raise InputError(
+            "{origin} is empty, without even a header",
+            "check what writes to it",
+            origin=file.origin,
+        )
     part = _open(file, content, format_by_suffix(data.suffix, separator))
     return replace(part, files=("/dev/stdin",))  # which is a file's place, where one is read
 
@@ -68,7 +82,9 @@ def _open(file: NamedFile, source: str | bytes, held: Format) -> Part:
     def read(names: list[str]) -> pl.LazyFrame:
         rows = scan(source, held, names).select(names)
         if rows.collect_schema() != {name: types[name] for name in names}:
-            raise InputError(f"{file.origin} has changed since it was opened; open it again.")
+            raise InputError(
+                "{origin} has changed since it was opened", "open it again", origin=file.origin
+            )
         return rows
 
     return Part(
@@ -135,23 +151,42 @@ def _is_numbered(name: str, repeated: frozenset[str]) -> bool:
 
 
 def _refuse_foreign(
-    file: NamedFile, names: Iterable[str], convert: Callable[[], str | None]
+    file: NamedFile, names: Iterable[str], convert: Callable[[], Cause | None]
 ) -> None:
     """Refuse a file whose first line shows that it is in another encoding."""
     if any("\0" in name or "\ufffd" in name for name in names) and (said := convert()):
-        raise InputError(f"{file.origin} {said}.")
+        raise _foreign(file, said)
 
 
-def _cannot_be_read(file: NamedFile, held: Format, convert: Callable[[], str | None]) -> str:
+def _cannot_be_read(
+    file: NamedFile, held: Format, convert: Callable[[], Cause | None], cause: Cause | None
+) -> InputError:
     if held.kind != "Parquet" and (said := convert()):
-        return f"{file.origin} {said}."
-    return (
-        f"{file.origin} cannot be read as {held.kind}: it is cut short, damaged, or in another "
-        "format. Write it anew, or give it the suffix of its format."
+        return _foreign(file, said)
+    if cause is not None:
+        return InputError(
+            "{origin} cannot be read as {kind}: {cause}",
+            "{remedy}, or give it the suffix of its format",
+            origin=file.origin,
+            kind=held.kind,
+            cause=cause.rule,
+            remedy=cause.remedy,
+        )
+    return InputError(
+        "{origin} cannot be read as {kind}: it is cut short, damaged, or in another format",
+        "Write it again, or give it the suffix of its format",
+        origin=file.origin,
+        kind=held.kind,
     )
 
 
-def _conversion(file: NamedFile, source: str | bytes) -> str | None:
+def _foreign(file: NamedFile, said: Cause) -> InputError:
+    return InputError(
+        "{origin} {said}", "{remedy}", origin=file.origin, said=said.rule, remedy=said.remedy
+    )
+
+
+def _conversion(file: NamedFile, source: str | bytes) -> Cause | None:
     encoding = encoding_of(source)
     if encoding is None:
         return None

@@ -31,5 +31,7 @@ def universe_of(mechanism: Mechanism, *, quick: bool = False) -> Universe:
         if kind.evidence is mechanism.evidence:
             return kind(mechanism, quick=quick)
     raise InputError(
-        f"{type(mechanism).__name__}: no universe is known of {mechanism.evidence.__name__}."
+        "{mechanism}: the audit knows no universe of {evidence}",
+        mechanism=type(mechanism),
+        evidence=mechanism.evidence,
     )

@@ -69,8 +69,10 @@ class Universe(ABC):
         """
         if mechanism.adjacency not in self.adjacencies:
             raise InputError(
-                f'{type(mechanism).__name__}: the audit knows no neighbours by "'
-                f'{mechanism.adjacency}" of {self.evidence.__name__}.'
+                '{mechanism}: the audit knows no neighbours by "{adjacency}" of {evidence}',
+                mechanism=type(mechanism),
+                adjacency=mechanism.adjacency,
+                evidence=self.evidence,
             )
         self.mechanism, self._hints, self._quick = mechanism, mechanism.audit_hints(), quick
         self._bound = self._hints.user_bound

@@ -52,8 +52,10 @@ def _with_counts(
         return selection
     if selection.scores_are_counts:
         raise InputError(
-            f"count_share={question.count_share!r}: {type(selection).__name__} gives noisy counts "
-            "at no cost where max_items_per_user is at most k; leave it out."
+            "{kind} gives noisy counts at no cost where {max_items_per_user} is at most {k}",
+            "omit it",
+            given={"count_share": question.count_share},
+            kind=type(selection),
         )
     return NoisyCounts.of(
         build,

@@ -94,8 +94,9 @@ class NoisyCounts(Mechanism):
         super().__post_init__()
         if self.count_sd > _MOST:
             raise InputError(
-                f"count_share={self.count_share!r}: so small that the counts would be all noise; "
-                "give more, or leave it out."
+                "so small that the counts would be all noise",
+                "give more, or omit it",
+                given={"count_share": self.count_share},
             )
 
     @property

@@ -1,0 +1,136 @@
+"""Words of which each face, Python or a shell, knows how to spell the references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from shortlist.errors.quoting import shown, written
+
+__all__ = ["PYTHON", "Face", "Words", "in_quotes", "named", "reference"]
+
+_MARK = re.compile(r"\{([^{}]+)\}")
+
+
+class Face(Protocol):
+    """How those who read a message write what it refers to."""
+
+    def argument(self, name: str, value: str | None) -> str:
+        """An argument with its value; None where that is not shown, "..." for some value."""
+
+    def reference(self, name: str) -> str:
+        """An argument, a mechanism, a question or a function, by the name that Python has."""
+
+
+class _Python:
+    def argument(self, name: str, value: str | None) -> str:
+        return name if value in (None, "...") else f"{name}={value}"
+
+    def reference(self, name: str) -> str:
+        return _PHRASES.get(name, name)
+
+
+_PHRASES = {"or_prepare": "create it by prepare(), or "}  # which the command cannot do
+PYTHON: Face = _Python()
+
+
+class Words:
+    """A template, what the caller gave, and values.
+
+    In the template stands
+    - `{n}` for a value, which is put in as it is: a text, a number, another `Words`;
+    - `{user=}` for an argument as the caller wrote it, `{path!}` for what was given for it;
+    - `{delta=1e-6}` for one as it may be written, `{public_items=...}` with whatever value;
+    - `{public_items}`, `{Peeling}`, `{top_k}`, `{sl.pairs}` for what each face calls its own way.
+
+    What was put in is never looked at again, so that nothing which a caller wrote is a reference.
+
+    >>> text = Words("{user=}: give {public_items}, of {n}", given={"user": "{k}"}, n=5)
+    >>> str(text)
+    "user='{k}': give public_items, of 5"
+    """
+
+    def __init__(
+        self, template: str, /, *, given: Mapping[str, object] | None = None, **values: object
+    ) -> None:
+        """Take over nothing of what the caller wrote but what may be shown.
+
+        Args:
+            template: As above.
+            given: Arguments by name, as the caller wrote them; `...` if that is not to be shown.
+            values: What the template calls by these names. A class is one that faces may know.
+        """
+        self.template = template
+        self.given = {name: _as_given(value) for name, value in (given or {}).items()}
+        self.values = {name: _as_value(value) for name, value in values.items()}
+
+    def __str__(self) -> str:
+        return self.told(PYTHON)
+
+    def told(self, face: Face) -> str:
+        """The words for who reads that face."""
+        return _MARK.sub(lambda mark: self._part(mark[1], face), self.template)
+
+    def _part(self, mark: str, face: Face) -> str:
+        if mark.endswith("!"):
+            return self.given[mark[:-1]].told(face)  # type: ignore[union-attr]  # it is shown
+        name, shows, literal = mark.partition("=")
+        if shows and name.isidentifier():
+            return face.argument(name, literal) if literal else self.argument(name, face)
+        value = self.values.get(mark)
+        if value is None:
+            return face.reference(mark)
+        return value.told(face) if isinstance(value, Words) else value
+
+    def argument(self, name: str, face: Face) -> str:
+        """The argument as it was given."""
+        value = self.given[name]
+        return face.argument(name, None if value is None else value.told(face))
+
+    def unmentioned(self) -> list[str]:
+        """The arguments that were given and stand nowhere in the template."""
+        return [n for n in self.given if not {f"{n}=", f"{n}!"} & set(_MARK.findall(self.template))]
+
+    def arguments(self) -> Iterator[tuple[str, str | None]]:
+        """All arguments that were given, those of the texts within first."""
+        for value in self.values.values():
+            if isinstance(value, Words):
+                yield from value.arguments()
+        for name, given in self.given.items():
+            yield name, None if given is None else str(given)
+
+
+def reference(name: str) -> Words:
+    """What each face has its own name for."""
+    return Words(f"{{{name}}}")
+
+
+def named(argument: str, value: object) -> Words:
+    r"""The argument with the name of a column, a path or the like that was given for it.
+
+    >>> str(named("item", "title")), str(named("data", "a\nb"))
+    ('item="title"', 'data="…"')
+    """
+    return Words(f"{{{argument}=}}", given={argument: in_quotes(value)})
+
+
+def in_quotes(name: object) -> Words:
+    """The name of a column, a path or the like, as `given` takes it."""
+    if isinstance(name, Words):
+        return name
+    return Words("{text}", text=f'"{shown(name)}"' if isinstance(name, str) else written(name))
+
+
+def _as_given(value: object) -> Words | None:
+    if value is ... or isinstance(value, Words):
+        return None if value is ... else value
+    if isinstance(value, type):
+        return reference(shown(value.__name__))
+    return Words("{text}", text=written(value))
+
+
+def _as_value(value: object) -> str | Words:
+    if isinstance(value, Words):
+        return value
+    return reference(shown(value.__name__)) if isinstance(value, type) else str(value)
