@@ -65,16 +65,27 @@ def order_and_cell_law(
             return _law(scores, noises, at_least, k, edges, unit, radius)
         if radius is not None:
             raise TypeError(f"{radius!r}, {shared!r}: no law is known of both")
-
         if at_least is None:
-            own = [arb(int(score)) * arb(unit) for score in scores]
-            classes = _item_classes(scores, noises, [None] * len(scores))
-            return MovedValues(own, noises, classes, [arb(x) for x in edges]).law(shared, k)
+            return _moved_law(scores, noises, k, edges, unit, shared)
 
-        def moved(shift: arb) -> OrderLaw:
+        def at(shift: arb) -> OrderLaw:
             return _law(scores, noises, at_least, k, edges, unit, None, shift)
 
-        return averaged(moved, len(scores), noises, shared)
+        return averaged(at, len(scores), noises, shared)
+
+
+def _moved_law(
+    scores: Ints,
+    noises: Sequence[Noise],
+    k: int | None,
+    edges: Sequence[float],
+    unit: float,
+    shared: Noise,
+) -> OrderLaw:
+    """The law of values that share a draw and all take part: quicker than one law for each draw."""
+    exact = [arb(int(score)) * arb(unit) for score in scores]
+    classes = _item_classes(scores, noises, [None] * len(scores))
+    return MovedValues(exact, noises, classes, [arb(x) for x in edges]).law(shared, k)
 
 
 def _digits_lost(scores: Ints, noises: Sequence[Noise], unit: float) -> int:
