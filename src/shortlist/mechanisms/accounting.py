@@ -26,6 +26,7 @@ from shortlist.privacy.calibration import (
 )
 
 __all__ = [
+    "SET_APART",
     "Accounting",
     "alone",
     "largest_loss",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 
+SET_APART = 0.3  # of delta, in a guess by zCDP, where no option says how much
 _LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
 _LESS = 0.98  # of a parameter that was too large
 

@@ -71,7 +71,7 @@ class JointOrPeel(Mechanism):
 
     >>> mechanism = JointOrPeel(k=20, epsilon=1.0, delta=1e-6)
     >>> mechanism.joint_epsilon, round(mechanism.local_epsilon, 4)
-    (0.95, 0.0961)
+    (0.95, 0.1045)
     """
 
     k: Whole

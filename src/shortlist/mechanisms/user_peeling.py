@@ -13,6 +13,7 @@ from shortlist.algorithms.unreached import Unreached
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import (
+    SET_APART,
     Accounting,
     alone,
     largest_loss,
@@ -109,10 +110,10 @@ class UserPeeling(Mechanism):
         InputError: A parameter is out of range.
 
     >>> round(UserPeeling(k=20, epsilon=1.0, delta=1e-6).local_epsilon, 4)
-    0.0987
+    0.1067
     >>> private = UserPeeling(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(private.local_epsilon, 4), round(private.threshold, 1)
-    (0.0687, 38.0)
+    (0.0747, 33.7)
     """
 
     k: Whole
@@ -157,9 +158,10 @@ class UserPeeling(Mechanism):
 
     def _composed(self, bound: int) -> _Plan:
         epsilon, delta = self.epsilon, self.delta
-        lost = self.delta * self.threshold_share
+        is_exact = self.accounting is Accounting.EXACT
+        lost = self.delta * (SET_APART if is_exact else self.threshold_share)
         rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=lost)
-        if self.accounting is Accounting.EXACT:
+        if is_exact:
             rho = largest_within(self._stages, epsilon=epsilon, delta=delta, by_rho=rho)
         first = rho * self.discovery_share
         sigma = gaussian_sigma(first)
@@ -169,7 +171,7 @@ class UserPeeling(Mechanism):
             return (Threshold(sigma, least),)
 
         stages = self._stages(rho)
-        if self.accounting is Accounting.EXACT:
+        if is_exact:
             lost = largest_loss(stages, thresholds, bound, epsilon=epsilon, delta=delta)
         passed = thresholds(lost)
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))

@@ -56,7 +56,7 @@ class WeightedGaussian(Mechanism):
 
     >>> mechanism = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
-    (4.225, 23.816)
+    (4.225, 23.809)
     """
 
     epsilon: Epsilon
