@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
-from shortlist.mechanisms.accounting import Accounting, noise_and_loss
+from shortlist.mechanisms.accounting import SET_APART, Accounting, noise_and_loss
 from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
@@ -181,7 +181,8 @@ class Discovering(Mechanism):
     @cached_property
     def _spent(self) -> tuple[float, float]:
         """The zCDP, and the probability."""
-        lost = self.delta * self.threshold_share
+        share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
+        lost = self.delta * share
         rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
         if self.accounting is Accounting.ZCDP:
             return rho, lost

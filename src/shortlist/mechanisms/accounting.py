@@ -28,6 +28,7 @@ from shortlist.privacy.calibration import (
 )
 
 __all__ = [
+    "SET_APART",
     "Accounting",
     "alone",
     "largest_after",
@@ -40,7 +41,7 @@ __all__ = [
 
 
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
-_RESERVED = 0.3  # of delta, for thresholds where what is left to them is less
+SET_APART = 0.3  # of delta, for thresholds where what is left to them is less
 _MARGIN = 1e-4  # of delta: more than two looks at the same users together with others differ by
 _LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
 _LESS = 0.98  # of a parameter that was too large
@@ -143,7 +144,7 @@ def noise_and_loss(
     Raises:
         InputError: Delta is too small.
     """
-    for reserved in (0.0, _RESERVED * delta):
+    for reserved in (0.0, SET_APART * delta):
         unnamed = Lost(reserved) if reserved else None
         rho = largest_within(stages, epsilon=epsilon, delta=delta, by_rho=by_rho, unnamed=unnamed)
         spent = partial(_spent, stages(rho), partial(thresholds, rho), bound, epsilon)

@@ -14,7 +14,7 @@ from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import Accounting, alone
+from shortlist.mechanisms.accounting import SET_APART, Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
@@ -91,7 +91,8 @@ class PolicyGaussian(Mechanism):
     @cached_property
     def _lost(self) -> float:
         """The probability granted to naming an item that one user alone holds, in zCDP."""
-        return self.delta * self.threshold_share
+        share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
+        return self.delta * share
 
     @cached_property
     def _rho(self) -> float:

@@ -13,6 +13,7 @@ from shortlist.algorithms.unreached import Unreached
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import (
+    SET_APART,
     Accounting,
     alone,
     noise_and_loss,
@@ -156,7 +157,8 @@ class UserPeeling(Mechanism):
 
     def _composed(self, bound: int) -> _Plan:
         epsilon, delta = self.epsilon, self.delta
-        lost = delta * self.threshold_share
+        is_exact = self.accounting is Accounting.EXACT
+        lost = delta * (SET_APART if is_exact else self.threshold_share)
         rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=lost)
 
         def thresholds(rho: float, lost: float) -> tuple[Threshold, ...]:
@@ -164,7 +166,7 @@ class UserPeeling(Mechanism):
             least = threshold(sigma=sigma, delta=lost, max_items_per_user=bound)
             return (Threshold(sigma, least),)
 
-        if self.accounting is Accounting.EXACT:
+        if is_exact:
             rho, lost = noise_and_loss(
                 self._stages, thresholds, bound, epsilon=epsilon, delta=delta, by_rho=rho
             )
