@@ -146,7 +146,7 @@ def test_a_coin_of_one_item_where_users_have_two_is_seen_in_the_cost():
 
 def test_thresholds_of_two_tests_with_all_of_delta_each_are_seen_in_the_cost():
     mechanism = DiscoverThenRank(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
-    twice = mechanism._thresholds(2e-6)
+    twice = mechanism._thresholds(mechanism.rho, 2e-6)
     assert all(
         one.least < t
         for one, t in zip(twice, (mechanism.first_threshold, mechanism.mean_threshold), strict=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace
-from shortlist.errors import InputError
+from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import (
     Outcomes,
     PrivateCounts,
@@ -145,7 +145,7 @@ class Mechanism(ABC):
             raise InputError(
                 "{kind} has no such",
                 "take {known}",
-                given={"accounting": asked.value},
+                given={"accounting": in_quotes(asked.value)},
                 kind=type(self),
                 known=known,
             )
