@@ -159,6 +159,8 @@ class PolicyGaussian(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The noise on the weights, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return Gaussian(self._rho, self._lost)
         bound = self.max_items_per_user
         composition = noisy_weights(self._noise, bound, drift=self._drift, by_policy=True)
         by_rho = Gaussian(composition.rho, composition.lost)

@@ -82,10 +82,15 @@ class WeightedGaussian(Mechanism):
         epsilon, delta = self.epsilon, self.delta
         if self.accounting is Accounting.EXACT:
             return least_noise(epsilon=epsilon, delta=delta, bound=self.max_items_per_user)
-        lost = self.delta * self.threshold_share
-        sigma = gaussian_sigma(gaussian_rho(epsilon=epsilon, delta=delta, lost=lost))
+        sigma, lost = gaussian_sigma(self._by_rho.rho), self._by_rho.lost
         least = threshold(sigma=sigma, delta=lost, max_items_per_user=self.max_items_per_user)
         return Release(sigma, least)
+
+    @cached_property
+    def _by_rho(self) -> Gaussian:
+        """What is spent in zCDP."""
+        lost = self.delta * self.threshold_share
+        return Gaussian(gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost), lost)
 
     @property
     def sigma(self) -> float:
@@ -105,6 +110,8 @@ class WeightedGaussian(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The noise on the weights, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return self._by_rho
         composition = noisy_weights(self._noise, self.max_items_per_user)
         by_rho = Gaussian(composition.rho, composition.lost)
         return alone(self.accounting, composition, by_rho, self.epsilon)
