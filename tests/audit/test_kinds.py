@@ -17,7 +17,7 @@ from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.mechanisms import JointOrPeel, Peeling
+from shortlist.mechanisms import Accounting, JointOrPeel, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
 
@@ -119,6 +119,19 @@ CAUGHT = [
         others.BoundOfThree(epsilon=0.2, delta=1e-6, max_items_per_user=5),
         "curve",
         [weights(*[0] * 5)],
+    ),
+    (
+        others.AsIfIndependent(epsilon=2.0, delta=0.02, max_items_per_user=2),
+        "delta",
+        [weights(0, 0)],
+    ),
+    (others.OnePickLess(k=2, epsilon=2.0, delta=0.2), "delta", [(2, 2, 2), (4, 4, 1)]),
+    (
+        others.ShareForAll(
+            epsilon=2.0, delta=0.02, max_items_per_user=2, accounting=Accounting.ZCDP
+        ),
+        "delta",
+        [weights(0, 0)],
     ),
     (others.SmallEpsilon(k=2, epsilon=0.2), "epsilon", wide(5, lead=100)),
     (others.SmallDelta(epsilon=0.2, delta=1e-6, max_items_per_user=1), "curve", [weights(0)]),

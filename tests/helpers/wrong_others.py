@@ -265,3 +265,45 @@ class FirstPage(ThresholdTopK):
 
     def _ahead(self, values, last):
         return super()._ahead(values, last) | True
+
+
+class AsIfIndependent(WeightedGaussian):
+    """Noise and threshold for twice the delta, as if each told apart were half of it."""
+
+    _noise = cached_property(lambda self: self._twice._noise)
+
+    @property
+    def _twice(self):
+        bound = self.max_items_per_user
+        return WeightedGaussian(
+            epsilon=self.epsilon, delta=2 * self.delta, max_items_per_user=bound
+        )
+
+    @property
+    def cost(self):
+        bound = self.max_items_per_user
+        given = {"epsilon": self.epsilon, "delta": self.delta}
+        return WeightedGaussian(**given, max_items_per_user=bound).cost
+
+
+class OnePickLess(Peeling):
+    """As sharp as if there were one pick less."""
+
+    @cached_property
+    def local_epsilon(self):
+        return self._fewer.local_epsilon
+
+    @property
+    def _fewer(self):
+        return Peeling(k=max(self.k - 1, 1), epsilon=self.epsilon, delta=self.delta)
+
+    cost = property(lambda self: Peeling(k=self.k, epsilon=self.epsilon, delta=self.delta).cost)
+
+
+class ShareForAll(WeightedGaussian):
+    """In zCDP, all of delta for the threshold, and the noise as if a share were."""
+
+    @cached_property
+    def threshold(self):
+        bound = self.max_items_per_user
+        return threshold(sigma=self.sigma, delta=2 * self.delta, max_items_per_user=bound)

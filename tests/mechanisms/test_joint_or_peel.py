@@ -257,7 +257,8 @@ def test_the_cost_is_within_what_was_asked_for_and_covers_both_ways(given):
     choice = Pure(mechanism.choice_epsilon)
     one = Pure if mechanism.flips else Pure.bounded_range
     ways = Pure.bounded_range(mechanism.joint_epsilon), one(mechanism.local_epsilon) * mechanism.k
-    kept = cost._alternatives if isinstance(cost, Either) else (cost,)
+    by_rho = cost.ways[0]
+    kept = by_rho._alternatives if isinstance(by_rho, Either) else (by_rho,)
     assert all(any(other.covers(choice + way) for other in kept) for way in ways)
     assert set(kept) <= {choice + way for way in ways}
 
@@ -280,7 +281,7 @@ def test_items_are_picked_by_permute_and_flip_unless_a_delta_makes_up_for_it(giv
     assert name in " ".join(mechanism.explain())
 
 
-@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("k", [1, 2])
 def test_few_picks_are_by_permute_and_flip_whatever_the_delta(k):
     assert JointOrPeel(k=k, epsilon=1.0, delta=1e-6).flips
     assert JointOrPeel(k=k, epsilon=1.0).flips
@@ -295,14 +296,14 @@ def test_many_picks_make_use_of_a_delta(k):
 def test_the_threshold_has_a_default():
     assert JointOrPeel(k=3, epsilon=1.0).switch_at == 80
     assert JointOrPeel(k=20, epsilon=1.0, delta=1e-6).switch_at == 40
-    assert JointOrPeel(k=3, epsilon=1.0, delta=1e-6).switch_at == 80  # it buys nothing
+    assert JointOrPeel(k=2, epsilon=1.0, delta=1e-6).switch_at == 80  # it buys nothing
     assert JointOrPeel(k=3, epsilon=1.0, threshold=7).switch_at == 7
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_costs_compose(n):
     for k, delta in ((20, 1e-6), (3, 0.0), (200, 1e-9)):
-        cost = JointOrPeel(k=k, epsilon=0.5, delta=delta).cost
+        cost = JointOrPeel(k=k, epsilon=0.5, delta=delta).cost.ways[0]
         many = cost * n
         ways = cost._alternatives if isinstance(cost, Either) else (cost,)
         assert len(ways) == 2 or delta == 0

@@ -82,6 +82,7 @@ def test_nearly_all_of_delta_is_spent_and_never_more_and_none_needs_more_noise(k
     assert spent <= delta
     assert spent == 0 or spent >= MET * delta
     usual = build(kind, *size, epsilon=epsilon, delta=delta, accounting=Accounting.ZCDP)
+    assert usual.cost.delta(epsilon) <= delta
     before = noise(usual)
     assert {name: x for name, x in noise(mechanism).items() if x > before[name]} == {}
 
