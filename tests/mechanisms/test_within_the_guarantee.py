@@ -119,6 +119,13 @@ def test_the_first_threshold_of_discover_then_rank():
     assert 44.0 < mechanism.first_threshold <= 44.6
 
 
+@every
+@pytest.mark.parametrize("epsilon", [50.0, 100.0])
+def test_a_large_epsilon_is_within_reach(kind, epsilon):
+    for k in (1, 7):
+        assert build(kind, k, 10, epsilon=epsilon, delta=1e-6).cost.delta(epsilon) <= 1e-6
+
+
 # --- mistakes that no small universe shows
 
 

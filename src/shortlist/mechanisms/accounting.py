@@ -107,7 +107,11 @@ def largest_within(
         return by_rho
 
     def spent(parameter: float, fineness: float) -> float:
-        return Composition(stages(parameter), unnamed).delta(epsilon, fineness=fineness)
+        try:
+            composition = Composition(stages(parameter), unnamed)
+        except InputError:  # so large that nothing is protected
+            return 1.0
+        return composition.delta(epsilon, fineness=fineness)
 
     return max(by_rho, largest_parameter(spent, delta=delta, near=by_rho))
 
