@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 from shortlist.errors import InputError
 from shortlist.parameters import Option
@@ -62,6 +62,7 @@ class Accounting(Option):
     """As in the mechanism's paper, for comparison."""
 
 
+@lru_cache(maxsize=256)  # asked again by whoever asks the same again
 def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: float) -> float:
     """The largest local epsilon of k picks by the exponential mechanism.
 
