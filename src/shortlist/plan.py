@@ -55,8 +55,8 @@ class Plan:
         guarantee, cost = self.guarantee, self.guarantee.cost
         lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
         return (
-            f"This run costs ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to other "
-            f"runs, it counts as rho = {cost.rho:.4g}{lost}, in zCDP."
+            f"This run costs (epsilon, delta) = ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to "
+            f"other runs, it counts as rho = {cost.rho:.4g}{lost}, in zCDP."
         )
 
     def to_dict(self) -> dict[str, Any]:

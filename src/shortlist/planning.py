@@ -105,7 +105,9 @@ def mechanism_for(
 
     def build(epsilon: float, delta: float) -> Mechanism:
         values = given | {"epsilon": epsilon, "delta": delta}
-        return kind(**{name: values[name] for name in values if name in kind.fields()}, **options)
+        made = kind(**{name: values[name] for name in values if name in kind.fields()}, **options)
+        _require_effect(made, options)
+        return made
 
     bound = (dict(bounds) | options).get("max_items_per_user")
     chosen = answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
@@ -119,6 +121,15 @@ def mechanism_for(
     engine.require(chosen.wants)
     _warn_of_weakness(float(epsilon), float(delta))
     return chosen
+
+
+def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
+    """Refuse an option that nothing would depend on."""
+    for name in made.idle:
+        if name in options:
+            raise InputError(
+                "has no effect with the other options", "omit it", given={name: options[name]}
+            )
 
 
 def _default(question: Question, engine: Engine) -> type[Mechanism]:

@@ -48,7 +48,7 @@ Option = Annotated[
     list[str] | None,
     valued(
         "NAME=VALUE",
-        "With --mechanism: an option of that mechanism's own, such as choice_share=0.2. Repeat it "
+        "With --mechanism: an option of that mechanism's own, as in accounting=zcdp. Repeat it "
         "for several.",
         PRIVACY,
     ),

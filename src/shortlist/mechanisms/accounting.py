@@ -133,10 +133,10 @@ def noise_and_loss(
 ) -> tuple[float, float]:
     """The most zCDP of all stages, and the largest chance to name what one user alone holds.
 
-    Each is within (epsilon, delta) for the users that it is the worst for, and so nearly all of
-    delta is for both. Where that leaves hardly any chance, because a user whose items nobody else
-    holds costs nearly as much by the other stages, or because the worst case is known in zCDP
-    alone, part of delta is reserved for it.
+    The zCDP is limited by users whose items others hold too, and the chance by users who alone hold
+    an item. No user is both, so that each may use nearly all of delta. Where that leaves hardly any
+    chance, because a user whose items nobody else holds costs nearly as much by the other stages,
+    or because the worst case is known in zCDP alone, part of delta is reserved for it.
 
     Args:
         stages: Those that cost so much zCDP together.
@@ -196,7 +196,10 @@ def largest_after(
     if composition.delta(epsilon) >= delta:
         return 0.0
     near = math.sqrt(gaussian_rho(epsilon=epsilon, delta=delta))
-    parameter = largest_parameter(spent, delta=delta, near=near)
+    try:
+        parameter = largest_parameter(spent, delta=delta, near=near)
+    except InputError:  # there is none so small
+        return 0.0
     for _ in range(_TRIES):
         if after(parameter).delta(epsilon) <= delta:
             return parameter

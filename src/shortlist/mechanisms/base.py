@@ -134,7 +134,7 @@ class Mechanism(ABC):
         if not self._can_be_calibrated():  # refused now, not when data was read
             raise InputError(
                 "no noise can be calibrated to these",
-                "{epsilon} from 1e-6 to 100 with {delta} from 1e-20 are always within reach",
+                "{epsilon} from 1e-6 to 20 and {delta} from 1e-12 are nearly always enough",
                 given={"epsilon": self.epsilon, "delta": self.delta},
             )
 
@@ -143,8 +143,8 @@ class Mechanism(ABC):
         if asked is not None and asked not in self.accountings:
             known = " or ".join(f'"{one.value}"' for one in self.accountings)
             raise InputError(
-                "{kind} has no such",
-                "take {known}",
+                "{kind} cannot count its stages that way",
+                "take {known}, or omit it",
                 given={"accounting": in_quotes(asked.value)},
                 kind=type(self),
                 known=known,

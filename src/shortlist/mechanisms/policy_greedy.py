@@ -120,8 +120,8 @@ class PolicyGreedy(Mechanism):
         """The policy, and when an item is named, in plain words."""
         return [
             "Users in random order each add one unit to one of the items they hold.",
-            f"It is the first, in a random order of all items, with less than {self.cutoff} units.",
-            "Of how many items does not matter: a bound on items per user has no effect.",
+            f"It is the first, in a random order of items, with fewer than {self.cutoff} units.",
+            "How many items a user holds does not matter: a bound on them has no effect.",
             self._naming(),
             people_needed(self.threshold),
         ]

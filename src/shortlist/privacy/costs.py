@@ -399,6 +399,9 @@ class Sum(Cost):
     _parts: tuple[Cost, ...]
 
     def __init__(self, *parts: Cost) -> None:
+        known = all(isinstance(part, ZCDP | Approximate | Pure | Either) for part in parts)
+        if not known or len(set(map(_kind, parts))) < len(parts):
+            raise InputError("its parts must be of different kinds", "add costs, as in a + b")
         super().__init__(
             **{
                 f"{type(part).__name__}.{name}": value

@@ -177,7 +177,7 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         about += "; the ranks were drawn apart from the scores"
     if scores.heading == _WEIGHT and release.question == "top-k":
         about += f"; for counts add {_COUNTS.told(face)}"
-    yield scores.heading, harmless(about)
+    yield visible(release.to_polars().columns[-1]), harmless(about)
 
 
 def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:

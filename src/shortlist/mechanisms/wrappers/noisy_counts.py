@@ -13,7 +13,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.mechanisms.accounting import largest_after
+from shortlist.mechanisms.accounting import Accounting, largest_after
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     AuditHints,
@@ -47,8 +47,8 @@ class NoisyCounts(Mechanism):
     moves all counts the same way, a part of normal noise is the same for all counts, so that less
     noise is enough. It cancels in differences between counts, and adds up in their sum.
 
-    Guarantee: (epsilon, delta)-DP by composition. The selection is calibrated to what count_share
-    leaves of both, and the counts to all that the selection leaves. One user is in at most
+    Guarantee: (epsilon, delta)-DP by composition. count_share of epsilon and delta is
+    withheld from the selection; the counts get all that the selection does not use. One user is in at most
     min(k, max_items_per_user) of the selected counts, once in each.
 
     Source: composition, `docs/proofs/costs.md`. Proof note: `docs/proofs/noisy-counts.md`.
@@ -58,7 +58,7 @@ class NoisyCounts(Mechanism):
         k: How many items it selects at most.
         epsilon: Of the whole.
         delta: Of the whole.
-        count_share: The share of epsilon and delta that the selection does without.
+        count_share: The share of epsilon and delta that is withheld from the selection.
         max_items_per_user: In how many counts one user is at most; None if there is no bound.
     """
 
@@ -95,6 +95,9 @@ class NoisyCounts(Mechanism):
         )
 
     def __post_init__(self) -> None:
+        most = self.selection.parameters().get("k")
+        if not isinstance(most, int) or most > self.k:
+            raise InputError("its selection may name more items", given={"k": self.k})
         super().__post_init__()
         if self.count_sd > _MOST:
             raise InputError(
@@ -134,32 +137,47 @@ class NoisyCounts(Mechanism):
 
     def _ways(self) -> Iterator[_Way]:
         """All ways to buy the counts from what the selection leaves."""
+        yield from self._added_up()
+        yield from self._by_guarantees()
+        if self._is_exact:
+            yield from self._after_stages()
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether the selection counts by its worst case, as most do, or is pure."""
+        exact = Accounting.EXACT
+        return getattr(self.selection, "accounting", exact) is exact
+
+    def _added_up(self) -> Iterator[_Way]:
+        """Noise whose cost is added to the selection's."""
         before, changed = self.selection.cost, self._changed
         rate = self._largest(lambda rate: before + Pure(rate) * changed)
         scale = round_up(1 / Fraction(rate))
         rate = round_up(1 / Fraction(scale))
         yield _Way(Laplace(scale), before + Pure(rate) * changed)
-        if self.delta == 0:
-            return
-        # By basic composition: both guarantees add up.
-        left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
-        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
-        scale = round_up(changed / Fraction(left[0]))
-        yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
-        rho = gaussian_rho(epsilon=left[0], delta=left[1])
-        yield self._normal(rho, spent + Approximate(*left))
-        yield from self._after_stages()
-        if isinstance(before, Approximate):
+        if self.delta == 0 or isinstance(before, Approximate):
             return
         if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:
             rho = self._largest(lambda rho: before + ZCDP(rho))
             yield self._normal(rho, before + ZCDP(rho))
 
+    def _by_guarantees(self) -> Iterator[_Way]:
+        """Noise for the epsilon and the delta that are left: both guarantees add up."""
+        if self.delta == 0:
+            return
+        left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
+        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
+        scale = round_up(self._changed / Fraction(left[0]))
+        yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
+        rho = gaussian_rho(epsilon=left[0], delta=left[1])
+        yield self._normal(rho, spent + Approximate(*left))
+
     def _after_stages(self) -> Iterator[_Way]:
         """As one stage more of a selection that is known by its worst case, or pure."""
         before, changed = self.selection.cost, self._changed
         stages = composition_of(before)
-        if stages is None or not isinstance(before, Composed | Pure | Either):
+        known = isinstance(before, Composed | Pure | Either)
+        if self.delta == 0 or stages is None or not known:
             return
         budget = self.epsilon, self.delta
         mu = largest_after(stages, GaussianStage, epsilon=budget[0], delta=budget[1])

@@ -26,6 +26,7 @@ from shortlist.privacy.accountant.stages import (
     as_stages,
     is_gaussian,
     mu_of,
+    n_branches,
 )
 from shortlist.privacy.rounding import round_up
 
@@ -33,6 +34,7 @@ __all__ = ["Composition"]
 
 Set: TypeAlias = Lost | NovelItems | None
 
+_BRANCHES = 4
 _LEAST = 1e-300  # added to every delta that is not 0: what underflows may have been there
 _NOTHING = 1e-290  # a delta that is not worth a look
 
@@ -57,6 +59,10 @@ class Composition:
 
     stages: Stages
     unnamed: Set = None
+
+    def __post_init__(self) -> None:
+        if n_branches(self.stages) > _BRANCHES:  # each doubles what is to be computed
+            raise InputError("there are more than {n} branches", n=_BRANCHES)
 
     @cached_property
     def merged(self) -> Stages:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from shortlist.privacy.accountant._normal import Floats, tail_above
 
 __all__ = ["Cases", "Lost", "NovelItems", "Threshold", "blocks"]
 
+_MOST = 2**32  # items of a user
 _EXACT_SIZES = 100  # sizes of sets looked at one by one; beyond, in blocks
 _BLOCK = 50  # a block of sizes from s on ends at s + s / _BLOCK
 _SHARES = 200  # blocks of the share of the norm that a policy may give to novel items
@@ -86,8 +86,8 @@ class NovelItems:
     by_policy: bool = False
 
     def __post_init__(self) -> None:
-        if self.bound < 1:
-            raise InputError("must be at least 1", given={"bound": self.bound})
+        if not 1 <= self.bound <= _MOST:
+            raise InputError("must be from 1 to 2^32", given={"bound": self.bound})
 
     @cached_property
     def cases(self) -> Cases:
@@ -142,8 +142,3 @@ def blocks(bound: int) -> tuple[Floats, Floats]:
 
 def _inverse_root(sizes: Floats) -> Floats:
     return np.minimum(1 / np.sqrt(sizes) * (1 + 2.0**-50), 1.0)
-
-
-def lost_log(lost: float) -> float:
-    """-ln(1 - lost)."""
-    return -math.log1p(-lost)

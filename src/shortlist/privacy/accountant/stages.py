@@ -22,6 +22,7 @@ __all__ = [
     "has_weights",
     "is_gaussian",
     "mu_of",
+    "n_branches",
     "spread_of",
     "without_weights",
 ]
@@ -193,6 +194,15 @@ def without_weights(stages: Stages) -> Stages:
         else stage
         for stage in stages
         if isinstance(stage, EitherStage) or not has_weights(stage)
+    )
+
+
+def n_branches(stages: Stages) -> int:
+    """How many there are, branches within branches included."""
+    return sum(
+        1 + n_branches(stage.first) + n_branches(stage.second)
+        for stage in stages
+        if isinstance(stage, EitherStage)
     )
 
 
