@@ -47,9 +47,9 @@ class NoisyCounts(Mechanism):
     moves all counts the same way, a part of normal noise is the same for all counts, so that less
     noise is enough. It cancels in differences between counts, and adds up in their sum.
 
-    Guarantee: (epsilon, delta)-DP by composition. count_share of epsilon and delta is
-    withheld from the selection; the counts get all that the selection does not use. One user is in at most
-    min(k, max_items_per_user) of the selected counts, once in each.
+    Guarantee: (epsilon, delta)-DP by composition. count_share of epsilon and delta is withheld from
+    the selection; the counts get all that the selection does not use. One user is in at most min(k,
+    max_items_per_user) of the selected counts, once in each.
 
     Source: composition, `docs/proofs/costs.md`. Proof note: `docs/proofs/noisy-counts.md`.
 
