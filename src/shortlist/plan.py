@@ -52,11 +52,11 @@ class Plan:
         return "\n".join([self._price(), *self.mechanism.explain()])
 
     def _price(self) -> str:
-        guarantee, cost = self.guarantee, self.guarantee.cost
+        promise, cost = self.guarantee, self.guarantee.cost
         lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
         return (
-            f"This run costs (epsilon, delta) = ({guarantee.epsilon:g}, {guarantee.delta:g}). Added to "
-            f"other runs, it counts as rho = {cost.rho:.4g}{lost}, in zCDP."
+            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. Added to "
+            f"others, it counts as these, or in zCDP as rho = {cost.rho:.4g}{lost}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -32,7 +32,12 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
     status, out, err = run(*top_k(file, "--dry-run"))
     assert (status, err) == (0, "")
     said = " ".join(out.split())
-    for part in ("This run costs (5, 1e-06).", "as rho = 0.", "standard deviation", "at least"):
+    for part in (
+        "costs epsilon = 5 and delta = 1e-06.",
+        "as rho = 0.",
+        "standard deviation",
+        "at least",
+    ):
         assert part in said
     assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\. ", said)
     assert all(len(line) <= 80 for line in out.split("\n"))
