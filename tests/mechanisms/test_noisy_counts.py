@@ -18,7 +18,9 @@ from shortlist.draws.noise import Laplace
 from shortlist.evidence import PrivateCounts, WeightedHistogram
 from shortlist.mechanisms import Adjacency, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
-from shortlist.privacy import ZCDP, Approximate, Pure, round_up
+from shortlist.privacy import ZCDP, Approximate, Composed, Pure, round_up
+from shortlist.privacy.accountant import Composition, GaussianStage, PureStage
+from shortlist.privacy.composed import composition_of
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
 WEIGHTED = ["discover, then rank", "weighted gaussian peeling"]
@@ -48,6 +50,12 @@ def fits(mechanism, factor=1.0):
     """Whether any known way of accounting allows the noise times a factor."""
     way, selection = scaled_way(mechanism._best, factor), mechanism.selection
     before, n, noise = selection.cost, changed(mechanism), way.noise
+    if isinstance(mechanism.cost, Composed):
+        stages = composition_of(before)
+        mu = math.sqrt(0 if isinstance(noise, Laplace) else squared_mu(way, k=mechanism.k, m=n))
+        stage = PureStage(1 / noise.scale, n) if isinstance(noise, Laplace) else GaussianStage(mu)
+        whole = Composition((*stages.stages, stage), stages.unnamed)
+        return whole.delta(mechanism.epsilon) <= mechanism.delta * (1 + 1e-9)
     if isinstance(noise, Laplace):
         total = before + Pure(round_up(1 / Fraction(noise.scale))) * n
         alone = Fraction(selection.epsilon) + n / Fraction(noise.scale)

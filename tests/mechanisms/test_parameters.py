@@ -103,7 +103,9 @@ def test_an_option_is_one_of_its_kind(mechanism, field):
     for option in known:
         assert build(mechanism, **{field.name: option}) is not None
     for option in set(every) - set(known):
-        refused = f'{field.name}="{option.value}": {mechanism.__name__} has no such'
+        refused = (
+            f'{field.name}="{option.value}": {mechanism.__name__} cannot count its stages that way'
+        )
         with pytest.raises(InputError, match=refused):
             build(mechanism, **{field.name: option})
     for value in ("largest", None, True, 1, Option):

@@ -14,10 +14,9 @@ import shortlist
 from helpers.releases import HOSTILE, release
 from shortlist.errors import InputError
 from shortlist.release import Release, Scores
-from shortlist.release.sheet import notes
+from shortlist.release.sheet import sheet
 
 BIG = 2**63 - 1
-NOTED = ("guarantee", "mechanism", "scores")
 
 
 def test_behaves_as_the_collection_of_its_items():
@@ -109,12 +108,12 @@ def with_a_shared_part(shared_sd=3.125):
 
 
 def test_it_is_shown_that_scores_share_a_part_of_their_noise():
-    said = dict(notes(*(getattr(with_a_shared_part(), x) for x in NOTED)))["count"]
+    said = dict(sheet(with_a_shared_part()).notes)["count"]
     assert said == (
         "noisy count; the noise has standard deviation 6.75, of which a part (3.125) is the "
         "same for all counts: it cancels in differences and adds up in sums"
     )
-    alone = dict(notes(*(getattr(with_a_shared_part(None), x) for x in NOTED)))["count"]
+    alone = dict(sheet(with_a_shared_part(None)).notes)["count"]
     assert alone == "noisy count; the noise has standard deviation 6.75"
     assert said in with_a_shared_part().to_markdown()
 

@@ -49,7 +49,7 @@ class WeightedGaussianBounds:
     ...     n_pairs=10**6, largest_set=1, sigma=mechanism.sigma, threshold=mechanism.threshold,
     ...     max_items_per_user=1)
     >>> bounds.missed_count(beta=0.05), round(bounds.missing_mass(C=0.4, s=1.5, beta=0.05), 3)
-    (43, 0.044)
+    (41, 0.043)
     """
 
     n_pairs: int

@@ -17,6 +17,7 @@ from shortlist.privacy.rounding import bisect
 
 __all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
 
+_REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
 _LEAST_SHARE = 1e-6  # of delta, for a threshold
 _SPARE = [2.0**-n for n in range(36, 8, -2)]  # relative, of sigma
@@ -93,7 +94,10 @@ def least_noise(
     lost = largest_share(spent, delta=delta, least=_LEAST_SHARE * delta)
     if lost == 0:
         raise InputError("no threshold can be fitted to it", given={"delta": delta})
-    return release(lost)
+    least = release(lost)
+    if max(*least, -least.threshold) > _REACHABLE:
+        raise InputError("nothing could reach the threshold", given={"epsilon": epsilon})
+    return least
 
 
 def _sigma_to_spare(epsilon: float, delta: float, drift: float) -> float:
