@@ -42,6 +42,8 @@ def plain(monkeypatch):
 
 
 def forget():
+    for remembered in (Composition.delta, Composition.novel_delta):
+        remembered.cache_clear()
     reader.reader.cache_clear()
     reader.Reader._valuation.cache_clear()
 
@@ -249,6 +251,7 @@ def test_looking_at_the_ends_alone_is_caught(monkeypatch):
         return max(value_of(cases.shared[i], cases.lost[i]) for i in (0, -1))
 
     monkeypatch.setattr(composition, "worst", ends)
+    forget()
     assert whole.delta(1.0) < truth * 0.99
 
 

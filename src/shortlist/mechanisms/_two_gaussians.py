@@ -7,6 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,10 +160,7 @@ class Discovering(Mechanism):
     threshold_share: float
     accounting: Accounting
 
-    @property
-    def idle(self) -> tuple[str, ...]:
-        """Of all of delta nothing is set apart for thresholds, where the worst case counts."""
-        return ("threshold_share",) if self.accounting is Accounting.EXACT else ()
+    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
 
     @abstractmethod
     def stages(self, rho: float) -> tuple[Stage, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 from shortlist.errors import InputError
 from shortlist.parameters import Option
@@ -62,7 +62,6 @@ class Accounting(Option):
     """As in the mechanism's paper, for comparison."""
 
 
-@lru_cache(maxsize=256)  # asked again by whoever asks the same again
 def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: float) -> float:
     """The largest local epsilon of k picks by the exponential mechanism.
 
@@ -134,9 +133,10 @@ def noise_and_loss(
     """The most zCDP of all stages, and the largest chance to name what one user alone holds.
 
     The zCDP is limited by users whose items others hold too, and the chance by users who alone hold
-    an item. No user is both, so that each may use nearly all of delta. Where that leaves hardly any
-    chance, because a user whose items nobody else holds costs nearly as much by the other stages,
-    or because the worst case is known in zCDP alone, part of delta is reserved for it.
+    an item. Each may use nearly all of delta, and users in between are seen to cost no more. Where
+    that leaves hardly any chance, because a user whose items nobody else holds costs nearly as much
+    by the other stages, or because the worst case is known in zCDP alone, part of delta is reserved
+    for it.
 
     Args:
         stages: Those that cost so much zCDP together.

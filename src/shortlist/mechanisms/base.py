@@ -112,6 +112,7 @@ class Mechanism(ABC):
         score_unit: What the scores measure, or None where there are none.
         discovers: Whether it names private items; None where its parameters decide.
         accountings: How its stages may be counted, for its field `accounting`, if it has one.
+        only_in_zcdp: Options that have no effect where the worst case counts.
 
     Attributes:
         epsilon: The epsilon of the guarantee.
@@ -124,6 +125,7 @@ class Mechanism(ABC):
     score_unit: ClassVar[str | None] = None
     discovers: ClassVar[bool | None] = False
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)
+    only_in_zcdp: ClassVar[tuple[str, ...]] = ()
 
     epsilon: float
     delta: float = 0.0
@@ -226,7 +228,8 @@ class Mechanism(ABC):
     @property
     def idle(self) -> tuple[str, ...]:
         """Options that nothing depends on, as the others are."""
-        return ()
+        exact = getattr(self, "accounting", None) is Accounting.EXACT
+        return self.only_in_zcdp if exact else ()
 
     def parameters(self) -> dict[str, object]:
         """All public parameters by name, the derived ones included, without idle options."""

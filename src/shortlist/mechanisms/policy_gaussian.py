@@ -71,6 +71,7 @@ class PolicyGaussian(Mechanism):
     question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
+    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
     derived: ClassVar[tuple[str, ...]] = ("sensitivity", "sigma", "threshold", "cutoff")
 
     def __post_init__(self) -> None:
@@ -82,11 +83,6 @@ class PolicyGaussian(Mechanism):
                 most=MOST_ITEMS,
                 kind=type(self),
             )
-
-    @property
-    def idle(self) -> tuple[str, ...]:
-        """Of all of delta nothing is set apart for the threshold, where the worst case counts."""
-        return ("threshold_share",) if self.accounting is Accounting.EXACT else ()
 
     @cached_property
     def _lost(self) -> float:

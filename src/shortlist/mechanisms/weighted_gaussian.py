@@ -69,13 +69,9 @@ class WeightedGaussian(Mechanism):
     question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = WeightedHistogram
     discovers: ClassVar[bool | None] = True
+    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
-
-    @property
-    def idle(self) -> tuple[str, ...]:
-        """Of all of delta nothing is set apart for the threshold, where the worst case counts."""
-        return ("threshold_share",) if self.accounting is Accounting.EXACT else ()
 
     @cached_property
     def _noise(self) -> Release:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shortlist.privacy.costs import Approximate, Cost, Either, Gaussian, Pure, Ways
@@ -45,7 +44,7 @@ class Composed(Ways):
             by_rho: What the same stages cost, each by itself, in zCDP.
             epsilon: At which it counts where epsilons and deltas are added up.
         """
-        least = min(_delta(composition, epsilon), by_rho.delta(epsilon))
+        least = min(composition.delta(epsilon), by_rho.delta(epsilon))
         super().__init__(by_rho, Approximate(epsilon, least))
         object.__setattr__(self, "_composition", composition)
         object.__setattr__(self, "_epsilon", epsilon)
@@ -62,7 +61,7 @@ class Composed(Ways):
 
     def delta(self, epsilon: float) -> float:
         """The worst case of the stages, rounded up."""
-        return min(super().delta(epsilon), _delta(self._composition, epsilon))
+        return min(super().delta(epsilon), self._composition.delta(epsilon))
 
     def epsilon(self, delta: float) -> float:
         """As `Cost.epsilon`, and up to a millionth more: each look takes milliseconds."""
@@ -113,9 +112,3 @@ def composition_of(cost: Cost) -> Composition | None:
 
 def _composed(composition: Composition, by_rho: Cost, epsilon: float) -> Composed:
     return Composed(composition, by_rho, epsilon=epsilon)
-
-
-@lru_cache(maxsize=256)
-def _delta(composition: Composition, epsilon: float) -> float:
-    """As `Composition.delta`, which takes milliseconds."""
-    return composition.delta(epsilon)

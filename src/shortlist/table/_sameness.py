@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["refuse_same", "refuse_taken_out"]
 
-_IN_MEMORY = re.compile(r'DF \[|SELECT \[col\("[^"]*"\)(, col\("[^"]*"\))*\]$')
 _SCANNED = re.compile(r" SCAN \[(.*?)(?:, \.\.\. [^\]]*)?\]$", re.MULTILINE)
 
 

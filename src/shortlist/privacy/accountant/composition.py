@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from shortlist.errors import InputError
@@ -35,6 +35,7 @@ __all__ = ["Composition"]
 Set: TypeAlias = Lost | NovelItems | None
 
 _BRANCHES = 4
+_REMEMBERED = 512  # looks, which take milliseconds: one calibration has about 30
 _LEAST = 1e-300  # added to every delta that is not 0: what underflows may have been there
 _NOTHING = 1e-290  # a delta that is not worth a look
 
@@ -86,6 +87,7 @@ class Composition:
         """Whether the worst case is computed on a grid; else `delta` is that of zCDP."""
         return is_feasible(self.merged)
 
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - numbers alone are kept, and few
     def delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
         """The least delta known for this epsilon, rounded up.
 
@@ -105,6 +107,7 @@ class Composition:
         value = lost + reader(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as above
     def novel_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
         """As `delta`, of users only who hold a novel item: what thresholds are chosen by."""
         if not isinstance(self.unnamed, NovelItems):

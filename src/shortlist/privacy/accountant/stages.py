@@ -46,7 +46,19 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BoundedRange:
+class _Repeated:
+    """A stage that is run several times, each chosen by what those before released."""
+
+    epsilon: float
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
+        _require(isinstance(self.times, int) and self.times >= 1, "times", self.times)
+
+
+@dataclass(frozen=True)
+class BoundedRange(_Repeated):
     """Exponential mechanisms on scores that one user moves by 0 or 1, all the same way.
 
     The privacy loss L of one lies in [t - epsilon, t] for some t that an adversary chooses anew at
@@ -57,13 +69,6 @@ class BoundedRange:
         times: How many there are, each chosen by what those before released.
     """
 
-    epsilon: float
-    times: int = 1
-
-    def __post_init__(self) -> None:
-        _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
-        _require(isinstance(self.times, int) and self.times >= 1, "times", self.times)
-
     @property
     def spread(self) -> Spread:
         """An epsilon-bounded-range mechanism is epsilon²/8-zCDP."""
@@ -71,20 +76,13 @@ class BoundedRange:
 
 
 @dataclass(frozen=True)
-class PureStage:
+class PureStage(_Repeated):
     """Mechanisms of whose loss only -epsilon <= L <= epsilon is known.
 
     Attributes:
         epsilon: The bound.
         times: How many there are, each chosen by what those before released.
     """
-
-    epsilon: float
-    times: int = 1
-
-    def __post_init__(self) -> None:
-        _require(0 < self.epsilon <= _FARTHEST, "epsilon", self.epsilon)
-        _require(isinstance(self.times, int) and self.times >= 1, "times", self.times)
 
     @property
     def spread(self) -> Spread:
