@@ -9,9 +9,9 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import gaussian_curve
+from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
-from shortlist.privacy.accountant.solving import largest_share
 from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
