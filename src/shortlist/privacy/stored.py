@@ -109,6 +109,7 @@ def _kinds_of_parts() -> dict[str, type]:
         "EitherStage",
         "GaussianStage",
         "Lost",
+        "NovelInRounds",
         "NovelItems",
         "PureStage",
         "Threshold",
