@@ -32,6 +32,7 @@ from helpers.oracles_of_counts import (
     permute_and_flip,
 )
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
+from helpers.oracles_of_rounds import rounds_oracle
 from helpers.oracles_of_users import (
     averaged,
     counts_of,
@@ -80,6 +81,11 @@ def near_cutoff(kind, **given):
     """Any cutoff is private: with this one, few users fill an item."""
     cutoff = property(lambda _: 1.4)
     return built(type(kind.__name__, (kind,), {"cutoff": cutoff}), **given)
+
+
+def on_few_rungs(kind, **given):
+    """Any rounding down is private: with this one, all branches can be told."""
+    return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
 
 
 def with_counts(kind, *, k, epsilon=EPSILON):
@@ -276,6 +282,15 @@ ORACLES: dict[type[Mechanism], Oracle] = {
     mechanisms.WeightedGaussian: Oracle(
         of_kept(lambda m, kept, _: named_above(weights_of(kept, 3), m.threshold, m.sigma)),
         in_order=False,
+    ),
+    mechanisms.AdaptiveGaussian: Oracle(
+        rounds_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        on_few_rungs,
+        within=2e-6,  # weights are rounded down to multiples of 2^-20
+        in_order=False,
+        edges=(0.0,),  # scores are rungs
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False

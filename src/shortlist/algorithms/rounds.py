@@ -1,7 +1,7 @@
 """Set union in rounds: users weight the items that earlier rounds' noisy sums make out as near.
 
-Every noisy sum is a multiple of a public step, and all that is decided by it, in whole numbers or by
-a table over these, is the same wherever the item stands. Proof note:
+Every noisy sum is a multiple of a public step. All that is decided by it, in whole numbers or by a
+table over these, is the same wherever the item stands. Proof note:
 `docs/proofs/adaptive-gaussian.md`.
 """
 
@@ -147,7 +147,7 @@ class Rounds:
         needed = np.maximum(0.0, (self.limits.thresholds[-1] - sums) / rest)
         mean = sums / done
         excess = np.maximum(0.0, (needed - self.boldness * mean) / spread)
-        lacking = np.minimum(1.0, needed / np.maximum(mean, np.finfo(float).tiny))
+        lacking = needed / np.maximum(np.maximum(mean, needed), np.finfo(float).tiny)
         worth: Floats = lacking * np.exp(-(excess**2) / 2)
         return worth
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from shortlist.mechanisms import (
     Accounting,
+    AdaptiveGaussian,
     AddedNoise,
     Adjacency,
     DiscoverThenHit,
@@ -81,6 +82,7 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
         {"accounting": Accounting.PUBLISHED},
     ],
     DiscoverThenHit: [{"k": 1}, {"k": 2}],
+    AdaptiveGaussian: [{"rounds": 2}],
     PolicyGreedy: [{}, {"alpha": 1}, {"accounting": Accounting.PUBLISHED}],
     WinCount: [{}, {"max_comparisons_per_user": 2}],
     SpectralRanking: [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],

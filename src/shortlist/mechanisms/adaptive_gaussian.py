@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from shortlist.algorithms.rounds import Rounds, few_rungs, fine
 from shortlist.draws import Draws, Ladder
-from shortlist.errors import InputError
+from shortlist.errors import InputError, is_whole
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, score_digits
@@ -38,6 +38,18 @@ _RAISED = 0.04  # by how much more than that of an even weight the last threshol
 _EARLY = 0.05  # of what may be lost, in all rounds but the last, three times as much in each
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
 _LOST = 0.5  # of delta, for thresholds, in zCDP
+
+
+def _require_rounds(name: str, value: int) -> int:
+    """So many rounds that one can learn from another, and as many as help."""
+    if not (is_whole(value) and _LEAST_ROUNDS <= value <= _MOST_ROUNDS):
+        raise InputError(
+            "must be a whole number from {least} to {most}",
+            given={name: value},
+            least=_LEAST_ROUNDS,
+            most=_MOST_ROUNDS,
+        )
+    return int(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +89,7 @@ class AdaptiveGaussian(Mechanism):
     epsilon: Epsilon
     delta: DeltaOfDomain
     max_items_per_user: Whole
-    rounds: Whole = 4
+    rounds: Annotated[int, _require_rounds] = 4
     accounting: Accounting = Accounting.EXACT
 
     question: ClassVar[type[Question]] = Domain
@@ -86,16 +98,7 @@ class AdaptiveGaussian(Mechanism):
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
     _is_fine: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not _LEAST_ROUNDS <= self.rounds <= _MOST_ROUNDS:
-            raise InputError(
-                "must be from {least} to {most}",
-                given={"rounds": self.rounds},
-                least=_LEAST_ROUNDS,
-                most=_MOST_ROUNDS,
-            )
+    _kind: ClassVar[type[Rounds]] = Rounds
 
     @cached_property
     def _plan(self) -> Plan:
@@ -113,11 +116,16 @@ class AdaptiveGaussian(Mechanism):
     @cached_property
     def _release(self) -> RoundsRelease:
         """The noise, and what may be lost."""
-        given = {"epsilon": self.epsilon, "delta": self.delta}
         if self.accounting is Accounting.EXACT:
-            return fitted(self._plan, **given, bound=self.max_items_per_user)
+            bound = self.max_items_per_user
+            return fitted(self._plan, epsilon=self.epsilon, delta=self.delta, bound=bound)
+        return RoundsRelease(gaussian_sigma(self._by_rho.rho), self._by_rho.lost)
+
+    @cached_property
+    def _by_rho(self) -> Gaussian:
+        """The noise, and the items that one user alone may hold, each with a share of delta."""
         lost = self.delta * _LOST
-        return RoundsRelease(gaussian_sigma(gaussian_rho(**given, lost=lost)), lost)
+        return Gaussian(gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost), lost)
 
     @cached_property
     def _limits(self) -> Limits:
@@ -151,6 +159,8 @@ class AdaptiveGaussian(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The noise on the weights, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return self._by_rho
         composition = self._release.composition(self._plan, self.max_items_per_user)
         by_rho = Gaussian(composition.rho, composition.lost)
         return alone(self.accounting, composition, by_rho, self.epsilon)
@@ -173,23 +183,25 @@ class AdaptiveGaussian(Mechanism):
 
     def explain(self) -> list[str]:
         """The rounds in plain words."""
-        levels = ", ".join(f"{threshold:.4g}" for threshold in self.thresholds)
+        bound, levels = self.max_items_per_user, [f"{level:.4g}" for level in self.thresholds]
+        first = f"In the first, each user adds weight 1/sqrt(t) to t items, t at most {bound}."
+        moved = "to the items whose noisy weights so far are near what is needed to be named."
+        noise = (
+            f"is added to each item's weight in each round: {self.sigma:.3g} in the mean of all."
+        )
+        least = f"{', '.join(levels[:-1])} and {levels[-1]}"
         return [
-            f"There are {self.rounds} rounds. In the first, each user adds weight 1/sqrt(t) to t "
-            f"items, t at most {self.max_items_per_user}.",
-            "In each later round users move weight to the items that earlier rounds' noisy weights "
-            "show as near the threshold.",
-            "Each item's weight gets normal noise in each round; the mean of all rounds has noise "
-            f"of standard deviation {self.sigma:.3g}.",
-            "Items whose mean noisy weight so far is at least "
-            f"{levels} after each round in turn are named.",
+            f"There are {self.rounds} rounds. {first}",
+            f"In each later round, users move weight {moved}",
+            f"Normal noise {noise}",
+            f"Items are named whose mean noisy weight is at least {least} after these rounds.",
             people_needed(self.threshold),
         ]
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """A set of items with their noisy weights; of each user `max_items_per_user` count."""
         held = evidence.bounded(self.max_items_per_user, draws)
-        rounds = Rounds(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS)
+        rounds = self._kind(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS)
         found = rounds.found(held, draws)
         scores = np.round(found.first, score_digits(self._score_sd))
         return Selection(found.items, scores, ordered=False, noise_sd=self._score_sd)

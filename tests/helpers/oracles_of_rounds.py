@@ -1,0 +1,123 @@
+"""The output law of set union in rounds, by brute force from its definition, in plain floats."""
+
+import itertools
+import math
+from functools import partial
+
+from scipy.special import ndtr
+
+from helpers.oracles_of_users import averaged, weights_of
+
+FLOOR, BOLDNESS = 0.4**2, 1.5
+
+
+def rounds_oracle(mechanism, data):
+    """The mean over what bounding may keep."""
+    return averaged(data, mechanism.max_items_per_user, partial(of_kept, mechanism))
+
+
+def of_kept(mechanism, kept):
+    """Each outcome: the items found, and the first noisy weight of each."""
+    kept = [held for held in kept if held]
+    outcomes = {}
+    weights = {x: w for x, w in enumerate(weights_of(kept, 3)) if w > 0}
+    start = dict.fromkeys(weights, ())
+    for history, p in after(mechanism, kept, start, frozenset(), 1.0):
+        outcomes[history] = outcomes.get(history, 0) + p
+    return outcomes
+
+
+def after(mechanism, kept, seen, found, p):
+    """All that may come of noisy weights seen so far, of each item."""
+    r = max(map(len, seen.values()), default=0)
+    parts = mechanism._plan.parts
+    if not seen or r == len(parts):
+        yield told(mechanism, seen, found), p
+        return
+    sums = {
+        x: sum(weight_of(mechanism, user, seen, found, r).get(x, 0) for user in kept) for x in seen
+    }
+    left = sorted(set(seen) - found)
+    laws = [law_of_round(mechanism, seen[x], sums[x], r) for x in left]
+    for outcome in itertools.product(*laws):
+        new = {x: (*seen[x], None) for x in found}
+        new |= {x: (*seen[x], rung) for x, (rung, _, _) in zip(left, outcome, strict=True)}
+        named = found | {x for x, (_, yes, _) in zip(left, outcome, strict=True) if yes}
+        yield from after(mechanism, kept, new, named, p * math.prod(q for _, _, q in outcome))
+
+
+def law_of_round(mechanism, seen, total, r):
+    """For each rung: whether the item is found by it, and its chance; in the last one, the coin."""
+    parts, ladder = mechanism._plan.parts, mechanism._ladder
+    size, done = ladder.step / 2**20, sum(parts[: r + 1])
+    sd = mechanism.sigma * math.sqrt(sum(parts) / parts[r])
+    bar = done * mechanism.thresholds[r]
+    before = -math.inf if -1 in seen else size * sum(map(math.prod, zip(parts, seen, strict=False)))
+    if r == len(parts) - 1:
+        chance = ndtr((before + parts[r] * total - bar) / (parts[r] * sd))
+        return [(None, True, chance), (None, False, 1 - chance)]
+    ends = [size * rung for rung in range(ladder.lowest, ladder.highest + 1)]
+    below = [ndtr((end - total) / sd) for end in ends]
+    chances = [b - a for a, b in itertools.pairwise([0.0, *below, 1.0])]
+    return [
+        (rung, rung >= 0 and before + parts[r] * size * rung >= bar, q)
+        for rung, q in enumerate(chances, start=-1)
+    ]
+
+
+def weight_of(mechanism, user, seen, found, r):
+    """What a user adds to each item held, in round r."""
+    d = len(user)
+    if r == 0:
+        return dict.fromkeys(user, 1 / math.sqrt(d))
+    left = [x for x in user if x not in found]
+    boosts = {x: boost(mechanism, seen[x], r) for x in left}
+    total = sum(b**2 for b in boosts.values())
+    even = FLOOR / d
+    free = 1 - len(left) * even
+    cap = cap_of(mechanism, d)
+    squares = {x: even + (free * b**2 / total if total else 0) for x, b in boosts.items()}
+    return {x: min(cap, math.sqrt(square)) for x, square in squares.items()}
+
+
+def cap_of(mechanism, d):
+    """By the definition, from the thresholds of even weights."""
+    sigma, one = mechanism.sigma, mechanism._plan.parts[0] / mechanism._plan.whole
+
+    def noise(d):
+        return sigma * upper(mechanism._release.lost * 0.95 / d)
+
+    first = max(1 / math.sqrt(n) + noise(n) for n in range(1, mechanism.max_items_per_user + 1))
+    even = 1 / math.sqrt(d)
+    return max(even, min(1, 3 * even, (1.04 * first - noise(d) - one * even) / (1 - one)))
+
+
+def upper(chance):
+    """What a standard normal number exceeds with that chance, by bisection."""
+    low, high = -40.0, 40.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ndtr(-middle) > chance else (low, middle)
+    return low
+
+
+def boost(mechanism, seen, r):
+    """In whole parts of 2^11."""
+    parts, whole = mechanism._plan.parts, mechanism._plan.whole
+    size = mechanism._ladder.step / 2**20
+    if -1 in seen:
+        return 0.0
+    sums = size * sum(map(math.prod, zip(parts, seen, strict=False))) / whole
+    done = sum(parts[:r]) / whole
+    rest, mean = 1 - done, sums / done
+    needed = max(0.0, (mechanism.threshold - sums) / rest)
+    spread = mechanism.sigma * math.sqrt(BOLDNESS**2 / done + 1 / rest)
+    excess = max(0.0, (needed - BOLDNESS * mean) / spread)
+    lacking = min(1.0, needed / mean) if mean > 0 else 1.0
+    return round(2**11 * lacking * math.exp(-(excess**2) / 2)) / 2**11
+
+
+def told(mechanism, seen, found):
+    """The items found, with the noisy weights of the first round."""
+    size = mechanism._ladder.step / 2**20
+    return frozenset(found), tuple(size * seen[x][0] for x in sorted(found))

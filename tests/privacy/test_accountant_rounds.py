@@ -1,0 +1,105 @@
+"""What rounds of noisy weights cost, and the thresholds that hold for every size of a user."""
+
+import math
+
+import pytest
+from scipy.special import ndtr
+
+from shortlist.errors import InputError
+from shortlist.mechanisms import Accounting, AdaptiveGaussian
+from shortlist.privacy.accountant import Composition, GaussianStage, NovelInRounds
+from shortlist.privacy.accountant.rounds import RoundsRelease, limits_of
+
+GIVEN = {  # of the noise, of all thresholds, and of the largest weight of a user of most items
+    (1.0, 1e-5, 100): (3.7306, [56.356, 35.987, 26.742, 19.721], 0.3),
+    (1.0, 1e-6, 100): (4.2247, [67.452, 43.174, 32.174, 24.023], 0.3),
+    (0.1, 1e-5, 10): (30.7496, [436.384, 276.910, 204.478, 147.858], 0.94868),
+    (3.0, 1e-5, 10): (1.39059, [19.996, 12.976, 9.762, 7.229], 0.65753),
+}
+
+
+def curve(epsilon, mu):
+    if mu == 0:
+        return 0.0
+    return ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)
+
+
+def made(epsilon, delta, bound, **given):
+    return AdaptiveGaussian(epsilon=epsilon, delta=delta, max_items_per_user=bound, **given)
+
+
+@pytest.mark.parametrize("setting", GIVEN)
+def test_thresholds_where_what_is_lost_is_what_the_noise_leaves(setting):
+    epsilon, delta, bound = setting
+    sigma, thresholds, cap = GIVEN[setting]
+    mechanism = made(*setting)
+    assert mechanism.sigma == pytest.approx(sigma, rel=2e-5)
+    plan = mechanism._plan
+    kept = 3 / 18 + 15 / 18 * 0.16
+    assert plan.kept == pytest.approx(kept, rel=1e-12)
+    lost = delta - curve(epsilon, math.sqrt(1 - kept) / mechanism.sigma)
+    limits = limits_of(plan, RoundsRelease(mechanism.sigma, lost), bound)
+    assert limits.thresholds == pytest.approx(thresholds, rel=3e-5, abs=5e-4)
+    assert limits.caps[-1] == pytest.approx(cap, rel=2e-5)
+    # Users who share nothing need less than all of delta for the noise: so thresholds are lower.
+    assert all(a < b for a, b in zip(mechanism.thresholds, limits.thresholds, strict=True))
+    assert mechanism.threshold > limits.thresholds[-1] * 0.995
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("delta", [0.3, 0.02, 1e-6])
+@pytest.mark.parametrize("bound", [1, 2, 7, 100])
+def test_no_user_costs_more_and_delta_is_used_up(epsilon, delta, bound):
+    mechanism = made(epsilon, delta, bound)
+    sigma, lost = mechanism._release
+    shares = [0.0, *(n / d for d in range(1, bound + 1) for n in range(1, d + 1))]
+    kept = mechanism._plan.kept
+    users = [
+        nu * lost + curve(epsilon, math.sqrt(1 - kept * nu) / sigma) if nu < 1 else lost
+        for nu in shares
+    ]
+    spent = mechanism.cost.delta(epsilon)
+    assert max(users) <= spent * (1 + 1e-9) <= delta * (1 + 1e-9)
+    assert spent >= 0.995 * delta
+
+
+@pytest.mark.parametrize("setting", [*GIVEN, (2.0, 0.2, 3)])
+def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(setting):
+    mechanism = made(*setting)
+    parts, whole = mechanism._plan.parts, mechanism._plan.whole
+    for d in range(1, setting[2] + 1):
+        even = 1 / math.sqrt(d)
+        cap = next(
+            c for first, c in reversed(list(zip(*mechanism._limits[1:], strict=True))) if first <= d
+        )
+        passed = 0.0
+        for r, threshold in enumerate(mechanism.thresholds):
+            so_far = sum(parts[: r + 1])
+            mean = (parts[0] * even + (so_far - parts[0]) * cap) / so_far
+            noise = mechanism.sigma * math.sqrt(whole / so_far)
+            passed += d * ndtr((mean - threshold) / noise)
+        assert passed <= mechanism._release.lost
+    assert passed >= 0.1 * mechanism._release.lost
+
+
+def test_what_is_lost_is_added_and_not_taken_for_a_coin():
+    mu, novel = 0.3, NovelInRounds(0.01, 0.3, 5)
+    composition = Composition((GaussianStage(mu, on_weights=True),), novel)
+    for epsilon in (0.0, 0.5, 1.0):
+        users = [(n / d) for d in range(1, 6) for n in range(1, d)]
+        some = [nu * 0.01 + curve(epsilon, mu * math.sqrt(1 - 0.3 * nu)) for nu in users]
+        worst = max(*some, 0.01, curve(epsilon, mu))
+        assert worst <= composition.delta(epsilon) <= worst * 1.03
+
+
+def test_in_zcdp_the_thresholds_have_their_own_share():
+    mechanism = made(1.0, 1e-6, 100, accounting=Accounting.ZCDP)
+    assert mechanism._release.lost == 0.5e-6
+    assert mechanism.cost.delta(1.0) <= 1e-6
+    assert mechanism.threshold > made(1.0, 1e-6, 100).threshold
+
+
+@pytest.mark.parametrize("rounds", [1, 11])
+def test_rounds_are_few(rounds):
+    with pytest.raises(InputError, match=r"rounds=.*from 2 to 10"):
+        made(1.0, 1e-6, 100, rounds=rounds)
