@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
+from shortlist.privacy._blocks import largest_of_blocks
 
 __all__ = [
     "WORTH_A_DELTA",
@@ -128,13 +130,13 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
     >>> round(threshold(sigma=5.0, delta=5e-7, max_items_per_user=100), 3)
     28.754
     """
-    best, first = -math.inf, 1
-    while first <= max_items_per_user:
-        last = first if first <= _EXACT_SIZES else min(max_items_per_user, first + first // 100)
-        quantile = _quantile_of_largest(delta, last)
-        weight, noise = 1 / math.sqrt(first), sigma * quantile
-        rounding = (weight + abs(noise)) * 2.0**-50
-        best, first = max(best, weight + noise + rounding), last + 1
+
+    def reached(weight: float, items: float) -> float:
+        noise = sigma * _quantile_of_largest(delta, items)
+        return weight + noise + (weight + abs(noise)) * 2.0**-50
+
+    firsts, lasts = _blocks(max_items_per_user)
+    best = largest_of_blocks([1 / math.sqrt(first) for first in firsts], lasts, reached)
     if abs(best) > _REACHABLE or sigma > _REACHABLE:
         raise InputError(
             "nothing could reach a threshold of {best}", given={"sigma": sigma}, best=f"{best:.3g}"
@@ -274,7 +276,19 @@ def divide_down(epsilon: float, k: int) -> float:
     return share if k * Fraction(share) <= Fraction(epsilon) else math.nextafter(share, 0.0)
 
 
-def _quantile_of_largest(delta: float, t: int) -> float:
+def _blocks(bound: int) -> tuple[list[int], list[int]]:
+    """The first and last number of each block of 1 .. bound."""
+    firsts, lasts, first = [], [], 1
+    while first <= bound:
+        last = first if first <= _EXACT_SIZES else min(bound, first + first // 100)
+        firsts.append(first)
+        lasts.append(last)
+        first = last + 1
+    return firsts, lasts
+
+
+@lru_cache(maxsize=1024)
+def _quantile_of_largest(delta: float, t: float) -> float:
     """A z with P(the largest of t standard normals > z) <= delta, hardly above the least such z.
 
     The tail of each is 1 - (1-delta)^(1/t), computed so that a small delta does not cancel.

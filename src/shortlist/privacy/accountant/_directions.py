@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from shortlist.privacy._blocks import largest_of_blocks
 from shortlist.privacy.accountant.novel import Cases
 
 __all__ = ["Reading", "both_directions", "worst"]
@@ -33,21 +34,7 @@ def both_directions(value: Reading, lost: float) -> float:
 def worst(cases: Cases, value_of: Callable[[float, float], float]) -> float:
     """At least the largest value of all cases, and hardly more.
 
-    The value grows with the share that is shared and with what is lost. So a block of cases is
-    bounded by the largest of each; if that is larger than what was found, it is halved.
+    The value grows with the share that is shared and with what is lost.
     """
-    shared, lost = cases
-    ends = best = max(value_of(float(shared[i]), float(lost[i])) for i in {0, len(shared) - 1})
-    blocks = [(1, len(shared) - 2)] if len(shared) > 2 else []
-    covered = best
-    while blocks:
-        first, last = blocks.pop()
-        bound = value_of(float(shared[first]), float(lost[last]))
-        if first == last:
-            best = max(best, bound)
-        elif ends < best < bound <= best * (1 + _TOLERANCE):
-            covered = max(covered, bound)
-        elif bound > best:
-            middle = (first + last) // 2
-            blocks += [(first, middle), (middle + 1, last)]
-    return max(best, covered)
+    shared, lost = (numbers.tolist() for numbers in cases)
+    return largest_of_blocks(shared, lost, value_of, tolerance=_TOLERANCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -91,12 +91,11 @@ def cell_masses(
     """
     nodes, shares = _quadrature(width / mu, abs(int(panels[-1] - panels[0])) * width / mu)
     weights = _density((panels[:, None] + nodes) * width, mu) * shares * width
-    inside = (places[:, None] + nodes) * width
-    left = (parts - places[:, None] - nodes) * width
+    inside = np.arange(parts)[:, None] + nodes
     whole = math.expm1(-parts * width)
-    upper = np.expm1(-inside) / whole
-    lower = np.exp(-inside) * np.expm1(-left) / whole
-    return (weights * lower).sum(axis=1), (weights * upper).sum(axis=1)
+    upper = np.expm1(-inside * width) / whole
+    lower = np.exp(-inside * width) * np.expm1((inside - parts) * width) / whole
+    return (weights * lower[places]).sum(axis=1), (weights * upper[places]).sum(axis=1)
 
 
 def masses_below(step: float, mu: float, far: float) -> Masses:
@@ -125,7 +124,6 @@ def masses_below(step: float, mu: float, far: float) -> Masses:
     return Masses(int(nodes[0]), result, 0.0)
 
 
-@lru_cache(maxsize=64)
 def _quadrature(width: float, length: float) -> tuple[Floats, Floats]:
     """Nodes in [0, 1] and their weights, good enough for panels of a normal density.
 
@@ -140,6 +138,12 @@ def _quadrature(width: float, length: float) -> tuple[Floats, Floats]:
         factor = math.factorial(order) ** 4 / (2 * order + 1) / math.factorial(2 * order) ** 3
         if fall * derivative * factor < _ERROR / 8:
             break
+    return _gauss_legendre(order)
+
+
+@cache
+def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
+    """Nodes in [0, 1] and their weights."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
     return nodes / 2 + 0.5, weights / 2
 

@@ -161,14 +161,24 @@ class Grid:
     def at(self, profile: Profile, loss: float) -> float:
         """The value at any loss, for values rounded up: on the chord between two nodes, in R."""
         node = math.floor(loss / self.step)
-        below, above = self.extended(profile, Window(node - 1, node + 2))[[0, -1]]
-        inner = self.extended(profile, Window(node, node + 1))
+        near, far = self._ends(profile, node)
         part = loss - node * self.step
         if not 0 <= part <= self.step:  # the float quotient is off: a wider cell is safe as well
-            return float(max(below, above))
+            return max(self._ends(profile, node - 1) + self._ends(profile, node + 1))
         share = math.expm1(-part) / math.expm1(-self.step)
         share = min(share + 8 * _SLACK * (1 + abs(loss) / self.step), 1.0)
-        return float(inner[0] + share * (inner[1] - inner[0]))
+        return near + share * (far - near)
+
+    def _ends(self, profile: Profile, node: int) -> tuple[float, float]:
+        """The values at a node and at the next one."""
+        place = node - profile.first
+        known = 0 <= place < len(profile.values) - 1
+        ends = (
+            profile.values[place : place + 2]
+            if known
+            else self.extended(profile, Window(node, node + 1))
+        )
+        return float(ends[0]), float(ends[1])
 
     def window(self, before: Spread, after: Spread, start: float) -> Window:
         """Where values matter that lie between these stages, if losses begin in [-start, start]."""

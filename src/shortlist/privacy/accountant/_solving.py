@@ -29,6 +29,7 @@ def largest_parameter(
     *,
     delta: float,
     near: float,
+    slope: float = 0.0,
     fineness: float = _COARSE,
 ) -> float:
     """Nearly the largest x with which no more than delta is spent: all but 0.5 % of it is.
@@ -40,6 +41,7 @@ def largest_parameter(
         spent: The delta that each x above 0 leaves, at a fineness of the grid; it grows with x.
         delta: Of the guarantee, above 0.
         near: A guess at x, such as what zCDP allows.
+        slope: A guess at how delta grows with x, in logarithms; 0 for none.
         fineness: Of the grid for most looks; 1 where only part of what is spent depends on x, so
             that the coarse grid's error may be more than what is left.
 
@@ -57,7 +59,7 @@ def largest_parameter(
         return math.log(max(spent(x, fineness), _TINY))
 
     wanted = math.log(delta)
-    coarse = _Search(lambda x: log_spent(x, fineness), wanted, near)
+    coarse = _Search(lambda x: log_spent(x, fineness), wanted, near, slope)
     guess = coarse.solve(_SETTLED) if fineness < 1 else near
     # Errors fall with the square of the fineness: what two grids differ by foretells the third.
     if coarse.slope > 0:

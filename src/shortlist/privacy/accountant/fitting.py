@@ -7,7 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 from shortlist.errors import InputError
+from shortlist.privacy._curves import gaussian_delta
 from shortlist.privacy.accountant._solving import largest_parameter, largest_share
+from shortlist.privacy.accountant._sums import rho_of
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
 from shortlist.privacy.accountant.stages import GaussianStage, Stage
@@ -20,6 +22,7 @@ SET_APART = 0.3  # of delta, for thresholds where what is left to them is less
 _MARGIN = 1e-4  # of delta: more than two looks at the same users together with others differ by
 _LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
 _LESS = 0.98  # of a parameter that was too large
+_STEP = 1 + 2.0**-10  # of a parameter, to see what grows with it
 _TRIES = 200  # then it is hardly worth anything
 
 
@@ -52,7 +55,25 @@ def largest_within(
             return 1.0
         return composition.delta(epsilon, fineness=fineness)
 
-    return max(by_rho, largest_parameter(spent, delta=delta, near=by_rho))
+    near, slope = _as_if_normal(stages, by_rho, epsilon=epsilon, delta=delta)
+    return max(by_rho, largest_parameter(spent, delta=delta, near=near, slope=slope))
+
+
+def _as_if_normal(
+    stages: Callable[[float], tuple[Stage, ...]], by_rho: float, *, epsilon: float, delta: float
+) -> tuple[float, float]:
+    """A guess at the parameter, and at how delta grows with it: of normal noise of as much zCDP.
+
+    The loss of many stages is nearly normal. Growth is in logarithms; 0 where nothing is known.
+    """
+    rho, more = (float(rho_of(stages(by_rho * factor))) for factor in (1.0, _STEP))
+    wanted = gaussian_rho(epsilon=epsilon, delta=delta)
+    less = gaussian_delta(wanted / _STEP, epsilon)
+    if not (0 < rho < more and less > 0):
+        return by_rho, 0.0
+    power = math.log(more / rho) / math.log(_STEP)
+    growth = math.log(gaussian_delta(wanted, epsilon) / less) / math.log(_STEP)
+    return by_rho * (wanted / rho) ** (1 / power), growth * power
 
 
 def noise_on_weights(rho: float) -> GaussianStage:
