@@ -24,7 +24,7 @@ demo: $(VENV)/package
 	@$(BIN)/python demo/demo.py
 
 test: $(VENV)/tools
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/tools
 	$(BIN)/ruff check

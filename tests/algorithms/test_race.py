@@ -78,8 +78,7 @@ def test_which_ids_are_first_is_uniform_and_independent_of_the_numbers():
 
 @pytest.mark.parametrize("wrong", [Stale, Forgetful, Repeating, Everywhere])
 def test_a_wrong_race_is_caught(wrong):
-    distances = [distance_from_uniform(wrong, 3, 2, p) for p in patterns(3, 3)]
-    assert max(distances) > 0.003
+    assert any(distance_from_uniform(wrong, 3, 2, p) > 0.003 for p in patterns(3, 3))
 
 
 # --- beside the order statistics of the paper

@@ -12,7 +12,7 @@ import pkgutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -138,22 +138,26 @@ class Oracle:
 
     def distance(self, mechanism, defined):
         """The largest, of the code's law from that by the definition of another of its kind."""
-        return max(
-            distance(self.output(mechanism, data), self.law(defined, data)) for data in self.data
-        )
+        return max(self.distances(mechanism, defined))
+
+    def distances(self, mechanism, defined):
+        """On one data set after the other."""
+        for data in self.data:
+            yield distance(self.output(mechanism, data), self.law(defined, data))
 
     def excess(self, mechanism, cost):
         """By how much some delta between small neighbours exceeds what a cost says."""
+        return max(self.excesses(mechanism, cost))
+
+    def excesses(self, mechanism, cost):
+        """Of one pair of neighbours after the other."""
         small = self.fewer if self.fewer and getattr(mechanism, "k", None) == 2 else self.small
-        every = dict.fromkeys(itertools.chain(*small.pairs))
-        laws = {data: self.output(mechanism, data) for data in every}
+        output = cache(partial(self.output, mechanism))
         allowed = {epsilon: cost.delta(epsilon) for epsilon in EPSILONS}
-        return max(
-            hockey_stick(laws[p], laws[q], epsilon) - delta
-            for pair in small.pairs
-            for p, q in itertools.permutations(pair)
-            for epsilon, delta in allowed.items()
-        )
+        for pair in small.pairs:
+            for p, q in itertools.permutations(map(output, pair)):
+                for epsilon, delta in allowed.items():
+                    yield hockey_stick(p, q, epsilon) - delta
 
 
 def of_counts(law_of_counts):

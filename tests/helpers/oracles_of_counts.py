@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from functools import partial
 
 from flint import arb, ctx
@@ -95,11 +96,13 @@ def limited_domain(mechanism, counts, k):
     changed = min(k_bar, mechanism.max_items_per_user or math.inf)
     k_bar = min(k_bar, len(counts))
     held = [i for i in range(len(counts)) if counts[i] > 0]
-    found = {}
+    found, domains = {}, Counter()
     orders = list(itertools.permutations(held))
     for order in orders:
         ranked = sorted(order, key=lambda i: -counts[i])
         bar = counts[ranked[k_bar]] if len(ranked) > k_bar else 0
+        domains[tuple(sorted(ranked[:k_bar])), bar] += 1
+    for (domain, bar), times in domains.items():
         nobody = bar + 1 + math.log(changed / mechanism.threshold_delta) / local
 
         def step(left, picked, p, nobody=nobody):
@@ -110,7 +113,7 @@ def limited_domain(mechanism, counts, k):
             for item, q in [] if stop else zip(left, chances, strict=False):
                 step([i for i in left if i != item], (*picked, item), p * q)
 
-        step(ranked[:k_bar], (), 1 / len(orders))
+        step(domain, (), times / len(orders))
     return found
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 from scipy.special import ndtr
@@ -10,11 +11,13 @@ from helpers.hitting import picks_oracle
 from helpers.oracles_of_counts import peeling_oracle
 from shortlist.privacy.calibration import bounded_range_epsilon
 
+nodes_and_shares = cache(np.polynomial.legendre.leggauss)
+
 
 def named_by_mean(gaussians, weight):
     """P(an item of that weight is not named at first, and then by the mean), by quadrature."""
     share, sigma = gaussians.first_share, gaussians.first_sigma
-    nodes, shares = np.polynomial.legendre.leggauss(400)
+    nodes, shares = nodes_and_shares(400)
     low, high = weight - 12 * sigma, min(gaussians.first_threshold, weight + 12 * sigma)
     first = (nodes + 1) / 2 * (high - low) + low
     density = np.exp(-(((first - weight) / sigma) ** 2) / 2) / (sigma * math.sqrt(2 * math.pi))

@@ -53,6 +53,7 @@ KINDS = {
 every = pytest.mark.parametrize("kind", KINDS)
 
 
+@cache
 def build(kind, k, epsilon=EPSILON, delta=DELTA):
     make = KINDS[kind]
     given = {"k": k, "epsilon": epsilon, "delta": delta}
@@ -88,7 +89,8 @@ def lengths(counts):
 @pytest.mark.parametrize("d", range(1, 6))
 def test_the_law_is_that_of_the_definition(kind, d):
     for counts in UNIVERSES:
-        if len(counts) == d:
+        # Of five, where only differences matter, as is shown below, the last count is 0.
+        if len(counts) == d and (d < 5 or kind.startswith("limited") or not counts[-1]):
             for k in lengths(counts):
                 mechanism = build(kind, k)
                 found = law_of(mechanism, counts)
@@ -147,6 +149,11 @@ def worst_loss(mechanism):
     return max(largest_log_ratio(p, q) for p, q in losses(mechanism))
 
 
+def exceeds(mechanism, epsilon):
+    """Whether some loss is more: the first that is will do."""
+    return any(largest_log_ratio(p, q) > epsilon for p, q in losses(mechanism))
+
+
 def worst_excess(mechanism, cost):
     """By how much some delta exceeds what the cost says."""
     allowed = {epsilon: cost.delta(epsilon) for epsilon in EPSILONS}
@@ -179,7 +186,7 @@ def test_the_delta_of_all_neighbours_is_within_the_cost(kind, k):
     [("joint", 3), ("joint-permute-and-flip", 2), ("permute-and-flip", 1), ("peeling, pure", 1)],
 )
 def test_an_epsilon_that_is_30_percent_more_is_caught(kind, k):
-    assert worst_loss(build(kind, k, EPSILON * 1.3)) > EPSILON * 1.02
+    assert exceeds(build(kind, k, EPSILON * 1.3), EPSILON * 1.02)
 
 
 class Loud(JointOrPeel):
@@ -194,7 +201,7 @@ class Loud(JointOrPeel):
 def test_ways_that_cost_more_than_they_say_are_caught(threshold):
     given = {"k": 3, "epsilon": EPSILON, "choice_share": 0.01, "threshold": threshold}
     assert worst_loss(JointOrPeel(**given)) <= EPSILON + 1e-12
-    assert worst_loss(Loud(**given)) > EPSILON
+    assert exceeds(Loud(**given), EPSILON)
 
 
 class SharpChoice(JointOrPeel):

@@ -52,7 +52,8 @@ def test_for_every_small_k(kind, delta, epsilon):
     if kind is OneShotLaplace and epsilon > 0.2 and delta > 0:
         pytest.skip("refused")
     spent = []
-    for k in [*range(1, 40), 100, 1000, 5000]:
+    longest = [5000] if (delta, epsilon) == (DELTA, 1.0) else []  # which takes its time
+    for k in [*range(1, 21), 39, 100, 1000, *longest]:
         mechanism = kind(k=k, epsilon=epsilon, delta=delta)
         agrees(mechanism, delta)
         spent.append(mechanism.spent_delta > 0)

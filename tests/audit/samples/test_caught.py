@@ -45,9 +45,10 @@ def test_samples_catch(mechanism):
 def four_times(mechanism):
     """The mechanism as it is at four times the epsilon that it claims."""
 
+    louder = dataclasses.replace(mechanism, epsilon=4 * mechanism.epsilon)
+
     class Louder(type(mechanism)):
         def select(self, evidence, draws):
-            louder = dataclasses.replace(mechanism, epsilon=4 * mechanism.epsilon)
             return louder.select(evidence, draws)
 
     return Louder(**{name: getattr(mechanism, name) for name in mechanism.fields()})

@@ -295,6 +295,8 @@ def _orders(
     radius: SharedFactor | None,
     shared: Noise | None,
 ) -> OrderLaw:
+    if len(scores) and at_least is None and not edges:  # where only differences decide
+        scores = scores - scores.min()
     fields = [x for noise in noises for x in _fields(noise)]
     parts = [scores, *fields, at_least, k, edges, unit, radius, *_fields(shared)]
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
