@@ -1,0 +1,203 @@
+"""A plot of a comparison, by Altair: means and two standard errors, a line for each mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shortlist.errors import InputError, in_quotes, nearest
+from shortlist.metrics._axes import across_scale, asked_ticks, scale_of, title_of
+from shortlist.metrics._summary import constant, measures_of
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+__all__ = ["plotted"]
+
+_ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
+_PANEL = (210, 200)  # width and height where there are several
+_ALONE = (440, 300)
+_COLOURS = (
+    *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
+    *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
+)
+_POINTS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
+
+
+def plotted(
+    frame: pl.DataFrame, measure: str | None, across: str | None, note: str
+) -> alt.LayerChart | alt.FacetChart:
+    """As `Trials.plot`, with a note under the title."""
+    require_altair()
+    measure = _measure(frame, measure)
+    shown = frame.drop_nulls(measure)
+    if (questions := shown["question"].n_unique()) > 1:
+        raise InputError(
+            "{n} questions have it",
+            "plot one: compare it alone, or filter the frame",
+            given={"measure": in_quotes(measure)},
+            n=questions,
+        )
+    varies = [name for name in _ACROSS if shown[name].n_unique() > 1]
+    across = _across(varies, across)
+    panels = [name for name in varies if name != across]
+    chart = _drawn(_prepared(shown, measure, panels), measure, across, panels)
+    return _titled(chart, shown, measure, note)
+
+
+def require_altair() -> None:
+    """Refuse where there is no library to draw with.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        import altair as alt  # noqa: F401 - whether it is there
+    except ImportError:
+        raise InputError(
+            "plots are drawn by Altair, which is not installed",
+            'run pip install "shortlist[plot]"',
+        ) from None
+
+
+def _measure(frame: pl.DataFrame, asked: str | None) -> str:
+    known = measures_of(frame)
+    if asked is None:
+        return known[0]
+    if asked not in known:
+        raise InputError(
+            "is not measured here",
+            "there are {known}.{hint}",
+            given={"measure": in_quotes(asked)},
+            known=", ".join(known),
+            hint=nearest(asked, known),
+        )
+    return asked
+
+
+def _across(varies: list[str], asked: str | None) -> str | None:
+    if asked is None:
+        return varies[0] if varies else None
+    if asked not in varies:
+        raise InputError(
+            "takes one value here",
+            "compare several, or omit it",
+            given={"across": in_quotes(asked)},
+        )
+    return asked
+
+
+def _prepared(frame: pl.DataFrame, measure: str, panels: list[str]) -> pl.DataFrame:
+    """The rows with the ends of their error bars, and the titles of their panels."""
+    import polars as pl
+
+    mean, error = pl.col(measure), pl.col(f"{measure}_se").fill_null(0)
+    column, *rows = panels or ("",)
+    return frame.select(
+        *_ACROSS,
+        "mechanism",
+        mean.alias("mean"),
+        (mean - 2 * error).alias("low"),
+        (mean + 2 * error).alias("high"),
+        _panel([column] if column else []).alias("column"),
+        _panel(rows).alias("row"),
+    )
+
+
+def _panel(names: list[str]) -> pl.Expr:
+    import polars as pl
+
+    if not names:
+        return pl.lit("")
+    told = [
+        pl.lit(f"{name} = ") + pl.col(name).map_elements(lambda x: f"{x:g}", pl.String)
+        for name in names
+    ]
+    return pl.concat_str(told, separator=", ")
+
+
+def _drawn(
+    data: pl.DataFrame, measure: str, across: str | None, panels: list[str]
+) -> alt.LayerChart | alt.FacetChart:
+    layers = _bars(data, measure) if across is None else _lines(data, measure, across)
+    if not panels:
+        return layers.properties(width=_ALONE[0], height=_ALONE[1])
+    import altair as alt
+
+    sides: dict[str, Any] = {
+        side: data[side].unique(maintain_order=True).to_list() for side in ("row", "column")
+    }
+    header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold")
+    column = alt.Column("column:N", sort=sides["column"], header=header)
+    row = alt.Row("row:N", sort=sides["row"], header=header)
+    given = {"column": column} | ({"row": row} if len(sides["row"]) > 1 else {})
+    return layers.properties(width=_PANEL[0], height=_PANEL[1]).facet(
+        **given, spacing={"row": 16, "column": 16}
+    )
+
+
+def _lines(data: pl.DataFrame, measure: str, across: str) -> alt.LayerChart:
+    """A line for each mechanism, from setting to setting."""
+    import altair as alt
+
+    ticks = asked_ticks(data, across)
+    x = alt.X(
+        f"{across}:Q",
+        scale=across_scale(data, across),
+        axis=alt.Axis(values=ticks, format="~g", title=across, grid=False),
+    )
+    base = alt.Chart(data).encode(x, _colour(data, alt.Legend(title=None, labelLimit=0)))
+    y = alt.Y("mean:Q", scale=scale_of(data), axis=alt.Axis(title=title_of(measure), tickCount=6))
+    low = alt.Y("low:Q", scale=scale_of(data), axis=alt.Axis(title=title_of(measure)))
+    bars = base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(low, alt.Y2("high:Q"))
+    line = base.mark_line(strokeWidth=2).encode(y)
+    shape = alt.Shape("mechanism:N", sort=_names(data), scale=alt.Scale(range=list(_POINTS)))
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(y, shape)
+    return alt.layer(bars, line, points)
+
+
+def _bars(data: pl.DataFrame, measure: str) -> alt.LayerChart:
+    """A line of points, where there is one setting."""
+    import altair as alt
+
+    y = alt.Y("mechanism:N", sort=_names(data), title=None, axis=alt.Axis(labelLimit=0))
+    base = alt.Chart(data).encode(y, _colour(data, None))
+    title = alt.Axis(title=title_of(measure), tickCount=6)
+    mean = alt.X("mean:Q", scale=scale_of(data), axis=title)
+    low = alt.X("low:Q", scale=scale_of(data), axis=title)
+    bars = base.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"))
+    return alt.layer(bars, base.mark_point(filled=True, size=70, opacity=1).encode(mean))
+
+
+def _colour(data: pl.DataFrame, legend: alt.Legend | None) -> alt.Color:
+    import altair as alt
+
+    colours = alt.Scale(range=list(_COLOURS))
+    return alt.Color("mechanism:N", sort=_names(data), scale=colours, legend=legend)
+
+
+def _names(data: pl.DataFrame) -> list[str]:
+    """The mechanisms in the order of the frame: the default first."""
+    return data["mechanism"].unique(maintain_order=True).to_list()
+
+
+def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Drawn:
+    """With a title, what all panels have in common, and how to read it."""
+    import altair as alt
+
+    same = constant(frame)
+    question = same.pop("question")
+    given = ", ".join(f"{name} = {value:g}" for name, value in same.items())
+    better = "More is better" if measure == "items" else "Less is better"
+    read = f"{better}. Mean of {frame['runs'].max()} runs ± 2 standard errors. {given}"
+    title = alt.Title(f"{question}: {title_of(measure)}", subtitle=[read, note], anchor="start")
+    titled: _Drawn = (
+        chart.properties(title=title)
+        .configure(font="sans-serif", padding=14)
+        .configure_view(stroke="#d9d9d9")
+        .configure_axis(gridColor="#ececec", domainColor="#999", tickColor="#999")
+        .configure_title(fontSize=16, subtitleFontSize=12, subtitleColor="#555", offset=12)
+        .configure_legend(labelFontSize=12, symbolOpacity=1, symbolStrokeWidth=2)
+    )
+    return titled
