@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-__all__ = ["across_scale", "asked_ticks", "scale_of", "title_of"]
+__all__ = ["across_axis", "figure_axis", "title_of"]
 
 _TITLES = {
     "missing_mass": "missing mass (share of all pairs)",
@@ -20,7 +21,7 @@ _TITLES = {
     "missed_users": "users missed",
     "beyond_greedy": "users missed beyond the greedy choice",
 }
-_WIDE = 30  # largest over smallest, from which on equal ratios are equally far
+_WIDE = 30  # largest mean over the smallest, from which on equal ratios are equally far
 
 
 def title_of(measure: str) -> str:
@@ -28,27 +29,39 @@ def title_of(measure: str) -> str:
     return _TITLES.get(measure, measure)
 
 
-def across_scale(data: pl.DataFrame, across: str) -> alt.Scale:
-    """Equal ratios are equally far, unless 0 was asked for."""
+def across_axis(data: pl.DataFrame, across: str) -> alt.X:
+    """The setting: every value that was asked for has a tick, and equal ratios are equally far."""
     import altair as alt
 
-    zero = data[across].min() == 0
-    return alt.Scale(type="linear" if zero else "log", nice=False, padding=12)
+    values = data[across].unique().sort().to_list()
+    kind: Any = "linear" if values[0] == 0 else "log"
+    return alt.X(
+        f"{across}:Q",
+        scale=alt.Scale(type=kind, nice=False, padding=12, zero=False),
+        axis=alt.Axis(values=values, format="~g", title=across, grid=False),
+    )
 
 
-def asked_ticks(data: pl.DataFrame, across: str) -> list[float]:
-    """Every value that was asked for has a tick."""
-    return data[across].unique().sort().to_list()
+def figure_axis(data: pl.DataFrame, measure: str) -> dict[str, Any]:
+    """The scale and the axis of the means: from 0 or, where they are far apart, logarithmic.
 
-
-def scale_of(data: pl.DataFrame) -> alt.Scale:
-    """Linear from 0; logarithmic where means are far apart, and linear again near 0."""
+    On a logarithmic axis what is 0 is drawn at the lower end, whose label then is 0.
+    """
     import altair as alt
-    import polars as pl
 
-    above = data.filter(pl.col("mean") > 0)["mean"]
-    if not len(above) or float(above.max()) < _WIDE * float(above.min()):  # type: ignore[arg-type]
-        return alt.Scale(type="linear", zero=True)
-    if len(above) == len(data) and data["low"].min() > 0:  # type: ignore[operator]
-        return alt.Scale(type="log")
-    return alt.Scale(type="symlog", constant=float(above.min()))  # type: ignore[arg-type]
+    title = title_of(measure)
+    means = data["mean"]
+    above = means.filter(means > 0).to_list()
+    if (means < 0).any() or not above or max(above) < _WIDE * min(above):
+        return {"scale": alt.Scale(zero=True), "axis": alt.Axis(title=title, tickCount=6)}
+    has_zero = (means == 0).any()
+    first = math.floor(math.log10(min(above))) - has_zero
+    last = math.ceil(math.log10(max(above)))
+    ends = [10.0**first, max(10.0**last, float(data["high"].max()))]  # type: ignore[arg-type]
+    plain = "format(datum.value, datum.value < 9e-4 ? '~e' : datum.value < 9e3 ? '~g' : '~s')"
+    labels = f"datum.value < {ends[0] * 2} ? '0' : {plain}" if has_zero else plain
+    ticks = [10.0**power for power in range(first, last + 1)]
+    return {
+        "scale": alt.Scale(type="log", domain=ends, clamp=True, nice=False),
+        "axis": alt.Axis(title=title, values=ticks, labelExpr=labels),
+    }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.errors import InputError, in_quotes, nearest
-from shortlist.metrics._axes import across_scale, asked_ticks, scale_of, title_of
+from shortlist.metrics._axes import across_axis, figure_axis, title_of
 from shortlist.metrics._summary import constant, measures_of
 
 if TYPE_CHECKING:
@@ -17,33 +18,46 @@ __all__ = ["plotted"]
 _ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
 _PANEL = (210, 200)  # width and height where there are several
 _ALONE = (440, 300)
+_STEP = 36  # height of a line where there is one setting
 _COLOURS = (
     *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
     *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
 )
-_POINTS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
 
 
 def plotted(
-    frame: pl.DataFrame, measure: str | None, across: str | None, note: str
+    frame: pl.DataFrame,
+    measure: str | None,
+    *,
+    question: str | None,
+    across: str | None,
+    note: str,
 ) -> alt.LayerChart | alt.FacetChart:
     """As `Trials.plot`, with a note under the title."""
     require_altair()
-    measure = _measure(frame, measure)
-    shown = frame.drop_nulls(measure)
-    if (questions := shown["question"].n_unique()) > 1:
-        raise InputError(
-            "{n} questions have it",
-            "plot one: compare it alone, or filter the frame",
-            given={"measure": in_quotes(measure)},
-            n=questions,
-        )
+    shown = frame.filter(question=_question(frame, question))
+    measure = _measure(shown, measure)
     varies = [name for name in _ACROSS if shown[name].n_unique() > 1]
     across = _across(varies, across)
     panels = [name for name in varies if name != across]
     chart = _drawn(_prepared(shown, measure, panels), measure, across, panels)
     return _titled(chart, shown, measure, note)
+
+
+def _question(frame: pl.DataFrame, asked: str | None) -> str:
+    known = frame["question"].unique(maintain_order=True).to_list()
+    if asked is None and len(known) == 1:
+        return str(known[0])
+    if asked is None or asked not in known:
+        raise InputError(
+            "a plot is of one question",
+            "give one of {known}",
+            given={"question": asked},
+            known=", ".join(f'"{name}"' for name in known),
+        )
+    return asked
 
 
 def require_altair() -> None:
@@ -120,61 +134,74 @@ def _panel(names: list[str]) -> pl.Expr:
 def _drawn(
     data: pl.DataFrame, measure: str, across: str | None, panels: list[str]
 ) -> alt.LayerChart | alt.FacetChart:
-    layers = _bars(data, measure) if across is None else _lines(data, measure, across)
+    layers = _points(data, measure) if across is None else _lines(data, measure, across)
     if not panels:
-        return layers.properties(width=_ALONE[0], height=_ALONE[1])
+        return layers
     import altair as alt
 
-    sides: dict[str, Any] = {
-        side: data[side].unique(maintain_order=True).to_list() for side in ("row", "column")
-    }
+    rows, columns = (data[side].unique(maintain_order=True).to_list() for side in ("row", "column"))
     header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold")
-    column = alt.Column("column:N", sort=sides["column"], header=header)
-    row = alt.Row("row:N", sort=sides["row"], header=header)
-    given = {"column": column} | ({"row": row} if len(sides["row"]) > 1 else {})
-    return layers.properties(width=_PANEL[0], height=_PANEL[1]).facet(
-        **given, spacing={"row": 16, "column": 16}
-    )
+    column = alt.Column("column:N", sort=columns, header=header)
+    layers = layers.properties(width=_PANEL[0], height=_PANEL[1])
+    if len(rows) == 1:
+        return layers.facet(column=column, spacing=16)
+    return layers.facet(column=column, row=alt.Row("row:N", sort=rows, header=header), spacing=16)
 
 
 def _lines(data: pl.DataFrame, measure: str, across: str) -> alt.LayerChart:
     """A line for each mechanism, from setting to setting."""
     import altair as alt
 
-    ticks = asked_ticks(data, across)
-    x = alt.X(
-        f"{across}:Q",
-        scale=across_scale(data, across),
-        axis=alt.Axis(values=ticks, format="~g", title=across, grid=False),
-    )
-    base = alt.Chart(data).encode(x, _colour(data, alt.Legend(title=None, labelLimit=0)))
-    y = alt.Y("mean:Q", scale=scale_of(data), axis=alt.Axis(title=title_of(measure), tickCount=6))
-    low = alt.Y("low:Q", scale=scale_of(data), axis=alt.Axis(title=title_of(measure)))
-    bars = base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(low, alt.Y2("high:Q"))
-    line = base.mark_line(strokeWidth=2).encode(y)
-    shape = alt.Shape("mechanism:N", sort=_names(data), scale=alt.Scale(range=list(_POINTS)))
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(y, shape)
-    return alt.layer(bars, line, points)
+    given = figure_axis(data, measure)
+    base = alt.Chart(data).encode(across_axis(data, across), _colour(data, legend=True))
+    bars = base.mark_rule(strokeWidth=1.5, opacity=0.7, clip=True)
+    points = base.mark_point(filled=True, size=60, opacity=1)
+    mean = alt.Y("mean:Q", **given)
+    layers = [
+        bars.encode(alt.Y("low:Q", **given), alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=2).encode(mean),
+        points.encode(mean, _shape(data)),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=_ALONE[0], height=_ALONE[1])
 
 
-def _bars(data: pl.DataFrame, measure: str) -> alt.LayerChart:
-    """A line of points, where there is one setting."""
+def _points(data: pl.DataFrame, measure: str) -> alt.LayerChart:
+    """A line below the other for each mechanism, where there is one setting."""
     import altair as alt
 
-    y = alt.Y("mechanism:N", sort=_names(data), title=None, axis=alt.Axis(labelLimit=0))
-    base = alt.Chart(data).encode(y, _colour(data, None))
-    title = alt.Axis(title=title_of(measure), tickCount=6)
-    mean = alt.X("mean:Q", scale=scale_of(data), axis=title)
-    low = alt.X("low:Q", scale=scale_of(data), axis=title)
-    bars = base.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"))
-    return alt.layer(bars, base.mark_point(filled=True, size=70, opacity=1).encode(mean))
+    given = figure_axis(data, measure)
+    y = alt.Y("mechanism:N", sort=_names(data), title=None, axis=alt.Axis(labelLimit=0, grid=True))
+    base = alt.Chart(data).encode(y, _colour(data, legend=False))
+    bars = base.mark_rule(strokeWidth=2, clip=True)
+    points = base.mark_point(filled=True, size=70, opacity=1)
+    layers = [
+        bars.encode(alt.X("low:Q", **given), alt.X2("high:Q")),
+        points.encode(alt.X("mean:Q", **given)),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=_ALONE[0], height=alt.Step(_STEP))
 
 
-def _colour(data: pl.DataFrame, legend: alt.Legend | None) -> alt.Color:
+def _colour(data: pl.DataFrame, *, legend: bool) -> alt.Color:
     import altair as alt
 
-    colours = alt.Scale(range=list(_COLOURS))
-    return alt.Color("mechanism:N", sort=_names(data), scale=colours, legend=legend)
+    key = alt.Legend(title=None, labelLimit=0) if legend else None
+    names = _names(data)
+    scale = alt.Scale(domain=names, range=_first(_COLOURS, names))
+    return alt.Color("mechanism:N", scale=scale, legend=key)
+
+
+def _shape(data: pl.DataFrame) -> alt.Shape:
+    """With the same legend as the colours, so that both are one."""
+    import altair as alt
+
+    names = _names(data)
+    scale = alt.Scale(domain=names, range=_first(_SHAPES, names))
+    return alt.Shape("mechanism:N", scale=scale, legend=alt.Legend(title=None, labelLimit=0))
+
+
+def _first(of: Sequence[str], names: Sequence[str]) -> list[str]:
+    """One for each name, from the beginning again where they run out."""
+    return [of[place % len(of)] for place in range(len(names))]
 
 
 def _names(data: pl.DataFrame) -> list[str]:
@@ -187,10 +214,12 @@ def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Dra
     import altair as alt
 
     same = constant(frame)
-    question = same.pop("question")
+    question = str(same.pop("question"))
     given = ", ".join(f"{name} = {value:g}" for name, value in same.items())
     better = "More is better" if measure == "items" else "Less is better"
-    read = f"{better}. Mean of {frame['runs'].max()} runs ± 2 standard errors. {given}"
+    runs = int(frame["runs"][0])
+    shown = "1 run" if runs == 1 else f"Mean of {runs} runs ± 2 standard errors"
+    read = f"{better}. {shown}. {given}"
     title = alt.Title(f"{question}: {title_of(measure)}", subtitle=[read, note], anchor="start")
     titled: _Drawn = (
         chart.properties(title=title)

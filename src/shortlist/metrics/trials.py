@@ -46,23 +46,29 @@ class Trials:
         return cls(figures(runs), runs)
 
     def plot(
-        self, measure: str | None = None, *, across: str | None = None
+        self,
+        measure: str | None = None,
+        *,
+        question: str | None = None,
+        across: str | None = None,
     ) -> alt.LayerChart | alt.FacetChart:
         """The means of a measure with two standard errors, a line for each mechanism.
 
-        In a notebook it is shown; `.save("figure.png")` writes it.
+        In a notebook it is shown; `.save("plot.png")` writes it.
 
         Args:
-            measure: A column of `frame`. By default the first one: missing mass, or missed users.
+            measure: A measure of `frame`. By default the first one: missing mass, or missed users.
+            question: As in `frame`; needed where there are several.
             across: The setting along the horizontal axis. By default the first one of epsilon, k,
                 max_items_per_user and delta that takes several values; panels show the others.
 
         Raises:
-            InputError: There is no such measure or setting, or Altair is not installed.
+            InputError: There is no such measure, question or setting, or Altair is not installed:
+                it is in the extra `shortlist[plot]`.
         """
         from shortlist.metrics._plot import plotted
 
-        return plotted(self.frame, measure, across, NOT_PRIVATE)
+        return plotted(self.frame, measure, question=question, across=across, note=NOT_PRIVATE)
 
     def __repr__(self) -> str:
         from shortlist.metrics._summary import text
