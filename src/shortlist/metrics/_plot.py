@@ -220,7 +220,8 @@ def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Dra
     runs = int(frame["runs"][0])
     shown = "1 run" if runs == 1 else f"Mean of {runs} runs ± 2 standard errors"
     read = f"{better}. {shown}. {given}"
-    title = alt.Title(f"{question}: {title_of(measure)}", subtitle=[read, note], anchor="start")
+    name, _, _ = title_of(measure).partition(" (")  # the axis has the unit
+    title = alt.Title(f"{question}: {name}", subtitle=[read, note], anchor="start")
     titled: _Drawn = (
         chart.properties(title=title)
         .configure(font="sans-serif", padding=14)
