@@ -72,7 +72,6 @@ ALLOWED = {
     "evidence": {"draws", "errors", "kernels"},
     "algorithms": {"draws", "errors", "evidence", "kernels"},
     "bounds": {"draws", "errors"},
-    "metrics": {"algorithms", "errors", "evidence", "kernels"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
         "algorithms", "draws", "errors", "evidence", "limits", "parameters", "privacy",
@@ -90,6 +89,10 @@ ALLOWED = {
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
         "privacy", "processes", "questions", "release", "stores", "table",
+    },
+    "metrics": {
+        "algorithms", "bits", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
+        "parameters", "plan", "processes", "questions", "sources",
     },
     "audit.answers": {"draws", "mechanisms"},
     "audit.findings": set(),

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+import shortlist as sl
 from bench.common import report
 from bench.common.axes import Across, Axis
 from bench.common.plotting import Look, against
-from bench.common.seeds import draws_of
+from bench.common.seeds import bits_of
 from shortlist.bounds import WeightedGaussianBounds, least_missing_mass_of_counts
 from shortlist.draws import Ints
-from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import WeightedGaussian
-from shortlist.metrics import Zipf, missing_mass, zipf_fit
+from shortlist.metrics import Zipf, compare, zipf_fit
 
 __all__ = ["measure"]
 
@@ -79,7 +79,7 @@ def measure(scale: float = 1.0, runs: int = 5) -> None:
 
 def _cell(s: float, n: int, sets: Sets, runs: int) -> dict[str, object]:
     counts = _counts(s, n, sets.size)
-    held, pairs = _dealt(counts, sets.size), int(counts.sum())
+    rows, pairs = _dealt(counts, sets.size), int(counts.sum())
     mechanism = WeightedGaussian(**BUDGET, max_items_per_user=sets.kept)
     bounds = WeightedGaussianBounds(
         n_pairs=pairs,
@@ -88,14 +88,15 @@ def _cell(s: float, n: int, sets: Sets, runs: int) -> dict[str, object]:
         threshold=mechanism.threshold,
         max_items_per_user=sets.kept,
     )
-    masses, missed = [], []
-    for run in range(runs):
-        draws = draws_of("bounds", s, n, sets, run)
-        evidence = held.bounded(sets.kept, draws).weigh()
-        named = mechanism.select(evidence, draws).positions
-        masses.append(missing_mass(counts, named))
-        missed.append(round(missing_mass(counts, named, p=math.inf) * pairs))
-    fit, mean = zipf_fit(counts, s), float(np.mean(masses))
+    found = compare(
+        sl.pairs(rows, user="user", item="item", max_items_per_user=sets.kept),
+        sl.Domain(),
+        **BUDGET,
+        mechanisms=WeightedGaussian,
+        runs=runs,
+        random=bits_of("bounds", s, n, sets),
+    ).runs
+    fit, mean = zipf_fit(counts, s), found["missing_mass"].mean()
     upper = bounds.missing_mass(C=fit.C, s=s, beta=BETA)
     return {
         "users": str(sets),
@@ -104,11 +105,11 @@ def _cell(s: float, n: int, sets: Sets, runs: int) -> dict[str, object]:
         "C": fit.C,
         "lower": least_missing_mass_of_counts(counts, **BUDGET),
         "measured": mean,
-        "largest": max(masses),
+        "largest": found["missing_mass"].max(),
         "upper": upper,
         "published": _published(bounds, fit),
         "upper / measured": upper / mean,
-        "missed count": max(missed),
+        "missed count": round(found["largest_missed"].max() * pairs),
         "its bound": bounds.missed_count(beta=BETA),
     }
 
@@ -139,12 +140,11 @@ def _counts(s: float, n: int, set_size: int) -> Ints:
     return counts[counts > 0]
 
 
-def _dealt(counts: Ints, set_size: int) -> Contributions:
+def _dealt(counts: Ints, set_size: int) -> pl.DataFrame:
     """Items one after another to users in turn, so that each gets an item once."""
-    items = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
+    items = np.repeat(np.arange(len(counts)), counts)
     n_users = -(-len(items) // set_size)
-    users = (np.arange(len(items)) % n_users).astype(np.uint32)
-    return Contributions.of_rows(users, items, n_users=n_users, n_items=len(counts))
+    return pl.DataFrame({"user": np.arange(len(items)) % n_users, "item": items})
 
 
 def _plot(figures: pl.DataFrame) -> None:

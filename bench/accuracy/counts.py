@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
 import polars as pl
 
+import shortlist as sl
 from bench.common import real, report
 from bench.common.axes import Axis
 from bench.common.plotting import Look, against_k
-from bench.common.seeds import draws_of
+from bench.common.seeds import bits_of
 from shortlist.draws import Ints
 from shortlist.mechanisms import (
     Accounting,
@@ -25,26 +24,28 @@ from shortlist.mechanisms import (
     Peeling,
     PermuteAndFlip,
 )
-from shortlist.metrics import top_k_l1, top_k_linf, top_k_relative
+from shortlist.metrics import compare as compare_runs
 
 __all__ = ["compare", "of_histogram", "quartiles", "summary"]
 
 SIZES = range(5, 196, 10)
 SHOWN = (5, 15, 35, 75, 125, 195)  # in the digest
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
-PURE = {"epsilon": 1.0}
+EPSILON, DELTA = 1.0, 1e-6
 PUBLISHED = "Peeling, Lemma 4.2"
-MECHANISMS: dict[str, partial[Mechanism]] = {
-    "JointOrPeel": partial(JointOrPeel, **BUDGET),
-    "Joint": partial(Joint, **PURE),
-    "JointPermuteAndFlip": partial(JointPermuteAndFlip, **PURE),
-    "Peeling": partial(Peeling, **BUDGET),
-    PUBLISHED: partial(Peeling, accounting=Accounting.PUBLISHED, **BUDGET),
-    "PermuteAndFlip": partial(PermuteAndFlip, **PURE),
-    "OneShotLaplace": partial(OneShotLaplace, **PURE),
-    "Gamma": partial(Gamma, **PURE),
-    "LimitedDomain": partial(LimitedDomain, **BUDGET),
+Kinds = dict[str, type[Mechanism] | partial[Mechanism]]
+WITH_DELTA: Kinds = {
+    "JointOrPeel": JointOrPeel,
+    "Peeling": Peeling,
+    PUBLISHED: partial(Peeling, accounting=Accounting.PUBLISHED),
 }
+PURE: Kinds = {
+    "Joint": Joint,
+    "JointPermuteAndFlip": JointPermuteAndFlip,
+    "PermuteAndFlip": PermuteAndFlip,
+    "OneShotLaplace": OneShotLaplace,
+    "Gamma": Gamma,
+}
+OF_PRIVATE_ITEMS: Kinds = {"LimitedDomain": LimitedDomain}
 LOOKS = {
     "Gamma": Look("#a0795b"),
     "OneShotLaplace": Look("#8e4fa8"),
@@ -55,7 +56,7 @@ LOOKS = {
     "Joint": Look("#0b6e99"),
     "JointOrPeel": Look("#111111", dashed=True, width=2.5),
 }
-MEASURES = {"l1": top_k_l1, "l-infinity": top_k_linf, "k-relative": top_k_relative}
+MEASURES = ("l1", "l-infinity", "k-relative")
 PANELS = {"l1": "ℓ1 error", "l-infinity": "ℓ∞ error", "k-relative": "k-relative error"}
 CELL = ["histogram", "k", "measure"]
 
@@ -76,8 +77,7 @@ def compare(runs: int) -> None:
     )
     others = (
         "LimitedDomain is for private items, which is harder, and may name fewer than k: a place "
-        "that is not filled counts in full. Gamma's noise does not depend on k, so that each of "
-        "its runs is one answer for the largest k and its beginnings."
+        "that is not filled counts in full."
     )
     reading = (
         "Summary: median error + 1, over the least of all mechanisms in the same cell; geometric "
@@ -96,39 +96,27 @@ def compare(runs: int) -> None:
 
 def of_histogram(histogram: str, counts: Ints, runs: int) -> pl.DataFrame:
     """One row for each mechanism, k, run and measure."""
-    largest = np.argpartition(counts, -SIZES[-1])[-SIZES[-1] :]
-    rows = [
-        (histogram, k, mechanism, *_measured(counts, largest, positions, k))
-        for mechanism in MECHANISMS
-        for k, positions in _answers(histogram, mechanism, counts, runs)
+    frame = pl.DataFrame({"item": range(len(counts)), "count": counts})
+    public = sl.counts(frame, item="item", count="count", public_items=sl.IN_TABLE)
+    private = sl.counts(frame, item="item", count="count")
+    asked = ((public, DELTA, WITH_DELTA), (public, 0.0, PURE), (private, DELTA, OF_PRIVATE_ITEMS))
+    found = [
+        compare_runs(
+            source,
+            [sl.TopK(k) for k in SIZES],
+            epsilon=EPSILON,
+            delta=delta,
+            mechanisms=kinds,
+            runs=runs,
+            random=bits_of(histogram, *kinds),
+        ).runs
+        for source, delta, kinds in asked
     ]
     print(f"{histogram}: {len(counts):,} items, {runs} runs done.")
-    trials = pl.DataFrame(rows, schema=["histogram", "k", "mechanism", *MEASURES], orient="row")
+    trials = pl.concat(found).rename({"linf": "l-infinity", "relative": "k-relative"})
+    trials = trials.with_columns(histogram=pl.lit(histogram))
     index = ["histogram", "k", "mechanism"]
     return trials.unpivot(MEASURES, index=index, variable_name="measure", value_name="error")
-
-
-def _answers(histogram: str, name: str, counts: Ints, runs: int) -> Iterator[tuple[int, Ints]]:
-    """Every k with the positions of an answer, as often as there are runs."""
-    kind, draws = MECHANISMS[name], draws_of(histogram, name)
-    evidence = kind.func.evidence(counts, None)
-    if name == "Gamma":  # the noise does not depend on k
-        mechanism = kind(k=SIZES[-1])
-        for _ in range(runs):
-            positions = mechanism.select(evidence, draws).positions
-            yield from ((k, positions[:k]) for k in SIZES)
-        return
-    for k in SIZES:
-        mechanism = kind(k=k)
-        for _ in range(runs):
-            yield k, mechanism.select(evidence, draws).positions
-
-
-def _measured(counts: Ints, largest: Ints, positions: Ints, k: int) -> list[int]:
-    """All measures; they look at the largest counts and the answer's, so the rest is left out."""
-    seen = np.union1d(largest, positions)
-    answer = np.searchsorted(seen, positions)
-    return [measure(counts[seen], answer, k) for measure in MEASURES.values()]
 
 
 # Summing up

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+import shortlist as sl
 from bench.common import real, report
 from bench.common.axes import MISSING_MASS
 from bench.common.cells import BOUND, DELTA, EPSILONS, SIZES, Beside, curves, means
 from bench.common.plotting import Look, against_k
-from bench.common.seeds import draws_of
+from bench.common.seeds import bits_of
 from shortlist.mechanisms import DiscoverThenRank, Mechanism, WeightedGaussianPeeling
-from shortlist.metrics import top_k_l1, top_k_missing_mass
+from shortlist.metrics import compare as compare_runs
 
 __all__ = [
     "CELL",
@@ -36,7 +37,7 @@ __all__ = [
     "verdict",
 ]
 
-Kinds = Mapping[str, Callable[..., Mechanism]]
+Kinds = Mapping[str, type[Mechanism] | partial[Mechanism]]
 PAPER: Kinds = {"paper": WeightedGaussianPeeling}
 MECHANISMS: Kinds = {"new": DiscoverThenRank, **PAPER}
 MASS = "missing mass"
@@ -47,6 +48,7 @@ LOOKS = {
 }
 FLOOR = 1e-4  # added to both sides of a ratio of missing masses, of which many are 0
 CELL = ["table", "epsilon", "k"]
+COLUMNS = [*CELL, "mechanism", "run", *MEASURES]
 SETTINGS = (
     f"delta={DELTA:g}, max_items_per_user={BOUND}, {{runs}} runs each from fixed seeds (so nothing "
     "here is private). Each run bounds every table anew, and all mechanisms get the same bounded "
@@ -98,26 +100,24 @@ def plot(figures: pl.DataFrame, titles: Mapping[str, str], name: str) -> None:
 def trials_of(paths: Mapping[str, Path], kinds: Kinds, runs: int) -> pl.DataFrame:
     """One row for each table, epsilon, k, mechanism and run."""
     parts = [_of_table(name, path, kinds, runs) for name, path in paths.items()]
-    return pl.concat(parts) if parts else pl.DataFrame()
+    each = [part.filter(epsilon=epsilon) for part in parts for epsilon in EPSILONS]
+    return pl.concat(each) if each else pl.DataFrame()
 
 
 def _of_table(name: str, path: Path, kinds: Kinds, runs: int) -> pl.DataFrame:
-    held = real.read(path)
-    asked = {"delta": DELTA, "max_items_per_user": BOUND}
-    built = [
-        (epsilon, k, label, kind(k=k, epsilon=epsilon, **asked))
-        for epsilon, k, (label, kind) in product(EPSILONS, SIZES, kinds.items())
-    ]
-    rows = []
-    for run in range(runs):
-        draws = draws_of(name, run)
-        evidence = held.bounded(BOUND, draws).weigh()
-        for epsilon, k, label, mechanism in built:
-            positions = mechanism.select(evidence, draws).positions
-            mass = top_k_missing_mass(held.counts, positions, k)
-            rows.append((name, epsilon, k, label, run, mass, top_k_l1(held.counts, positions, k)))
-    print(f"{name}: {len(held.sizes):,} users, {held.n_items:,} items, {runs} runs done.")
-    return pl.DataFrame(rows, schema=[*CELL, "mechanism", "run", *MEASURES], orient="row")
+    source = sl.pairs(path, user="user", item="item", max_items_per_user=BOUND)
+    found = compare_runs(
+        source,
+        [sl.TopK(k) for k in SIZES],
+        epsilon=EPSILONS,
+        delta=DELTA,
+        mechanisms=kinds,
+        runs=runs,
+        random=bits_of(name),
+    ).runs
+    print(f"{name}: {runs} runs done.")
+    named = {"missing_mass": MASS, "l1": "l1 loss"}
+    return found.with_columns(table=pl.lit(name)).rename(named).select(COLUMNS)
 
 
 # Summing up

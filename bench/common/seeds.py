@@ -7,9 +7,14 @@ import zlib
 from shortlist.bits import SeededBits
 from shortlist.draws import Draws, ExactDraws
 
-__all__ = ["draws_of"]
+__all__ = ["bits_of", "draws_of"]
+
+
+def bits_of(*label: object) -> SeededBits:
+    """The bits that belong to this label, the same every time."""
+    return SeededBits(zlib.crc32(" ".join(map(str, label)).encode()))
 
 
 def draws_of(*label: object) -> Draws:
     """The draws that belong to this label, the same every time."""
-    return ExactDraws(SeededBits(zlib.crc32(" ".join(map(str, label)).encode())))
+    return ExactDraws(bits_of(*label))

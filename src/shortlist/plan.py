@@ -19,7 +19,7 @@ from shortlist.release import Release
 from shortlist.release.described import named, plain, promised
 from shortlist.release.making import make_release
 
-__all__ = ["Budget", "Plan"]
+__all__ = ["Budget", "Plan", "bits_of", "require_enough"]
 
 
 class Budget(Protocol):
@@ -70,7 +70,7 @@ class Plan:
         return {name: plain(value) for name, value in told.items()}
 
     def run(self, random: Bits | None = None) -> Release:
-        """Charge the budget, read the rows, and select: here, and nowhere else, a row is read.
+        """Charge the budget, read the rows, and select: no other way to the rows is private.
 
         Args:
             random: Where random bits come from: the operating system, unless this is a
@@ -81,7 +81,7 @@ class Plan:
             MemoryError: Likewise. The library's own message would tell the size of the data.
             RuntimeError: Nothing can be read in this process.
         """
-        bits = _bits_of(random)
+        bits = bits_of(random)
         require_threads()
         if self.budget is not None:
             self.budget.charge(self)
@@ -120,7 +120,7 @@ def require_enough(question: Question, n_items: int | None) -> None:
         )
 
 
-def _bits_of(random: object) -> Bits:
+def bits_of(random: object) -> Bits:
     """The source of random bits that was asked for: the operating system's, if None."""
     if random is None:
         return SystemBits()

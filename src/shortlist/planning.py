@@ -27,7 +27,7 @@ from shortlist.mechanisms.wrappers import answering
 from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
-__all__ = ["answering_mechanisms", "mechanism_for"]
+__all__ = ["answering_mechanisms", "default_mechanism", "mechanism_for"]
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, WeightedHistogram): mechanisms.DiscoverThenRank,
@@ -97,7 +97,7 @@ def mechanism_for(
         WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
     """
     question.require(items_are_public=engine.items_are_public)
-    asked = _default(question, engine) if mechanism is None else mechanism
+    asked = default_mechanism(question, engine) if mechanism is None else mechanism
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
     given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
@@ -132,7 +132,12 @@ def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
             )
 
 
-def _default(question: Question, engine: Engine) -> type[Mechanism]:
+def default_mechanism(question: Question, engine: Engine) -> type[Mechanism]:
+    """What answers where no mechanism is asked for.
+
+    Raises:
+        InputError: Nothing does.
+    """
     for kind in type(question).__mro__:
         if found := _DEFAULTS.get((kind, engine.can_show[0])):
             return found

@@ -56,7 +56,7 @@ def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
 
 def test_no_spinner_where_nobody_watches(monkeypatch, capfd):
     monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("a spinner waits"))
-    with answer._spinner():
+    with answer.spinner():
         pass
     assert capfd.readouterr() == ("", "")
 
@@ -88,7 +88,7 @@ def test_a_spinner_turns_after_one_second_and_what_a_library_writes_is_lost(monk
 
     monkeypatch.setattr(threading, "Timer", Now)
     with terminal(monkeypatch) as screen:
-        with answer._spinner(), answer._without_panics():
+        with answer.spinner(), answer.without_panics():
             os.write(2, b"panicked")
         os.write(2, b"afterwards")
         shown = b""

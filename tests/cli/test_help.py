@@ -22,7 +22,7 @@ def test_version(run):
     "words",
     [
         *(["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]),
-        *(["hitting-set", "--help"], ["rank", "-h"]),
+        *(["hitting-set", "--help"], ["rank", "-h"], ["compare", "-h"]),
     ],
 )
 def test_help_fits_and_has_an_example(run, words):
@@ -30,6 +30,8 @@ def test_help_fits_and_has_an_example(run, words):
     assert (status, err) == (0, "")
     command = words[0] if len(words) > 1 else "top-k"
     table = "plays.parquet --user user --item title"
+    if command == "compare":
+        command = "compare top-k"
     if command == "rank":
         table = "games.csv --winner won --loser lost"
     assert f" shortlist {command} {table} \\\n" in re.sub(" +\n", "\n", out)

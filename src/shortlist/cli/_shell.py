@@ -63,7 +63,7 @@ def _arguments() -> set[str]:
     """The names of all arguments of the commands, as Python has them."""
     from shortlist.cli import commands
 
-    asked = (commands.top_k, commands.domain, commands.hitting_set, commands.rank)
+    asked = (commands.top_k, commands.domain, commands.hitting_set, commands.rank, commands.compare)
     return {name for command in asked for name in inspect.signature(command).parameters}
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.sources.base import Source
 
-__all__ = ["answer"]
+__all__ = ["answer", "spinner", "without_panics"]
 
 
 def answer(request: Request) -> None:
@@ -34,7 +34,7 @@ def answer(request: Request) -> None:
     request.require_sense()
     request.check_output()
     prepare()
-    with _spinner(), _without_panics():
+    with spinner(), without_panics():
         source = request.source()
         plan, warned = _planned(request, source)
     for warning in warned:
@@ -43,7 +43,7 @@ def answer(request: Request) -> None:
         _print_plan(_in_json(plan) if form is Form.JSON else _in_words(plan, request.option))
         return
     tell_of_long_answers(request)
-    with _spinner(), _without_panics():
+    with spinner(), without_panics():
         release = plan.run(bits)
     publish(release, request)
     if (told := request.told(source)) is not None:
@@ -86,7 +86,7 @@ def _in_json(plan: Plan) -> str:
 
 
 @contextlib.contextmanager
-def _spinner() -> Iterator[None]:
+def spinner() -> Iterator[None]:
     """Something that moves on stderr after one second, if a person is watching."""
     if not sys.stderr.isatty():
         yield
@@ -108,7 +108,7 @@ def _spinner() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _without_panics() -> Iterator[None]:
+def without_panics() -> Iterator[None]:
     """Divert what is written to stderr by its number: the trace of a panic inside Polars."""
     kept = os.dup(2)
     try:

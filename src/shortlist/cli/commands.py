@@ -9,7 +9,27 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shortlist.cli._builders import ANSWER
-from shortlist.cli._common_options import EVERY, AuditJson, AuditMechanism, Quick, Statistical
+from shortlist.cli._common_options import (
+    EVERY,
+    AuditJson,
+    AuditMechanism,
+    InputFormat,
+    Quick,
+    Separator,
+    Statistical,
+)
+from shortlist.cli._compare_options import (
+    Asked,
+    Bounds,
+    Csv,
+    Deltas,
+    Epsilons,
+    Ks,
+    Looked,
+    Mechanisms,
+    Runs,
+    Table,
+)
 from shortlist.cli._options import (
     Bound,
     ComparisonBound,
@@ -262,6 +282,66 @@ def rank(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """The k items that do best when compared in pairs, best first."""
     return _asked(RankRequest, "rank", locals())
+
+
+@app.command(
+    "compare",
+    cls=_Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist compare top-k plays.parquet --user user --item title \\
+    -k 20 -k 100 --epsilon 0.1 --epsilon 1 --delta 1e-6 --not-private""",
+)
+def compare(  # noqa: PLR0913 - a command's options are its arguments
+    question: Asked,
+    file: Table,
+    *,
+    user: TopKUser = None,
+    count: Count = None,
+    item: Item,
+    k: Ks = None,
+    epsilon: Epsilons,
+    delta: Deltas = None,
+    max_items_per_user: Bounds = None,
+    public_items: PublicItems = None,
+    public_items_in_table: PublicItemsInTable = False,
+    mechanism: Mechanisms = None,
+    not_private: Looked = False,
+    separator: Separator = None,
+    input_format: InputFormat = None,
+    runs: Runs = 10,
+    as_csv: Csv = False,
+) -> int:
+    """NOT private: what each mechanism would leave out of a table.
+
+    Use it on a table that may be looked at, to choose epsilon, k, a bound and a
+    mechanism before you ask about one that may not.
+    """
+    from shortlist.cli._comparing import Comparing, compared
+
+    table = {
+        "file": file,
+        "user": user,
+        "count": count,
+        "item": item,
+        "public_items": public_items,
+        "public_items_in_table": public_items_in_table,
+        "separator": separator,
+        "input_format": input_format,
+    }
+    asked = Comparing(
+        question=question,
+        table=table,
+        k=k or [],
+        epsilon=epsilon,
+        delta=delta or [],
+        max_items_per_user=max_items_per_user or [],
+        mechanism=mechanism or [],
+        runs=runs,
+        as_csv=as_csv,
+        not_private=not_private,
+    )
+    return compared(asked)
 
 
 @app.command(

@@ -32,7 +32,9 @@ class ShownEvidence(NamedTuple):
 
 
 class Engine(StaysHere, ABC):
-    """Where rows live. Only `show` reads them, and only `Plan.run` calls it.
+    """Where rows live. Only `show` reads them.
+
+    `Plan.run` calls it, and `shortlist.metrics.compare`, which is not private and says so.
 
     Attributes:
         can_show: The types of evidence that it can show; the first decides the default mechanism.

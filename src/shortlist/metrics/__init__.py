@@ -4,6 +4,7 @@ Everything here reads private data and adds no noise: for experiments only. Neve
 theirs about a private table; no budget pays for it.
 """
 
+from shortlist.metrics.comparing import compare
 from shortlist.metrics.discovery import Zipf, missing_mass, zipf_fit
 from shortlist.metrics.hitting_set import (
     best_hitting_set,
@@ -18,10 +19,13 @@ from shortlist.metrics.top_k import (
     top_k_missing_mass,
     top_k_relative,
 )
+from shortlist.metrics.trials import Trials
 
 __all__ = [
+    "Trials",
     "Zipf",
     "best_hitting_set",
+    "compare",
     "greedy_hitting_set",
     "hits",
     "missed_users",

@@ -10,7 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.metrics._checks import Positions, positions_of, require_k
+from shortlist.metrics._checks import Positions
+from shortlist.metrics._places import Places, largest
 
 __all__ = [
     "one_shot_laplace_success",
@@ -44,9 +45,9 @@ def top_k_missing_mass(counts: NDArray[np.integer], positions: Positions, k: int
     >>> top_k_missing_mass(np.array([6, 3, 1]), [0, 2], k=2)
     0.2
     """
-    best, held = _places(counts, positions, k)
     total = int(np.sum(counts, dtype=np.int64))
-    return int(best.sum() - held.sum()) / total if total else 0.0
+    shortfall = _places(counts, positions, k).shortfall
+    return shortfall / total if total else 0.0
 
 
 def top_k_l1(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
@@ -65,8 +66,7 @@ def top_k_l1(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
     >>> top_k_l1(np.array([6, 3, 1]), [2, 0], k=2)
     8
     """
-    best, held = _places(counts, positions, k)
-    return int(np.abs(best - held).sum())
+    return _places(counts, positions, k).l1
 
 
 def one_shot_laplace_success(counts: NDArray[np.integer], *, scale: float) -> float:
@@ -108,8 +108,7 @@ def top_k_linf(counts: NDArray[np.integer], positions: Positions, k: int) -> int
     >>> top_k_linf(np.array([6, 3, 1]), [2, 0], k=2)
     5
     """
-    best, held = _places(counts, positions, k)
-    return int(np.abs(best - held).max())
+    return _places(counts, positions, k).linf
 
 
 def top_k_relative(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
@@ -129,21 +128,8 @@ def top_k_relative(counts: NDArray[np.integer], positions: Positions, k: int) ->
     >>> top_k_relative(np.array([6, 3, 1]), [2, 0], k=2)
     2
     """
-    best, held = _places(counts, positions, k)
-    return int(best[-1] - held.min())
+    return _places(counts, positions, k).relative
 
 
-def _places(
-    counts: NDArray[np.integer], positions: Positions, k: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The k largest counts, and the counts of the answer's items in its order, 0 where missing."""
-    require_k(k)
-    answer = positions_of(positions, len(counts))
-    if len(answer) > k or len(np.unique(answer)) < len(answer):
-        raise ValueError(f"an answer for k={k} has at most {k} items, and none of them twice.")
-    counts = np.asarray(counts, np.int64)
-    best, held = np.zeros(k, np.int64), np.zeros(k, np.int64)
-    largest = counts if len(counts) <= k else np.partition(counts, -k)[-k:]
-    best[: len(largest)] = np.sort(largest)[::-1]
-    held[: len(answer)] = counts[answer]
-    return best, held
+def _places(counts: NDArray[np.integer], positions: Positions, k: int) -> Places:
+    return Places.of(counts, positions, largest(counts, k))

@@ -9,12 +9,12 @@ from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.plan import Budget, Plan, require_enough
-from shortlist.planning import answering_mechanisms, mechanism_for
+from shortlist.planning import answering_mechanisms, default_mechanism, mechanism_for
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
 from shortlist.questions import Question
 
-__all__ = ["LIST_IS_PUBLIC", "Source"]
+__all__ = ["LIST_IS_PUBLIC", "Source", "require_question"]
 
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
 
@@ -81,11 +81,7 @@ class Source(StaysHere):
         Warns:
             WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
         """
-        if not isinstance(question, Question):
-            raise InputError(
-                "must be a question, such as shortlist.TopK(20) or shortlist.Domain()",
-                given={"question": question},
-            )
+        require_question(question)
         chosen = mechanism_for(
             question,
             self._engine,
@@ -107,6 +103,31 @@ class Source(StaysHere):
         """The mechanisms that can answer a question from this source."""
         return list(answering_mechanisms(question, self._engine))
 
+    def default_for(self, question: Question) -> type[Mechanism]:
+        """The mechanism that answers a question where none is asked for.
+
+        Raises:
+            InputError: None does.
+        """
+        return default_mechanism(question, self._engine)
+
+    @property
+    def bounds(self) -> dict[str, int | None]:
+        """What one user is in at most, as a mechanism's fields; None where nothing bounds it."""
+        return dict(self._bounds)
+
+    def with_max_items_per_user(self, max_items_per_user: int) -> Source:
+        """The same rows, read once for both, with another bound on the items of a user.
+
+        Raises:
+            InputError: Users are not bounded by this source.
+        """
+        raise InputError(
+            "this source bounds no user",
+            "omit it, or give rows, by {sl.pairs}, with private items",
+            given={"max_items_per_user": max_items_per_user},
+        )
+
     def _guarantee(self, mechanism: Mechanism) -> Guarantee:
         return Guarantee(
             epsilon=mechanism.epsilon,
@@ -119,3 +140,16 @@ class Source(StaysHere):
 
     def _protected(self, mechanism: Mechanism) -> str:  # noqa: ARG002 - for sources whose unit depends
         return self._protects
+
+
+def require_question(question: object) -> None:
+    """Refuse what is no question.
+
+    Raises:
+        InputError: It is none.
+    """
+    if not isinstance(question, Question):
+        raise InputError(
+            "must be a question, such as shortlist.TopK(20) or shortlist.Domain()",
+            given={"question": question},
+        )

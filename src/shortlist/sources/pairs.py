@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from shortlist.bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
@@ -13,11 +13,8 @@ from shortlist.plan import Budget
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
-from shortlist.table import Table, open_table
+from shortlist.table import open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
 
@@ -93,7 +90,8 @@ def pairs(
             otherwise=_ANOTHER_LIST,
             separator=separator,
         )
-    return Pairs(table, user, int(max_items_per_user), public, budget)
+    engine = RowsInMemory(table, public)
+    return Pairs(engine, list(table.items), user, int(max_items_per_user), budget)
 
 
 class Pairs(Source):
@@ -104,24 +102,37 @@ class Pairs(Source):
 
     def __init__(
         self,
-        table: Table,
+        engine: RowsInMemory,
+        items: Sequence[str],
         user: str,
         max_items_per_user: int,
-        public: pl.DataFrame | None,
         budget: Budget | None,
     ) -> None:
+        public = engine.items_are_public
         super().__init__(
-            RowsInMemory(table, public),
+            engine,
             protects=f'all rows of any one "{user}"',
-            assumes=() if public is None else (LIST_IS_PUBLIC,),
-            bounds={"max_items_per_user": max_items_per_user} if public is None else {},
+            assumes=(LIST_IS_PUBLIC,) if public else (),
+            bounds={} if public else {"max_items_per_user": max_items_per_user},
             budget=budget,
         )
-        items = ", ".join(f'"{name}"' for name in table.items)
-        self._told = f'user="{user}", item={items}, max_items_per_user={max_items_per_user}'
+        self._rebound = partial(Pairs, engine, items, user, budget=budget)
+        named = ", ".join(f'"{name}"' for name in items)
+        self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
     def __repr__(self) -> str:
         return f"<Pairs: {self._told}>"
+
+    def with_max_items_per_user(self, max_items_per_user: int) -> Source:
+        """The same rows, read once for both, with another bound on the items of a user.
+
+        Raises:
+            InputError: The items are public, so that no user is bounded; or it is out of range.
+        """
+        if not self.bounds:
+            return super().with_max_items_per_user(max_items_per_user)
+        require_count("max_items_per_user", max_items_per_user)
+        return self._rebound(max_items_per_user=int(max_items_per_user))
 
     def top_k(
         self,

@@ -1,0 +1,233 @@
+"""A plot of a comparison, by Altair: means and two standard errors, a line for each mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from shortlist.errors import InputError, in_quotes, nearest
+from shortlist.metrics._axes import across_axis, figure_axis, title_of
+from shortlist.metrics._summary import constant, measures_of
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+__all__ = ["plotted"]
+
+_ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
+_PANEL = (210, 200)  # width and height where there are several
+_ALONE = (440, 300)
+_STEP = 36  # height of a line where there is one setting
+_COLOURS = (
+    *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
+    *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
+)
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
+
+
+def plotted(
+    frame: pl.DataFrame,
+    measure: str | None,
+    *,
+    question: str | None,
+    across: str | None,
+    note: str,
+) -> alt.LayerChart | alt.FacetChart:
+    """As `Trials.plot`, with a note under the title."""
+    require_altair()
+    shown = frame.filter(question=_question(frame, question))
+    measure = _measure(shown, measure)
+    varies = [name for name in _ACROSS if shown[name].n_unique() > 1]
+    across = _across(varies, across)
+    panels = [name for name in varies if name != across]
+    chart = _drawn(_prepared(shown, measure, panels), measure, across, panels)
+    return _titled(chart, shown, measure, note)
+
+
+def _question(frame: pl.DataFrame, asked: str | None) -> str:
+    known = frame["question"].unique(maintain_order=True).to_list()
+    if asked is None and len(known) == 1:
+        return str(known[0])
+    if asked is None or asked not in known:
+        raise InputError(
+            "a plot is of one question",
+            "give one of {known}",
+            given={"question": asked},
+            known=", ".join(f'"{name}"' for name in known),
+        )
+    return asked
+
+
+def require_altair() -> None:
+    """Refuse where there is no library to draw with.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        import altair as alt  # noqa: F401 - whether it is there
+    except ImportError:
+        raise InputError(
+            "plots are drawn by Altair, which is not installed",
+            'run pip install "shortlist[plot]"',
+        ) from None
+
+
+def _measure(frame: pl.DataFrame, asked: str | None) -> str:
+    known = measures_of(frame)
+    if asked is None:
+        return known[0]
+    if asked not in known:
+        raise InputError(
+            "is not measured here",
+            "there are {known}.{hint}",
+            given={"measure": in_quotes(asked)},
+            known=", ".join(known),
+            hint=nearest(asked, known),
+        )
+    return asked
+
+
+def _across(varies: list[str], asked: str | None) -> str | None:
+    if asked is None:
+        return varies[0] if varies else None
+    if asked not in varies:
+        raise InputError(
+            "takes one value here",
+            "compare several, or omit it",
+            given={"across": in_quotes(asked)},
+        )
+    return asked
+
+
+def _prepared(frame: pl.DataFrame, measure: str, panels: list[str]) -> pl.DataFrame:
+    """The rows with the ends of their error bars, and the titles of their panels."""
+    import polars as pl
+
+    mean, error = pl.col(measure), pl.col(f"{measure}_se").fill_null(0)
+    column, *rows = panels or ("",)
+    return frame.select(
+        *_ACROSS,
+        "mechanism",
+        mean.alias("mean"),
+        (mean - 2 * error).alias("low"),
+        (mean + 2 * error).alias("high"),
+        _panel([column] if column else []).alias("column"),
+        _panel(rows).alias("row"),
+    )
+
+
+def _panel(names: list[str]) -> pl.Expr:
+    import polars as pl
+
+    if not names:
+        return pl.lit("")
+    told = [
+        pl.lit(f"{name} = ") + pl.col(name).map_elements(lambda x: f"{x:g}", pl.String)
+        for name in names
+    ]
+    return pl.concat_str(told, separator=", ")
+
+
+def _drawn(
+    data: pl.DataFrame, measure: str, across: str | None, panels: list[str]
+) -> alt.LayerChart | alt.FacetChart:
+    layers = _points(data, measure) if across is None else _lines(data, measure, across)
+    if not panels:
+        return layers
+    import altair as alt
+
+    rows, columns = (data[side].unique(maintain_order=True).to_list() for side in ("row", "column"))
+    header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold")
+    column = alt.Column("column:N", sort=columns, header=header)
+    layers = layers.properties(width=_PANEL[0], height=_PANEL[1])
+    if len(rows) == 1:
+        return layers.facet(column=column, spacing=16)
+    return layers.facet(column=column, row=alt.Row("row:N", sort=rows, header=header), spacing=16)
+
+
+def _lines(data: pl.DataFrame, measure: str, across: str) -> alt.LayerChart:
+    """A line for each mechanism, from setting to setting."""
+    import altair as alt
+
+    given = figure_axis(data, measure)
+    base = alt.Chart(data).encode(across_axis(data, across), _colour(data, legend=True))
+    bars = base.mark_rule(strokeWidth=1.5, opacity=0.7, clip=True)
+    points = base.mark_point(filled=True, size=60, opacity=1)
+    mean = alt.Y("mean:Q", **given)
+    layers = [
+        bars.encode(alt.Y("low:Q", **given), alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=2).encode(mean),
+        points.encode(mean, _shape(data)),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=_ALONE[0], height=_ALONE[1])
+
+
+def _points(data: pl.DataFrame, measure: str) -> alt.LayerChart:
+    """A line below the other for each mechanism, where there is one setting."""
+    import altair as alt
+
+    given = figure_axis(data, measure)
+    y = alt.Y("mechanism:N", sort=_names(data), title=None, axis=alt.Axis(labelLimit=0, grid=True))
+    base = alt.Chart(data).encode(y, _colour(data, legend=False))
+    bars = base.mark_rule(strokeWidth=2, clip=True)
+    points = base.mark_point(filled=True, size=70, opacity=1)
+    layers = [
+        bars.encode(alt.X("low:Q", **given), alt.X2("high:Q")),
+        points.encode(alt.X("mean:Q", **given)),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=_ALONE[0], height=alt.Step(_STEP))
+
+
+def _colour(data: pl.DataFrame, *, legend: bool) -> alt.Color:
+    import altair as alt
+
+    key = alt.Legend(title=None, labelLimit=0) if legend else None
+    names = _names(data)
+    scale = alt.Scale(domain=names, range=_first(_COLOURS, names))
+    return alt.Color("mechanism:N", scale=scale, legend=key)
+
+
+def _shape(data: pl.DataFrame) -> alt.Shape:
+    """With the same legend as the colours, so that both are one."""
+    import altair as alt
+
+    names = _names(data)
+    scale = alt.Scale(domain=names, range=_first(_SHAPES, names))
+    return alt.Shape("mechanism:N", scale=scale, legend=alt.Legend(title=None, labelLimit=0))
+
+
+def _first(of: Sequence[str], names: Sequence[str]) -> list[str]:
+    """One for each name, from the beginning again where they run out."""
+    return [of[place % len(of)] for place in range(len(names))]
+
+
+def _names(data: pl.DataFrame) -> list[str]:
+    """The mechanisms in the order of the frame: the default first."""
+    return data["mechanism"].unique(maintain_order=True).to_list()
+
+
+def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Drawn:
+    """With a title, what all panels have in common, and how to read it."""
+    import altair as alt
+
+    same = constant(frame)
+    question = str(same.pop("question"))
+    given = ", ".join(f"{name} = {value:g}" for name, value in same.items())
+    better = "More is better" if measure == "items" else "Less is better"
+    runs = int(frame["runs"][0])
+    shown = "1 run" if runs == 1 else f"Mean of {runs} runs ± 2 standard errors"
+    read = f"{better}. {shown}. {given}"
+    name, _, _ = title_of(measure).partition(" (")  # the axis has the unit
+    title = alt.Title(f"{question}: {name}", subtitle=[read, note], anchor="start")
+    titled: _Drawn = (
+        chart.properties(title=title)
+        .configure(font="sans-serif", padding=14)
+        .configure_view(stroke="#d9d9d9")
+        .configure_axis(gridColor="#ececec", domainColor="#999", tickColor="#999")
+        .configure_title(fontSize=16, subtitleFontSize=12, subtitleColor="#555", offset=12)
+        .configure_legend(labelFontSize=12, symbolOpacity=1, symbolStrokeWidth=2)
+    )
+    return titled

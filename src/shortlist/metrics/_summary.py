@@ -1,0 +1,115 @@
+"""Means of runs with their standard errors, as a frame and as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from shortlist.metrics._cells import SETTINGS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["constant", "figures", "measures_of", "runs_of", "text"]
+
+_ERROR = "_se"
+_LAST = "items"  # every question has it, and it is no shortfall
+_WIDTH = 160  # columns of the text, at most
+
+
+def runs_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """One row for each run."""
+    import polars as pl
+
+    frame = pl.DataFrame(list(rows), infer_schema_length=None)
+    types = {"k": pl.Int64, "epsilon": pl.Float64, "delta": pl.Float64}
+    types |= {"max_items_per_user": pl.Int64, "run": pl.Int64}
+    measured = [name for name in frame.columns if name not in types and name not in SETTINGS]
+    measured.sort(key=lambda name: name == _LAST)
+    return frame.select(
+        *(pl.col(name).cast(types.get(name, pl.String)) for name in (*SETTINGS, "run")),
+        *(pl.col(name).cast(pl.Float64) for name in measured),
+        pl.lit(value=False).alias("private"),
+    )
+
+
+def figures(runs: pl.DataFrame) -> pl.DataFrame:
+    """The mean of each measure over the runs at a setting, and the standard error of that mean."""
+    import polars as pl
+
+    measured = [pl.col(name) for name in runs.columns if name not in (*SETTINGS, "run", "private")]
+    errors = [(one.std(ddof=1) / one.count().sqrt()).name.suffix(_ERROR) for one in measured]
+    pairs = zip((one.mean() for one in measured), errors, strict=True)
+    grouped = runs.group_by(SETTINGS, maintain_order=True)
+    return grouped.agg(
+        pl.len().cast(pl.Int64).alias("runs"), *(column for pair in pairs for column in pair)
+    ).with_columns(private=pl.lit(value=False))
+
+
+def measures_of(frame: pl.DataFrame) -> list[str]:
+    """The measures that have a value in some row, the most telling first."""
+    given = [name for name in frame.columns if f"{name}{_ERROR}" in frame.columns]
+    return [name for name in given if frame[name].null_count() < len(frame)]
+
+
+def constant(frame: pl.DataFrame) -> dict[str, Any]:
+    """The settings that are the same in every row, without those that are null."""
+    same = [name for name in SETTINGS[:-1] if frame[name].n_unique() == 1]
+    return {name: frame[name][0] for name in same if frame[name][0] is not None}
+
+
+def text(frame: pl.DataFrame) -> str:
+    """A table for each question, with what all its rows have in common above it."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(file=out, width=_WIDTH, color_system=None)
+    for part in frame.partition_by("question", maintain_order=True):
+        console.print(_title(part), markup=False, highlight=False)
+        console.print(_table(part))
+    lines = (line.rstrip() for line in out.getvalue().split("\n"))
+    return "\n".join(lines).rstrip("\n")
+
+
+def _title(part: pl.DataFrame) -> str:
+    same = constant(part)
+    question = str(same.pop("question"))
+    runs = part["runs"][0]
+    given = [f"{name}={value:g}" for name, value in same.items()]
+    said = "1 run" if runs == 1 else f"means of {runs} runs ± standard errors"
+    return f"{', '.join([question, *given])}: {said}"
+
+
+def _table(part: pl.DataFrame) -> Any:  # noqa: ANN401 - Rich loads on first use
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    same = constant(part)
+    differ = [
+        name for name in SETTINGS[:-1] if name not in same and part[name].null_count() < len(part)
+    ]
+    for name in (*differ, "mechanism", *measures_of(part)):
+        table.add_column(name, justify="left" if name == "mechanism" else "right")
+    for row in part.iter_rows(named=True):
+        asked = ["" if row[name] is None else f"{row[name]:g}" for name in differ]
+        told = [_with_error(row[name], row[f"{name}{_ERROR}"]) for name in measures_of(part)]
+        table.add_row(*map(Text, (*asked, row["mechanism"], *told)))
+    return table
+
+
+def _with_error(mean: float, error: float | None) -> str:
+    """A mean to the second digit of its standard error.
+
+    >>> _with_error(0.0123456, 0.00049), _with_error(2754.2, 921.3), _with_error(10, 0)
+    ('0.01235 ± 0.00049', '2,754 ± 921', '10 ± 0')
+    """
+    if not error:
+        value = f"{mean:,.0f}" if mean == round(mean) else f"{mean:.3g}"
+        return value if error is None else f"{value} ± 0"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{mean:,.{digits}f} ± {error:,.{digits}f}"
