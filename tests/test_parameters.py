@@ -13,7 +13,7 @@ from helpers.planned import build, build_for_counts, refusal
 from helpers.refusals import MARKER
 from shortlist.mechanisms import DiscoverThenRank, Peeling
 from shortlist.parameters import Share
-from shortlist.plan import _bits_of as bits_of
+from shortlist.plan import bits_of
 from shortlist.questions import HittingSet, Rank, TopK
 
 HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER}]

@@ -27,8 +27,7 @@ from shortlist.mechanisms import (
 from shortlist.mechanisms.registry import mechanism_named, mechanism_names
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.parameters import Share, Whole
-from shortlist.plan import bits_of
-from shortlist.plan import require_enough
+from shortlist.plan import bits_of, require_enough
 from shortlist.questions import Domain, HittingSet, TopK
 
 

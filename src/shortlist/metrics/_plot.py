@@ -153,7 +153,8 @@ def _lines(data: pl.DataFrame, measure: str, across: str) -> alt.LayerChart:
     import altair as alt
 
     given = figure_axis(data, measure)
-    base = alt.Chart(data).encode(across_axis(data, across), _colour(data, legend=True))
+    last_on_top = data.reverse()  # so that the default is
+    base = alt.Chart(last_on_top).encode(across_axis(data, across), _colour(data, legend=True))
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.7, clip=True)
     points = base.mark_point(filled=True, size=60, opacity=1)
     mean = alt.Y("mean:Q", **given)
