@@ -13,6 +13,7 @@ from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import (
+    AdaptiveGaussian,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -20,6 +21,7 @@ from shortlist.mechanisms import (
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
+    PolicyGreedy,
     UserPeeling,
     WeightedGaussian,
     WeightedGaussianPeeling,
@@ -49,7 +51,10 @@ class Strict(LimitedDomain):
     ("asked", "kind"),
     [
         ({}, DiscoverThenRank),
-        ({"k": None}, WeightedGaussian),
+        ({"k": None}, AdaptiveGaussian),
+        ({"k": None, "bound": 2}, AdaptiveGaussian),
+        ({"k": None, "bound": 1}, PolicyGreedy),
+        ({"bound": 1}, DiscoverThenRank),
         ({"public": True, "delta": 0.0}, JointOrPeel),
         ({"public": True}, JointOrPeel),
         ({"mechanism": WeightedGaussianPeeling}, WeightedGaussianPeeling),

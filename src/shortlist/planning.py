@@ -34,12 +34,17 @@ _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, PrivateCounts): mechanisms.LimitedDomain,
     (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,
-    (Domain, WeightedHistogram): mechanisms.WeightedGaussian,
+    (Domain, WeightedHistogram): mechanisms.AdaptiveGaussian,
     (HittingSet, WeightedHistogram): mechanisms.DiscoverThenHit,
     (HittingSet, PublicCounts): mechanisms.UserPeeling,
     (Rank, Wins): mechanisms.WinCount,
 }
 """By what is asked, and the first of what an engine can_show."""
+
+_OF_ONE_ITEM: dict[type[Mechanism], type[Mechanism]] = {
+    mechanisms.AdaptiveGaussian: mechanisms.PolicyGreedy,
+}
+"""In place of a default, where one item of each user counts: no weight can be moved then."""
 
 _WHO = (
     Words("it needs to know who holds what, which counts do not tell"),
@@ -97,7 +102,7 @@ def mechanism_for(
         WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
     """
     question.require(items_are_public=engine.items_are_public)
-    asked = default_mechanism(question, engine) if mechanism is None else mechanism
+    asked = default_mechanism(question, engine, bounds) if mechanism is None else mechanism
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
     given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
@@ -132,7 +137,9 @@ def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
             )
 
 
-def default_mechanism(question: Question, engine: Engine) -> type[Mechanism]:
+def default_mechanism(
+    question: Question, engine: Engine, bounds: Mapping[str, int | None]
+) -> type[Mechanism]:
     """What answers where no mechanism is asked for.
 
     Raises:
@@ -140,7 +147,9 @@ def default_mechanism(question: Question, engine: Engine) -> type[Mechanism]:
     """
     for kind in type(question).__mro__:
         if found := _DEFAULTS.get((kind, engine.can_show[0])):
-            return found
+            return (
+                _OF_ONE_ITEM.get(found, found) if bounds.get("max_items_per_user") == 1 else found
+            )
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import Draws, Floats, Ints, Ladder
@@ -87,7 +88,8 @@ class Rounds:
             sums = held.added_up(kernels.steer, boosts, floors, caps)
         left = np.flatnonzero(~found)
         found[left] = draws.coin(self._last(so_far[left], sums[items[left]]))
-        return Found(items[found], first[found] * (self.ladder.step * _UNIT))
+        weights = first[found].astype(np.float64) * (self.ladder.step * _UNIT)
+        return Found(items[found], weights)
 
     def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
         """The sums of round r in noise, as rungs; what is below the ladder is out for good."""
@@ -108,17 +110,17 @@ class Rounds:
         size = (step or self.ladder.step) * Fraction(_UNIT)
         return math.ceil(sum(self.plan.parts[: r + 1]) * mean / size)
 
-    def _boosts(self, r: int, so_far: Ints) -> Ints:
+    def _boosts(self, r: int, so_far: Ints) -> NDArray[np.int16]:
         """How much weight an item is worth after round r, from 0 to `_BOOSTS`.
 
         A table over cells of the noisy sums so far says it, so that it depends on nothing else.
         """
         table, base, shift = self._table(r)
         cells = np.clip((so_far >> shift) - base, 0, len(table) - 1)
-        boosts: Ints = table[cells]
+        boosts: NDArray[np.int16] = table[cells]
         return boosts
 
-    def _table(self, r: int) -> tuple[Ints, int, int]:
+    def _table(self, r: int) -> tuple[NDArray[np.int16], int, int]:
         """Boosts by cells of 2^shift rungs, from cell `base` on; 0 in the first and the last."""
         size = self.ladder.step * _UNIT / self.plan.whole
         least = self._least_hopeful(r)

@@ -171,7 +171,11 @@ TopKMechanism = Annotated[
     ),
 ]
 DomainMechanism = Annotated[
-    str | None, _mechanism("weighted-gaussian (the default), policy-gaussian, policy-greedy.")
+    str | None,
+    _mechanism(
+        "adaptive-gaussian (the default), weighted-gaussian, policy-gaussian, policy-greedy (the "
+        "default with --max-items-per-user 1)."
+    ),
 ]
 HittingSetMechanism = Annotated[
     str | None,

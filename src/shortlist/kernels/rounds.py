@@ -31,7 +31,7 @@ def steer(starts, sizes, items, first, last, boosts, floors, caps, sums):
     size, are in multiples of 2^-40.
     """
     for user in range(first, last):
-        left, squares = 0, 0
+        left, squares = np.int64(0), np.int64(0)
         for place in range(starts[user], starts[user] + sizes[user]):
             boost = np.int64(boosts[items[place]])
             if boost >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, score_digits
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian
@@ -171,15 +171,8 @@ class AdaptiveGaussian(Mechanism):
             super().audit_hints(),
             thresholds=self.thresholds[::-1],
             score_sd=self._score_sd,
-            coarse=self._coarse(),
+            coarse=coarser(self, _is_fine=False),
         )
-
-    def _coarse(self) -> Self | None:
-        if not self._is_fine:
-            return None
-        kind = type(self)
-        coarse: type[Self] = type(kind.__name__, (kind,), {"_is_fine": False})
-        return coarse(**{name: getattr(self, name) for name in self.fields()})
 
     def explain(self) -> list[str]:
         """The rounds in plain words."""

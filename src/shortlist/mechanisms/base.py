@@ -30,6 +30,7 @@ __all__ = [
     "Mechanism",
     "Selection",
     "best_are_named",
+    "coarser",
     "counted",
     "picked_in_turn",
     "require_bounded",
@@ -236,6 +237,19 @@ class Mechanism(ABC):
         names = (name for name in (*self.fields(), *self.derived) if name not in self.idle)
         values = {name: getattr(self, name) for name in names}
         return {n: v.value if isinstance(v, Option) else v for n, v in values.items()}
+
+
+def coarser(mechanism: Mechanism, **attributes: object) -> Mechanism | None:
+    """The same code and parameters with other class attributes, which leave it fewer branches.
+
+    None where it has these attributes already.
+    """
+    kind = type(mechanism)
+    if all(getattr(kind, name) == value for name, value in attributes.items()):
+        return None
+    few = type(kind.__name__, (kind,), attributes)
+    made: Mechanism = few(**{name: getattr(mechanism, name) for name in mechanism.fields()})
+    return made
 
 
 def require_bounded(

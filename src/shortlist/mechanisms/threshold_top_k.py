@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,14 @@ from shortlist.errors import InputError
 from shortlist.evidence.view import View
 from shortlist.mechanisms._picks import picks_cost, picks_epsilon
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, best_are_named, counted
+from shortlist.mechanisms.base import (
+    AuditHints,
+    Mechanism,
+    Selection,
+    best_are_named,
+    coarser,
+    counted,
+)
 from shortlist.mechanisms.peeling import odds
 from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Cost, Pure, round_up
@@ -118,14 +125,8 @@ class ThresholdTopK(Mechanism):
 
     def audit_hints(self) -> AuditHints:
         """The same with one leading bit of each number, in place of one with very many branches."""
-        return replace(super().audit_hints(), coarse=self._coarse())
-
-    def _coarse(self) -> Self | None:
-        if self._bits <= _FEW_BITS:
-            return None
-        kind = type(self)
-        few_bits: type[Self] = type(kind.__name__, (kind,), {"_bits": 1})
-        return few_bits(**{name: getattr(self, name) for name in self.fields()})
+        coarse = coarser(self, _bits=1) if self._bits > _FEW_BITS else None
+        return replace(super().audit_hints(), coarse=coarse)
 
     def explain(self) -> list[str]:
         """The noise in plain words."""

@@ -109,7 +109,7 @@ class Source(StaysHere):
         Raises:
             InputError: None does.
         """
-        return default_mechanism(question, self._engine)
+        return default_mechanism(question, self._engine, self._bounds)
 
     @property
     def bounds(self) -> dict[str, int | None]:

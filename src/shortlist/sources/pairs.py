@@ -178,11 +178,12 @@ class Pairs(Source):
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
-        Also called set union, partition selection or key set. By default `WeightedGaussian`
-        answers, with a noisy weight for each item. `PolicyGaussian` and `PolicyGreedy` let users
-        skip items that have enough already, which often names more; they give no scores.
-        `PolicyGreedy` lets each user speak for one item only, and so needs no bound: it chooses
-        among all items of a user, whatever `max_items_per_user`.
+        Also called set union, partition selection or key set. By default `AdaptiveGaussian`
+        answers, with a noisy weight for each item: in rounds, users move their weight to the items
+        that it may still help. `WeightedGaussian` does with one round: its scores have less noise,
+        and where nearly every user holds one item it names a few per cent more. With
+        `max_items_per_user=1`, `PolicyGreedy` answers, which nothing betters there; it gives no
+        scores. It lets each user speak for one item only, and chooses among all items of a user.
 
         Args: as `top_k`; `delta` is above 0.
 
