@@ -111,6 +111,7 @@ def _kinds_of_parts() -> dict[str, type]:
         "Lost",
         "NovelItems",
         "PureStage",
+        "SetThreshold",
         "Threshold",
     )
     return {name: getattr(accountant, name) for name in names}
