@@ -9,7 +9,6 @@ from scipy.special import ndtr
 
 from helpers.hitting import picks_oracle
 from helpers.oracles_of_counts import peeling_oracle
-from shortlist.privacy.calibration import bounded_range_epsilon
 
 nodes_and_shares = cache(np.polynomial.legendre.leggauss)
 
@@ -56,7 +55,7 @@ def hit_oracle(mechanism, data, kept):
             add(found, mechanism.local_epsilon, p)
             continue
         gaussians = mechanism.gaussians_after(len(found))
-        picks = bounded_range_epsilon(k, mechanism.picks_rho(len(found)))
+        picks = mechanism.picks_after(len(found))
         others = [x for x in held if x not in found]
         missed = {
             x: ndtr((gaussians.first_threshold - weights[x]) / gaussians.first_sigma)

@@ -7,11 +7,13 @@ import pytest
 from shortlist.algorithms.policies import Grid
 from shortlist.errors import InputError
 from shortlist.mechanisms import (
+    DiscoverThenHit,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
     Peeling,
     PolicyGaussian,
+    ThresholdTopK,
     UserPeeling,
     WeightedGaussian,
 )
@@ -21,11 +23,32 @@ from shortlist.privacy.accountant.stages import mu_of
 from shortlist.privacy.accountant.weighted_gaussian import Release, noisy_weights
 
 BOTH = pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
-DISCOVERING = [DiscoverThenRank, UserPeeling]
+DISCOVERING = [DiscoverThenHit, DiscoverThenRank, UserPeeling]
+NAMING = {"max_items_per_user": 100}
+SETTINGS = [
+    *[(kind, {}) for kind in (Peeling, JointOrPeel, LimitedDomain, ThresholdTopK, UserPeeling)],
+    *[(kind, NAMING) for kind in DISCOVERING],
+]
 
 
 def within(mechanism):
     return 0 < mechanism.cost.delta(mechanism.epsilon) <= mechanism.delta
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "delta"), [(5, 1.0, 1e-6), (20, 0.1, 1e-5), (60, 3.0, 1e-8)]
+)
+@pytest.mark.parametrize(("kind", "more"), SETTINGS)
+def test_nearly_all_of_delta_is_used_and_never_more(kind, more, k, epsilon, delta):
+    cost = kind(k=k, epsilon=epsilon, delta=delta, **more).cost
+    assert 0.995 * delta <= cost.delta(epsilon) <= delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-5), (3.0, 1e-8)])
+@pytest.mark.parametrize("kind", [WeightedGaussian, PolicyGaussian])
+def test_nearly_all_of_delta_is_used_by_noisy_weights(kind, epsilon, delta):
+    cost = kind(epsilon=epsilon, delta=delta, **NAMING).cost
+    assert 0.995 * delta <= cost.delta(epsilon) <= delta
 
 
 @BOTH

@@ -19,7 +19,7 @@ from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
-from shortlist.privacy.accountant import Composition, NovelItems, Stage, Threshold
+from shortlist.privacy.accountant import Composition, NovelItems, SetThreshold, Stage, Threshold
 from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss
 from shortlist.privacy.calibration import (
     bounded_range_epsilon,
@@ -194,10 +194,13 @@ class Discovering(Mechanism):
             by_rho=rho,
         )
 
-    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold, ...]:
+    def shares(self, rho: float) -> tuple[float, float]:
+        """The zCDP of the first Gaussian, and of all that follows it."""
         first_rho = rho * self.discovery_share
-        rest = subtract_down(rho, first_rho)
-        gaussians = TwoGaussians(first_rho, rest, lost, self.max_items_per_user)
+        return first_rho, subtract_down(rho, first_rho)
+
+    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold | SetThreshold, ...]:
+        gaussians = TwoGaussians(*self.shares(rho), lost, self.max_items_per_user)
         return gaussians.thresholds
 
     @property
@@ -209,12 +212,12 @@ class Discovering(Mechanism):
     @property
     def first_rho(self) -> float:
         """The zCDP of the first Gaussian."""
-        return self.rho * self.discovery_share
+        return self.shares(self.rho)[0]
 
     @property
     def rest(self) -> float:
         """The zCDP of all that follows it."""
-        return subtract_down(self.rho, self.first_rho)
+        return self.shares(self.rho)[1]
 
     @cached_property
     def local_epsilon(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -11,14 +12,22 @@ import numpy as np
 from shortlist.draws import Draws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Selection, counted, picked_in_turn
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Gaussian
-from shortlist.privacy.accountant import Stage
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    EitherStage,
+    SetThreshold,
+    Stage,
+    Threshold,
+)
+from shortlist.privacy.accountant.as_normal import picks_below
+from shortlist.privacy.accountant.fitting import noise_on_weights, normal_noise
 from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down
 from shortlist.questions import HittingSet, Question
 
@@ -40,12 +49,15 @@ class DiscoverThenHit(Discovering):
     Scores are noisy weights, of the first Gaussian or of the mean. They say how many hold an item,
     and not how many it reaches anew.
 
-    Guarantee: (epsilon, delta)-DP when one user is added or removed, composed in zCDP: one total
-    rho, and threshold_share of delta for the thresholds, half of it each, since either may name an
-    item that one user alone holds.
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of all
+    stages together, whichever way was taken. Picks after a second Gaussian are made with so much
+    less that they cost no more than normal noise would, so that it does not matter how many there
+    are to go on with. Both thresholds share one probability of naming an item that one user alone
+    holds, half of it each, since either may do so. In zCDP: one total rho, and threshold_share of
+    delta for that probability.
 
-    Source: Dick et al. (2026), Algorithms 1 and 4, with the changes above. Proof note:
-    `docs/proofs/discover-then-hit.md`.
+    Source: Dick et al. (2026), Algorithms 1 and 4, with the changes above. Proof notes:
+    `docs/proofs/discover-then-hit.md`, `docs/proofs/accountant.md`.
 
     Args:
         k: How many items, at least 1; fewer come out where fewer are discovered.
@@ -53,9 +65,9 @@ class DiscoverThenHit(Discovering):
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count for discovery.
         discovery_share: The first stage's share of rho.
-        threshold_share: The share of delta that pays for the thresholds.
+        threshold_share: The share of delta that pays for the thresholds, in zCDP.
         picks_share: The share of the rest that pays for picks, where nearly k items were named.
-        accounting: In zCDP, since there are as many ways to go on as items can be named.
+        accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     Raises:
         InputError: A parameter is out of range.
@@ -72,7 +84,7 @@ class DiscoverThenHit(Discovering):
     discovery_share: Share = 0.2
     threshold_share: Share = 0.3
     picks_share: Share = 0.75
-    accounting: Accounting = Accounting.ZCDP
+    accounting: Accounting = Accounting.EXACT
 
     question: ClassVar[type[Question]] = HittingSet
     evidence: ClassVar[type] = Contributions
@@ -86,15 +98,26 @@ class DiscoverThenHit(Discovering):
         "mean_threshold",
     )
     score_unit: ClassVar[str | None] = "noisy weight"
-    accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.ZCDP,)
 
-    def picks_rho(self, named: int) -> float:
-        """The zCDP of the picks, where the first Gaussian named so many items, less than k."""
-        return self.rest * self.picks_share * max(named / self.k, _LEAST)
+    def split(self, rest: float, named: int) -> tuple[float, float]:
+        """The zCDP of a second Gaussian, and of the picks, where so many were named, less than k.
+
+        By the worst case, the picks count as normal noise of so much zCDP.
+        """
+        picks = rest * self.picks_share * max(named / self.k, _LEAST)
+        return subtract_down(rest, picks), picks
+
+    def picks_after(self, named: int) -> float:
+        """The local epsilon of the picks, where the first Gaussian named so many, less than k."""
+        _, picks = self.split(self.rest, named)
+        local_epsilon = bounded_range_epsilon(self.k, picks)
+        if self.accounting is Accounting.ZCDP:
+            return local_epsilon
+        return min(local_epsilon, picks_below(math.sqrt(2 * picks), self.k))
 
     def gaussians_after(self, named: int) -> TwoGaussians:
         """Both Gaussians, where the first named so many items, less than k."""
-        second = subtract_down(self.rest, self.picks_rho(named))
+        second, _ = self.split(self.rest, named)
         return TwoGaussians(self.first_rho, second, self.threshold_delta, self.max_items_per_user)
 
     @cached_property
@@ -103,13 +126,28 @@ class DiscoverThenHit(Discovering):
         return self.gaussians_after(0)
 
     def stages(self, rho: float) -> tuple[Stage, ...]:
-        """Noise on the weights; what follows is known in zCDP alone."""
-        raise NotImplementedError
+        """Noise on the weights; and then picks, or more noise on the same and picks.
 
-    @property
+        These are no worse than normal noise that does not depend on the weights. The more of it
+        there is, the worse for users of whose items nobody else holds some: so all but one of k
+        were named.
+        """
+        first, rest = self.shares(rho)
+        picks = BoundedRange(bounded_range_epsilon(self.k, rest), self.k)
+        second, noise = self.split(rest, self.k - 1)
+        more = noise_on_weights(second), normal_noise(noise)
+        return noise_on_weights(first), EitherStage((picks,), more)
+
+    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold | SetThreshold, ...]:
+        """The first, and that of a mean, whose noise depends on how many were named."""
+        first, _ = super()._thresholds(rho, lost)
+        return first, SetThreshold(lost / 2)
+
+    @cached_property
     def cost(self) -> Cost:
         """The first Gaussian, and the rest, whatever it is spent on."""
-        return Gaussian(self.first_rho, self.threshold_delta) + ZCDP(self.rest)
+        by_rho = Gaussian(self.first_rho, self.threshold_delta) + ZCDP(self.rest)
+        return alone(self.accounting, self.composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """Those of all that discover; with the noise that is left where one item was named."""
@@ -147,7 +185,6 @@ class DiscoverThenHit(Discovering):
             return Selection(picked, scores, noise_sd=self.first_sigma)
         gaussians = self.gaussians_after(n)
         ranked = gaussians.mean(weights[items], named, draws)
-        local_epsilon = bounded_range_epsilon(self.k, self.picks_rho(n))
         found = items[ranked.positions]
-        picks = peel_users(evidence, found, self.k, local_epsilon, draws)
+        picks = peel_users(evidence, found, self.k, self.picks_after(n), draws)
         return Selection(found[picks], ranked.values[picks], noise_sd=gaussians.mean_sigma)

@@ -25,7 +25,7 @@ from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, Pure
 from shortlist.privacy.accountant import BoundedRange, EitherStage, Stage
 from shortlist.privacy.accountant.fitting import noise_on_weights
-from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down
+from shortlist.privacy.calibration import bounded_range_epsilon
 
 __all__ = ["DiscoverThenRank"]
 
@@ -109,8 +109,7 @@ class DiscoverThenRank(Discovering):
 
     def stages(self, rho: float) -> tuple[Stage, ...]:
         """Noise on the weights; and then picks, or more noise on the same."""
-        first = rho * self.discovery_share
-        rest = subtract_down(rho, first)
+        first, rest = self.shares(rho)
         picks = BoundedRange(bounded_range_epsilon(self.k, rest), self.k)
         return noise_on_weights(first), EitherStage((picks,), (noise_on_weights(rest),))
 

@@ -11,11 +11,18 @@ from shortlist.privacy._curves import gaussian_delta
 from shortlist.privacy.accountant._solving import largest_parameter, largest_share
 from shortlist.privacy.accountant._sums import rho_of
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
+from shortlist.privacy.accountant.novel import Lost, NovelItems, SetThreshold, Threshold
 from shortlist.privacy.accountant.stages import GaussianStage, Stage
 from shortlist.privacy.calibration import gaussian_rho
 
-__all__ = ["SET_APART", "largest_after", "largest_within", "noise_and_loss", "noise_on_weights"]
+__all__ = [
+    "SET_APART",
+    "largest_after",
+    "largest_within",
+    "noise_and_loss",
+    "noise_on_weights",
+    "normal_noise",
+]
 
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
 SET_APART = 0.3  # of delta, for thresholds where what is left to them is less
@@ -76,14 +83,19 @@ def _as_if_normal(
     return by_rho * (wanted / rho) ** (1 / power), growth * power
 
 
+def normal_noise(rho: float, *, on_weights: bool = False) -> GaussianStage:
+    """The stage of normal noise of so much zCDP, or a little more."""
+    return GaussianStage(math.sqrt(2 * rho) * (1 + 2.0**-50), on_weights)
+
+
 def noise_on_weights(rho: float) -> GaussianStage:
-    """The stage of normal noise of so much zCDP, or a little more, on users' weights."""
-    return GaussianStage(math.sqrt(2 * rho) * (1 + 2.0**-50), on_weights=True)
+    """The same on users' weights."""
+    return normal_noise(rho, on_weights=True)
 
 
 def noise_and_loss(
     stages: Callable[[float], tuple[Stage, ...]],
-    thresholds: Callable[[float, float], tuple[Threshold, ...]],
+    thresholds: Callable[[float, float], tuple[Threshold | SetThreshold, ...]],
     bound: int,
     *,
     epsilon: float,
@@ -121,7 +133,7 @@ def noise_and_loss(
 
 def _spent(
     stages: tuple[Stage, ...],
-    thresholds: Callable[[float], tuple[Threshold, ...]],
+    thresholds: Callable[[float], tuple[Threshold | SetThreshold, ...]],
     bound: int,
     epsilon: float,
     lost: float,
