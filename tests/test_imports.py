@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,7 @@ ALLOWED = {
 FACES = {"", "__init__", "__main__", "audit", "audit.running", "cli"}
 
 
+@cache
 def uses():
     """What each room imports of the others."""
     found = {room(name): set() for name in FILES}

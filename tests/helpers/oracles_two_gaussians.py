@@ -9,7 +9,7 @@ from helpers.oracles_of_counts import peeling_oracle
 from helpers.oracles_of_users import subsets
 
 
-def normal_orthant(constraints, mean, covariance):
+def normal_orthant(constraints, mean, covariance, points=2_000_000):
     """P(each constraint · X <= bound) for normal X, by SciPy's own integration."""
     matrix = np.array([c for c, _ in constraints])
     bounds = np.array([b for _, b in constraints])
@@ -20,7 +20,7 @@ def normal_orthant(constraints, mean, covariance):
         allow_singular=True,
         abseps=1e-9,
         releps=1e-9,
-        maxpts=2_000_000,
+        maxpts=points,
     )
 
 
@@ -41,7 +41,7 @@ def top_up(mechanism, weights, counts):
     first, second = mechanism.first_threshold, mechanism.mean_threshold
 
     def add(places, constraints, share=1.0):
-        p = share * normal_orthant(constraints, mean, covariance)
+        p = share * normal_orthant(constraints, mean, covariance, points=200_000)
         outcome = tuple(held[i] for i in places)
         oracle[outcome] = oracle.get(outcome, 0) + p
 

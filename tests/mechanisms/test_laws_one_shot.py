@@ -141,9 +141,9 @@ class Laws:
 
 
 def largest_loss(mechanism, d, bound=None):
-    """Over all neighbours with d items and counts from 0 to 4."""
+    """Over all neighbours with d items and counts from 0 to 4; of five items, to 3."""
     laws, worst = Laws(mechanism, d), 0.0
-    for counts in itertools.combinations_with_replacement(range(5), d):
+    for counts in itertools.combinations_with_replacement(range(5 if d < 5 else 4), d):
         logs = np.log(laws(counts))
         for way in changes(d, mechanism.neighbours, bound):
             worst = max(worst, np.abs(np.log(laws(np.add(counts, way))) - logs).max())
