@@ -16,7 +16,7 @@ from shortlist.mechanisms import (
     WeightedGaussian,
 )
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.privacy.accountant.solving import largest_share
+from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.stages import mu_of
 from shortlist.privacy.accountant.weighted_gaussian import Release, noisy_weights
 

@@ -23,6 +23,7 @@ __all__ = [
     "Draws",
     "Floats",
     "Ints",
+    "Ladder",
     "Noise",
     "Ordered",
     "Reals",
@@ -97,6 +98,25 @@ class SharedFactor(Protocol):
 
     def ball(self, product: arb) -> arb:
         """The factor, given a ball of the product."""
+
+
+class Ladder(NamedTuple):
+    """The numbers that noisy values are rounded down to: some multiples of a step, the rungs.
+
+    Attributes:
+        step: Between two rungs, in the unit of the scores: a power of 2.
+        lowest: The number of the lowest rung; what is below is told as the number before.
+        highest: That of the highest, which stands for all above too.
+    """
+
+    step: int
+    lowest: int = -(2**61)
+    highest: int = 2**61
+
+    def rung(self, number: Ints) -> Ints:
+        """The rung that stands for a number, given the last multiple that is not above it."""
+        rung: Ints = np.clip(number, self.lowest - 1, self.highest)
+        return rung
 
 
 class Ordered(NamedTuple):
@@ -175,4 +195,17 @@ class Draws(Protocol):
                 stretches it.
             at_least: Only items whose noisy value is at least this, in `unit`, shape (n,).
             k: Only the best k of these; None for all.
+        """
+
+    @abstractmethod
+    def rounded_down(
+        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+    ) -> Ints:
+        """The rung that each score + noise is rounded down to, by its number, shape (n,).
+
+        Args:
+            scores: As for `order`.
+            noise: Independent noise with the same law for all.
+            ladder: The rungs.
+            unit: A power of 2, as for `order`.
         """

@@ -22,6 +22,7 @@ from shortlist.draws.contract import (
     Candidates,
     Draws,
     Ints,
+    Ladder,
     Noise,
     Ordered,
     Reals,
@@ -143,3 +144,11 @@ class ExactDraws(Draws):
         positions = values.sorted(positions, k)
         rounded = np.empty(0) if digits is None else values.rounded(positions, digits)
         return Ordered(items[positions], rounded)
+
+    def rounded_down(
+        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+    ) -> Ints:
+        """As `Draws.rounded_down`."""
+        words = self.bits.words(len(scores))
+        values = NoisyValues(scores, [noise], [words], self.bits, unit=unit, margin=self.margin)
+        return ladder.rung(values.rungs(ladder.step))

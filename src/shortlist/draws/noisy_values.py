@@ -128,6 +128,19 @@ class NoisyValues:
         total += np.where(exact, 0, cells)
         return total / 10.0**digits if digits >= 0 else total * 10.0**-digits
 
+    def rungs(self, step: int) -> Ints:
+        """How many steps fit into each value, rounded down."""
+        whole, rest = np.divmod(self._scores, step)
+        low, high = self._interval(rest, slice(None), self._whole)
+        size = step * self._unit  # a power of 2: nothing is rounded
+        with np.errstate(invalid="ignore"):  # where a noise may be without end
+            cells = np.floor(low / size)
+            known = cells == np.floor(high / size)
+        steps = np.where(known, cells, 0).astype(np.int64)
+        for i in np.flatnonzero(~known).tolist():
+            steps[i] = self._settle(i, int(rest[i]), partial(_steps, size))
+        return whole + steps
+
     def _parted(self, scores: Ints, digits: int) -> tuple[Ints, Ints]:
         """Whole cells of the rounding grid and the rest, where scores are whole multiples of 1.
 
@@ -246,3 +259,11 @@ def _cell(digits: int, value: arb) -> float | None:
 
     cell = (value * arb(10) ** digits + arb(1) / 2).floor().unique_fmpz()
     return None if cell is None else float(cell)
+
+
+def _steps(size: float, value: arb) -> int | None:
+    """How often the size fits into every number of the ball, rounded down; or None."""
+    from flint import arb
+
+    steps = (value / arb(size)).floor().unique_fmpz()
+    return None if steps is None else int(steps)

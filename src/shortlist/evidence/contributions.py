@@ -155,25 +155,36 @@ class Contributions:
 
     def recount(self) -> PrivateCounts:
         """How many users hold each item, after `bounded`."""
-        counts = self._add_up(np.ones(int(self.sizes.max(initial=0)) + 1, np.int64))
+        counts = self.added_up(kernels.weigh, np.ones(self.largest + 1, np.int64))
         return PrivateCounts(counts, self.max_items_per_user)
 
     def weigh(self) -> WeightedHistogram:
         """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
         if self.max_items_per_user is None:
             raise ValueError("weigh() needs bounded contributions: call bounded() first.")
-        weight_of_size = np.zeros(int(self.sizes.max(initial=0)) + 1, np.int64)
+        weight_of_size = np.zeros(self.largest + 1, np.int64)
         for size in np.flatnonzero(np.bincount(self.sizes)).tolist():
             weight_of_size[size] = unit_weight(size) if size else 0
-        weights = self._add_up(weight_of_size)
+        weights = self.added_up(kernels.weigh, weight_of_size)
         return WeightedHistogram(weights, self.counts, self.max_items_per_user)
 
-    def _add_up(self, weight_of_size: Ints) -> Ints:
-        """The sum over the users of each item, shape (n_items,)."""
+    @property
+    def largest(self) -> int:
+        """How many items the user holds who holds most."""
+        return int(self.sizes.max(initial=0))
+
+    def added_up(self, kernel: Callable[..., None], *tables: NDArray[Any]) -> Ints:
+        """The sum of what all users add to each item, shape (n_items,).
+
+        Args:
+            kernel: Adds what the users first .. last - 1 do, given these, the sets, the tables and
+                the sums.
+            tables: What it needs to know beside the sets.
+        """
         partial_sums = _share(
             _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
-            partial(kernels.weigh, self.starts, self.sizes, self.items),
-            lambda: [weight_of_size, _zeros(self.n_items)],
+            partial(kernel, self.starts, self.sizes, self.items),
+            lambda: [*tables, _zeros(self.n_items)],
         )
         return _total(partial_sums, self.n_items)
 

@@ -10,6 +10,7 @@ from shortlist.kernels.counts import add_up, find_members, slack_jumps, tally
 from shortlist.kernels.hitting import distinct, find_hit, invert, lower, reach, sort_falling
 from shortlist.kernels.matrices import farthest
 from shortlist.kernels.policies import count_units, descend
+from shortlist.kernels.rounds import steer
 from shortlist.kernels.users import (
     draw_bounds,
     group,
@@ -40,6 +41,7 @@ __all__ = [
     "rows_per_bucket",
     "slack_jumps",
     "sort_falling",
+    "steer",
     "tally",
     "weigh",
 ]

@@ -1,6 +1,7 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
 from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
@@ -23,6 +24,7 @@ from shortlist.mechanisms.win_count import WinCount
 
 __all__ = [
     "Accounting",
+    "AdaptiveGaussian",
     "AddedNoise",
     "Adjacency",
     "AuditHints",

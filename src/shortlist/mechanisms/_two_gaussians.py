@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
-from shortlist.mechanisms.accounting import SET_APART, Accounting, noise_and_loss
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant import Composition, NovelItems, Stage, Threshold
+from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss
 from shortlist.privacy.calibration import (
     bounded_range_epsilon,
     gaussian_sigma,

@@ -12,7 +12,7 @@ from shortlist import privacy
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
-from shortlist.mechanisms.accounting import Accounting, alone, noise_on_weights
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
@@ -24,6 +24,7 @@ from shortlist.mechanisms.weighted_gaussian import (
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, Pure
 from shortlist.privacy.accountant import BoundedRange, EitherStage, Stage
+from shortlist.privacy.accountant.fitting import noise_on_weights
 from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down
 
 __all__ = ["DiscoverThenRank"]

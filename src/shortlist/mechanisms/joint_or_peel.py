@@ -15,7 +15,7 @@ from shortlist.algorithms.slack import SlackWeights
 from shortlist.draws import Draws, Floats
 from shortlist.draws.reals import ULP
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.accounting import Accounting, alone, largest_within
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.peeling import first, odds, pick, picks
@@ -29,6 +29,7 @@ from shortlist.privacy.accountant import (
     PureStage,
     Stage,
 )
+from shortlist.privacy.accountant.fitting import largest_within
 from shortlist.privacy.calibration import divide_down, largest, subtract_down
 
 if TYPE_CHECKING:

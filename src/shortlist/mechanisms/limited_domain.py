@@ -17,7 +17,7 @@ from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
 from shortlist.limits import MOST
-from shortlist.mechanisms.accounting import Accounting, alone, largest_within
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     AuditHints,
     Mechanism,
@@ -30,6 +30,7 @@ from shortlist.mechanisms.peeling import first, odds, picks
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
+from shortlist.privacy.accountant.fitting import largest_within
 from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 
 __all__ = ["LimitedDomain"]

@@ -14,7 +14,8 @@ from shortlist.algorithms.grouping import Groups
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.accounting import Accounting, picks_cost, picks_epsilon
+from shortlist.mechanisms._picks import picks_cost, picks_epsilon
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.privacy import Cost

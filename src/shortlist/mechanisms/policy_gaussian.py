@@ -14,11 +14,12 @@ from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import SET_APART, Accounting, alone
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, round_up
+from shortlist.privacy.accountant.fitting import SET_APART
 from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question

@@ -19,7 +19,8 @@ from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View
-from shortlist.mechanisms.accounting import Accounting, picks_cost, picks_epsilon
+from shortlist.mechanisms._picks import picks_cost, picks_epsilon
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, best_are_named, counted
 from shortlist.mechanisms.peeling import odds
 from shortlist.parameters import Delta, Epsilon, Option, Whole

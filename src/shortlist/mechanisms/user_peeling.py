@@ -12,15 +12,8 @@ from shortlist.algorithms.grouping import Shuffle
 from shortlist.algorithms.unreached import Unreached
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import (
-    SET_APART,
-    Accounting,
-    alone,
-    noise_and_loss,
-    noise_on_weights,
-    picks_cost,
-    picks_epsilon,
-)
+from shortlist.mechanisms._picks import picks_cost, picks_epsilon
+from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     AuditHints,
     Mechanism,
@@ -48,6 +41,7 @@ from shortlist.privacy.accountant import (
     Stage,
     Threshold,
 )
+from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss, noise_on_weights
 from shortlist.privacy.calibration import (
     bounded_range_epsilon,
     gaussian_sigma,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from shortlist.privacy.costs import Approximate, Cost, Either, Gaussian, Pure, Ways
+from shortlist.privacy.costs import Approximate, Cost, Gaussian, Pure
+from shortlist.privacy.either import Either
+from shortlist.privacy.sums import Ways
 
 if TYPE_CHECKING:
     from shortlist.privacy.accountant import Composition

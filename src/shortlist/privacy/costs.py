@@ -12,31 +12,16 @@ probability delta, Kairouz, Oh & Viswanath (2015). Proof note: `docs/proofs/cost
 
 from __future__ import annotations
 
-import builtins
-import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Self
 
 from shortlist.errors import InputError, written
 from shortlist.privacy._curves import gaussian_delta, response_delta, zcdp_delta
-from shortlist.privacy.rounding import bisect, round_down, round_up
+from shortlist.privacy.rounding import bisect, round_up
 
-__all__ = [
-    "ZCDP",
-    "Approximate",
-    "Cost",
-    "Either",
-    "Gaussian",
-    "Pure",
-    "Sum",
-    "Ways",
-    "max",
-]
-
-_ALTERNATIVES = 128  # more are merged, two at a time
+__all__ = ["ZCDP", "Approximate", "Cost", "Gaussian", "Pure", "require_epsilon"]
 
 
 class Cost(ABC):
@@ -100,6 +85,8 @@ class Cost(ABC):
         return bisect(lambda epsilon: self.delta(epsilon) <= delta, bad=0.0, good=high)
 
     def __add__(self, other: Cost) -> Cost:
+        from shortlist.privacy.sums import Sum  # which knows all kinds
+
         return Sum.of(self, other) if isinstance(other, Cost) else NotImplemented
 
     def __radd__(self, other: object) -> Cost:
@@ -167,7 +154,7 @@ class ZCDP(Cost):
 
     def delta(self, epsilon: float) -> float:
         """The lost mass plus the conversion of what remains."""
-        _require_epsilon(epsilon)
+        require_epsilon(epsilon)
         return min(1.0, round_up(Fraction(self.lost) + Fraction(self._curve(epsilon))))
 
     def _curve(self, epsilon: float) -> float:
@@ -242,105 +229,13 @@ class Pure(Cost):
 
     def delta(self, epsilon: float) -> float:
         """0 from the pure epsilon on; below it the better of randomised response and zCDP."""
-        _require_epsilon(epsilon)
+        require_epsilon(epsilon)
         if epsilon >= self.pure:
             return 0.0
         return min(1.0, response_delta(self.pure, epsilon), zcdp_delta(self.rho, epsilon))
 
     def __add__(self, other: Cost) -> Cost:
-        if isinstance(other, Either):
-            return other + self
         return self._summed(other) if isinstance(other, Pure) else super().__add__(other)
-
-
-class Either(Cost):
-    """The cost of one of several `Pure` ones: which, was chosen from what was already released.
-
-    Tighter than the largest in each number: where epsilon is at least the pure epsilon of one
-    alternative, that one needs no delta, whatever its rho (`docs/proofs/costs.md`). Made by `max`.
-
-    >>> max(Pure(0.5), Pure.bounded_range(0.25) * 4)
-    Either(Pure(epsilon=0.5, rho=0.125), Pure(epsilon=1.0, rho=0.03125))
-    """
-
-    __slots__ = ("_alternatives",)
-    _alternatives: tuple[Pure, ...]
-
-    def __init__(self, *alternatives: Pure) -> None:
-        numbers = {
-            f"{name}_{i}": value
-            for i, cost in enumerate(alternatives, start=1)
-            for name, value in cost.parameters().items()
-        }
-        super().__init__(**numbers)
-        object.__setattr__(self, "_alternatives", alternatives)
-
-    @classmethod
-    def of(cls, alternatives: Iterable[Pure]) -> Pure | Either:
-        """Those of the alternatives that no other covers, by rising epsilon."""
-        kept: list[Pure] = []
-        for cost in sorted(alternatives, key=lambda cost: (-cost.rho, -cost.pure)):
-            if not any(other.covers(cost) for other in kept):
-                kept.append(cost)
-        kept.sort(key=lambda cost: cost.pure)
-        while len(kept) > _ALTERNATIVES:
-            pairs = zip(kept[::2], [*kept[1::2], kept[-1]], strict=False)
-            kept = [Pure(b.pure, builtins.max(a.rho, b.rho)) for a, b in pairs]
-        return kept[0] if len(kept) == 1 else cls(*kept)
-
-    @property
-    def alternatives(self) -> tuple[Pure, ...]:
-        """Those that no other covers, by rising epsilon."""
-        return self._alternatives
-
-    @property
-    def largest(self) -> Pure:
-        """The larger of the alternatives in each number."""
-        alternatives = self._alternatives
-        return Pure(
-            builtins.max(cost.pure for cost in alternatives),
-            builtins.max(cost.rho for cost in alternatives),
-        )
-
-    @property
-    def pure(self) -> float:
-        """The epsilon from which on no delta is needed: the largest of the alternatives."""
-        return self.largest.pure
-
-    @property
-    def rho(self) -> float:
-        """The zCDP parameter: the largest of the alternatives."""
-        return self.largest.rho
-
-    def delta(self, epsilon: float) -> float:
-        """As of a pure cost, from the alternatives whose pure epsilon lies above."""
-        _require_epsilon(epsilon)
-        left = [cost for cost in self._alternatives if cost.pure > epsilon]
-        if not left:
-            return 0.0
-        return min(self.largest.delta(epsilon), zcdp_delta(Either(*left).rho, epsilon))
-
-    def __add__(self, other: Cost) -> Cost:
-        if isinstance(other, Pure | Either):
-            pairs = itertools.product(self._alternatives, _alternatives(other))
-            return Either.of(one._summed(another) for one, another in pairs)  # noqa: SLF001 - our own
-        return super().__add__(other)
-
-    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
-        if not (isinstance(times, int) and times >= 0):
-            return super().__mul__(times)
-        if times < 2:
-            return self if times else Pure(0.0)
-        half = self * (times // 2)
-        return half + half + self if times % 2 else half + half
-
-    __rmul__ = __mul__  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Either({', '.join(map(repr, self._alternatives))})"
-
-    def __reduce__(self) -> tuple[object, tuple[Pure, ...]]:  # type: ignore[override]
-        return Either, self._alternatives
 
 
 class Approximate(Cost):
@@ -383,191 +278,7 @@ class Approximate(Cost):
         return self._summed(other) if isinstance(other, Approximate) else super().__add__(other)
 
 
-class Sum(Cost):
-    """Costs of different kinds together, each kind kept apart; made by adding them.
-
-    What is pure, or approximate, may be counted by its epsilon, which shifts the curve of the
-    rest, or by its rho, which joins it. Every way is sound; a conversion takes the best one. So a
-    sum is never worse than adding up epsilons and deltas.
-
-    >>> top_k = ZCDP(0.024, delta=1e-9)
-    >>> round(top_k.epsilon(1e-6), 3), round((Pure(1.0) + top_k).epsilon(1e-6), 3)
-    (0.992, 1.992)
-    """
-
-    __slots__ = ("_parts",)
-    _parts: tuple[Cost, ...]
-
-    def __init__(self, *parts: Cost) -> None:
-        known = all(isinstance(part, ZCDP | Approximate | Pure | Either) for part in parts)
-        if not known or len(set(map(_kind, parts))) < len(parts):
-            raise InputError("its parts must be of different kinds", "add costs, as in a + b")
-        super().__init__(
-            **{
-                f"{type(part).__name__}.{name}": value
-                for part in parts
-                for name, value in part.parameters().items()
-            }
-        )
-        object.__setattr__(self, "_parts", parts)
-
-    @classmethod
-    def of(cls, *costs: Cost) -> Cost:
-        """The sum of costs, those of one kind added up; a lone kind stays as it is."""
-        if any(isinstance(cost, Ways) for cost in costs):
-            by_rho, by_epsilon = zip(*(cost.ways for cost in costs), strict=True)
-            return Ways(cls.of(*by_rho), cls.of(*by_epsilon))
-        kinds: dict[type[Cost], Cost] = {}
-        for part in map(_known, itertools.chain.from_iterable(map(_parts, costs))):
-            kind = _kind(part)
-            kinds[kind] = kinds[kind] + part if kind in kinds else part
-        parts = [kinds[kind] for kind in (Pure, ZCDP, Approximate) if kind in kinds]
-        return parts[0] if len(parts) == 1 else cls(*parts)
-
-    @property
-    def parts(self) -> tuple[Cost, ...]:
-        """What it is the sum of, one of a kind."""
-        return self._parts
-
-    @property
-    def rho(self) -> float:
-        """The zCDP parameter of all parts."""
-        return round_up(sum((Fraction(part.rho) for part in self._parts), Fraction(0)))
-
-    @property
-    def lost(self) -> float:
-        """The mass that the guarantee on `rho` leaves out."""
-        return round_up(sum((Fraction(part.lost) for part in self._parts), Fraction(0)))
-
-    def delta(self, epsilon: float) -> float:
-        """The least by any way to count the parts."""
-        _require_epsilon(epsilon)
-        return min(self._deltas(Fraction(epsilon)))
-
-    def _deltas(self, epsilon: Fraction) -> Iterator[float]:
-        """By each way to count what has an epsilon: by that, or by its rho."""
-        whole = [part for part in self._parts if isinstance(part, ZCDP)]
-        two_ways = [part for part in self._parts if isinstance(part, Pure | Either | Approximate)]
-        for n_by_epsilon in range(len(two_ways) + 1):
-            for by_epsilon in itertools.combinations(two_ways, n_by_epsilon):
-                by_rho = [part.as_zcdp for part in two_ways if part not in by_epsilon]
-                left = epsilon - sum((Fraction(part.pure) for part in by_epsilon), Fraction(0))
-                rest = _curve_of([*whole, *by_rho], round_down(left)) if left >= 0 else 1.0
-                lost = (Fraction(part.lost) for part in by_epsilon)
-                yield min(1.0, round_up(sum(lost, Fraction(rest))))
-
-    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
-        return Sum(*(part * times for part in self._parts))
-
-    __rmul__ = __mul__  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Sum({', '.join(map(repr, self._parts))})"
-
-    def __reduce__(self) -> tuple[object, tuple[Cost, ...]]:  # type: ignore[override]
-        return Sum, self._parts
-
-
-class Ways(Cost):
-    """Two costs of the same releases, each of which holds: the better one counts.
-
-    The first adds up in zCDP, so that a filter may stop on it whatever was chosen adaptively; the
-    second by epsilons and deltas. Made by adding costs that know more than one way to add.
-
-    >>> both = Ways(ZCDP(0.024, delta=1e-6), Approximate(1.0, 1e-6))
-    >>> both.delta(1.0), (both + Pure(1.0)).delta(2.0)
-    (1e-06, 1e-06)
-    """
-
-    __slots__ = ("_ways",)
-    _ways: tuple[Cost, Cost]
-
-    def __init__(self, by_rho: Cost, by_epsilon: Cost) -> None:
-        named = ("by_rho", by_rho), ("by_epsilon", by_epsilon)
-        super().__init__(
-            **{f"{way}.{name}": x for way, cost in named for name, x in cost.parameters().items()}
-        )
-        object.__setattr__(self, "_ways", (by_rho, by_epsilon))
-
-    @property
-    def ways(self) -> tuple[Cost, Cost]:
-        """As above."""
-        return self._ways
-
-    @property
-    def rho(self) -> float:
-        """The zCDP parameter of the first."""
-        return self._ways[0].rho
-
-    @property
-    def lost(self) -> float:
-        """The mass that the guarantee on `rho` leaves out."""
-        return self._ways[0].lost
-
-    def delta(self, epsilon: float) -> float:
-        """The less of what each says."""
-        return min(cost.delta(epsilon) for cost in self._ways)
-
-    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
-        return Ways(*(cost * times for cost in self._ways))
-
-    __rmul__ = __mul__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._state() == other._state()
-
-    def __hash__(self) -> int:
-        return hash((type(self), *self._state()))
-
-    def _state(self) -> tuple[object, ...]:
-        return self._ways
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self._state()))})"
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
-        return type(self), self._state()
-
-
-def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `privacy.max(a, b)`
-    """The cost of running one of two mechanisms, chosen from what was already released.
-
-    >>> max(ZCDP(0.1, delta=1e-6), ZCDP(0.2))
-    ZCDP(rho=0.2, delta=1e-06)
-    """
-    if isinstance(first, Ways) or isinstance(second, Ways):
-        return Ways(*map(max, first.ways, second.ways))
-    if isinstance(first, Pure | Either) and isinstance(second, Pure | Either):
-        return Either.of([*_alternatives(first), *_alternatives(second)])
-    if type(first) is not type(second) or isinstance(first, Sum):
-        first, second = first.as_zcdp, second.as_zcdp
-    mine, theirs = first.parameters(), second.parameters()
-    return type(first)(**{name: builtins.max(mine[name], theirs[name]) for name in mine})
-
-
-def _parts(cost: Cost) -> tuple[Cost, ...]:
-    return cost.parts if isinstance(cost, Sum) else (cost,)
-
-
-def _known(cost: Cost) -> Cost:
-    """The cost; of one that is not ours, all that can be said of it in zCDP."""
-    return cost if isinstance(cost, ZCDP | Approximate | Pure | Either) else cost.as_zcdp
-
-
-def _kind(cost: Cost) -> type[Cost]:
-    """Costs of one kind have a sum of that kind."""
-    return next((kind for kind in (ZCDP, Approximate) if isinstance(cost, kind)), Pure)
-
-
-def _curve_of(parts: list[ZCDP], epsilon: float) -> float:
-    """What is left as delta by zCDP alone; of Gaussian noise alone, by its own curve."""
-    return Sum.of(*parts).delta(epsilon) if parts else 0.0
-
-
-def _alternatives(cost: Pure | Either) -> tuple[Pure, ...]:
-    return cost.alternatives if isinstance(cost, Either) else (cost,)
-
-
-def _require_epsilon(epsilon: float) -> None:
+def require_epsilon(epsilon: float) -> None:
+    """Raise unless it is one at which a delta can be asked for."""
     if not 0 <= epsilon < math.inf:
         raise InputError("must be a finite number, 0 or more", given={"epsilon": epsilon})

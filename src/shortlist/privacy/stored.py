@@ -9,7 +9,9 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.privacy.composed import Composed
-from shortlist.privacy.costs import ZCDP, Approximate, Cost, Either, Gaussian, Pure, Sum, Ways
+from shortlist.privacy.costs import ZCDP, Approximate, Cost, Gaussian, Pure
+from shortlist.privacy.either import Either
+from shortlist.privacy.sums import Sum, Ways
 
 __all__ = ["cost_from", "stored"]
 
@@ -107,6 +109,7 @@ def _kinds_of_parts() -> dict[str, type]:
         "EitherStage",
         "GaussianStage",
         "Lost",
+        "NovelInRounds",
         "NovelItems",
         "PureStage",
         "Threshold",

@@ -8,6 +8,7 @@ continuous, branches over the orders it can return (`orders`).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
@@ -26,16 +27,20 @@ from shortlist.draws import (
     Candidates,
     Draws,
     Ints,
+    Ladder,
     Noise,
     Ordered,
     Reals,
     SharedFactor,
 )
+from shortlist.draws.noise import Normal
 from shortlist.draws.precision import precision
+from shortlist.draws.reals import NormalCDF
 
 __all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls"]
 
 _MOST_DRAWS = 10**4  # of a run
+_MOST_RUNGS = 100
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
@@ -239,6 +244,20 @@ class Enumerator(Draws):
         )
         return Ordered(np.array(positions, np.int64), self.values(cells))
 
+    def rounded_down(
+        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+    ) -> Ints:
+        """As `Draws.rounded_down`, of normal noise on a ladder of few rungs."""
+        if not isinstance(noise, Normal) or noise.bounds is not None or noise.weight != 1:
+            raise Unknown("The exact audit knows the rounded values of normal noise alone")
+        if ladder.highest - ladder.lowest > _MOST_RUNGS:
+            raise Unknown("Noisy values are rounded to more numbers than can be enumerated")
+        rungs = [
+            self._branch("rung", partial(_rungs, score, noise.sd, ladder, unit))
+            for score in scores.tolist()
+        ]
+        return np.array(rungs, np.int64)
+
     def __getattr__(self, name: str) -> NoReturn:
         raise Unknown(
             f"The mechanism draws by more than the operations of Draws, from draws.{name}"
@@ -247,6 +266,15 @@ class Enumerator(Draws):
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
         """What stands for values that have passed so many edges: these numbers."""
         return np.array(passed, np.float64)
+
+
+def _rungs(score: int, sd: float, ladder: Ladder, unit: float) -> Options:
+    """Each rung, with the chance that a noisy score is rounded down to it."""
+    starts = np.arange(ladder.lowest, ladder.highest + 1) * ladder.step
+    above = NormalCDF(score - starts, sd, unit)
+    reached = [arb(1), *(above.ball(i) for i in range(len(above))), arb(0)]
+    chances = [more - less for more, less in itertools.pairwise(reached)]
+    return list(enumerate(chances, start=ladder.lowest - 1))
 
 
 _KNOWN: dict[Hashable, OrderLaw] = {}

@@ -35,6 +35,7 @@ from shortlist.draws import (
     ExactDraws,
     Floats,
     Ints,
+    Ladder,
     Noise,
     Ordered,
     Reals,
@@ -196,6 +197,15 @@ class _Together(Draws):
         if radius is not None and not self._left:
             self._part_all()
         return self._ordered(lambda: order_of_rows(self._exact, self._size, scores, noises, **how))
+
+    def rounded_down(
+        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+    ) -> Ints:
+        """As `Draws.rounded_down`."""
+        if self._is_alone:
+            return self._exact.rounded_down(scores, noise, ladder, unit=unit)
+        tiled = np.tile(scores, self._size)
+        return self._same(lambda: self._exact.rounded_down(tiled, noise, ladder, unit=unit))
 
     def _ordered(self, draw: Callable[[], Drawn]) -> Ordered:
         """What is drawn, or is next in the script, with a column of values for each sample."""

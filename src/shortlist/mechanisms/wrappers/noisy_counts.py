@@ -13,7 +13,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.mechanisms.accounting import Accounting, largest_after
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     AuditHints,
@@ -29,6 +29,7 @@ from shortlist.mechanisms.wrappers._correlated_noise import (
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Pure, round_down, round_up
 from shortlist.privacy.accountant import Composition, GaussianStage, PureStage, Stage
+from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
 from shortlist.privacy.composed import composition_of
 

@@ -2,6 +2,7 @@
 
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
+from shortlist.privacy.accountant.rounds import NovelInRounds
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
@@ -17,6 +18,7 @@ __all__ = [
     "EitherStage",
     "GaussianStage",
     "Lost",
+    "NovelInRounds",
     "NovelItems",
     "PureStage",
     "Stage",

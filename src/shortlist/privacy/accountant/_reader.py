@@ -47,6 +47,10 @@ class Reader:
             return lost + (1 - lost) * self.value(shared, 0.0)
         return both_directions(self._reading(shared, lost), lost)
 
+    def value_beside(self, shared: float, lost: float) -> float:
+        """The same where what is lost says nothing: it may hang together with all else."""
+        return min(lost + self.value(shared, 0.0), 1.0)
+
     def _reading(self, shared: float, lost: float) -> Reading:
         if is_gaussian(self.stages):
             return partial(self._curve, mu_of(self.stages, shared) * (1 + 2.0**-49))

@@ -20,7 +20,7 @@ from shortlist.privacy.accountant._sums import (
     rho_of,
     without_pure_ways,
 )
-from shortlist.privacy.accountant.novel import Cases, Lost, NovelItems
+from shortlist.privacy.accountant.novel import Cases, Lost, Novel, NovelItems
 from shortlist.privacy.accountant.stages import (
     Stages,
     as_stages,
@@ -32,7 +32,7 @@ from shortlist.privacy.rounding import round_up
 
 __all__ = ["Composition"]
 
-Set: TypeAlias = Lost | NovelItems | None
+Set: TypeAlias = Lost | Novel | None
 
 _BRANCHES = 4
 _REMEMBERED = 512  # looks, which take milliseconds: one calibration has about 30
@@ -78,7 +78,7 @@ class Composition:
     @property
     def lost(self) -> float:
         """The mass that its zCDP leaves out: what may be named that one user alone holds."""
-        if isinstance(self.unnamed, NovelItems):
+        if isinstance(self.unnamed, Novel):
             return float(self.unnamed.cases.lost[-1])
         return 0.0 if self.unnamed is None else self.unnamed.delta
 
@@ -97,8 +97,8 @@ class Composition:
         """
         if not 0 <= epsilon < math.inf:
             raise InputError("must be at least 0", given={"epsilon": epsilon})
-        if isinstance(self.unnamed, NovelItems):
-            return self._worst(self.unnamed.cases, epsilon, fineness)
+        if isinstance(self.unnamed, Novel):
+            return self._worst(self.unnamed, self.unnamed.cases, epsilon, fineness)
         lost = 0.0 if self.unnamed is None else self.unnamed.delta
         known = self._by_zcdp(epsilon, lost)
         if not self._is_worth_a_grid(epsilon) or epsilon >= self._farthest:
@@ -110,19 +110,20 @@ class Composition:
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as above
     def novel_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
         """As `delta`, of users only who hold a novel item: what thresholds are chosen by."""
-        if not isinstance(self.unnamed, NovelItems):
+        if not isinstance(self.unnamed, Novel):
             return 0.0
         shared, lost = self.unnamed.cases
-        return self._worst(Cases(shared[lost > 0], lost[lost > 0]), epsilon, fineness)
+        cases = Cases(shared[lost > 0], lost[lost > 0])
+        return self._worst(self.unnamed, cases, epsilon, fineness)
 
-    def _worst(self, cases: Cases, epsilon: float, fineness: float) -> float:
+    def _worst(self, novel: Novel, cases: Cases, epsilon: float, fineness: float) -> float:
         if not len(cases.lost):
             return 0.0
         known = self._by_zcdp(epsilon, float(cases.lost[-1]))
         if not self._is_worth_a_grid(epsilon):
             return known
         readings = reader(self.merged, epsilon, fineness, self.rho)
-        value = worst(cases, readings.value)
+        value = worst(cases, readings.value if novel.by_coin else readings.value_beside)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
     def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
@@ -133,7 +134,7 @@ class Composition:
         """
         if not self._is_worth_a_grid(epsilon):
             return 0.0
-        if not isinstance(self.unnamed, NovelItems):
+        if not isinstance(self.unnamed, NovelItems):  # else nothing is known of what is lost
             return self._least(epsilon, 1.0, 0.0, fineness)
         cases = self.unnamed.cases
         some = {0, len(cases.shared) // 2, len(cases.shared) - 1}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import Floats, tail_above
 
-__all__ = ["Cases", "Lost", "NovelItems", "Threshold", "blocks"]
+__all__ = ["Cases", "Lost", "Novel", "NovelItems", "Threshold", "blocks"]
 
 _MOST = 2**32  # items of a user
 _EXACT_SIZES = 100  # sizes of sets looked at one by one; beyond, in blocks
@@ -65,8 +66,24 @@ class Lost:
             raise InputError("must be in [0, 1)", given={"delta": self.delta})
 
 
+class Novel(ABC):
+    """A set whose items one user alone may hold: what users there may be, and what each loses.
+
+    Class attributes:
+        by_coin: Whether naming none of a user's novel items happens independently of all else: then
+            it is a coin that may be tossed up front. If not, naming one is mass that is lost.
+    """
+
+    by_coin: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def cases(self) -> Cases:
+        """All users there may be, or blocks of them; of those that cost most, at least."""
+
+
 @dataclass(frozen=True)
-class NovelItems:
+class NovelItems(Novel):
     """A set whose items one user alone may hold, named where a noisy weight reaches a threshold.
 
     A user has at most `bound` items after bounding, s in all and t that nobody else holds, each
@@ -84,6 +101,7 @@ class NovelItems:
     thresholds: tuple[Threshold, ...]
     bound: int
     by_policy: bool = False
+    by_coin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.bound <= _MOST:

@@ -9,13 +9,20 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import gaussian_curve
+from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
-from shortlist.privacy.accountant.solving import largest_share
 from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
-__all__ = ["Release", "least_noise", "least_sigma", "least_threshold", "noisy_weights"]
+__all__ = [
+    "Release",
+    "least_noise",
+    "least_sigma",
+    "least_threshold",
+    "noisy_weights",
+    "sigma_to_spare",
+]
 
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
@@ -82,7 +89,7 @@ def least_noise(
     >>> round(sigma, 3), round(threshold, 2)
     (4.225, 23.81)
     """
-    sigma = _sigma_to_spare(epsilon, delta, drift)
+    sigma = sigma_to_spare(epsilon=epsilon, delta=delta, drift=drift)
 
     def release(lost: float) -> Release:
         return Release(sigma, least_threshold(sigma, lost, bound))
@@ -100,7 +107,7 @@ def least_noise(
     return least
 
 
-def _sigma_to_spare(epsilon: float, delta: float, drift: float) -> float:
+def sigma_to_spare(*, epsilon: float, delta: float, drift: float = 0.0) -> float:
     """Hardly above the least, so that a little of delta is left, and rounding cannot take it."""
     least = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift)
     for spare in _SPARE:

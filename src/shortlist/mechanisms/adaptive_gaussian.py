@@ -1,0 +1,195 @@
+"""Adaptive Gaussian: weights summed up in rounds, each moved to where they still decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from shortlist.algorithms.rounds import Rounds, few_rungs, fine
+from shortlist.draws import Draws, Ladder
+from shortlist.errors import InputError
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms.accounting import Accounting, alone
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, score_digits
+from shortlist.mechanisms.weighted_gaussian import people_needed
+from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
+from shortlist.privacy import Cost, Gaussian
+from shortlist.privacy.accountant.rounds import (
+    Limits,
+    Plan,
+    RoundsRelease,
+    fitted,
+    limits_of,
+    sd_of_round,
+)
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
+from shortlist.questions import Domain, Question
+
+__all__ = ["AdaptiveGaussian"]
+
+_LEAST_ROUNDS, _MOST_ROUNDS = 2, 10
+_FLOOR = Fraction(2, 5) ** 2  # of the squared norm, spent evenly in later rounds
+_REACH = 3.0  # times the even weight, at most
+_RAISED = 0.04  # by how much more than that of an even weight the last threshold may need
+_EARLY = 0.05  # of what may be lost, in all rounds but the last, three times as much in each
+_BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
+_LOST = 0.5  # of delta, for thresholds, in zCDP
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveGaussian(Mechanism):
+    """Domain discovery in rounds: users move their weight to the items that it may still help.
+
+    In the first round each user spreads weight over the items held. The noisy weights so far then
+    tell which items are found, which are out of reach, and which are near the threshold. In each
+    later round users put more of their weight on these, none on what is found, and a little on all
+    others. The noise of all rounds is averaged, so that nothing is lost by dividing it up.
+
+    The noisy weights of the first round are released with the named items: later ones say nothing
+    of how many hold an item.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed. A user whose items are all
+    held by others spends delta on the noise of all rounds, and one who alone holds them all spends
+    it on the thresholds. All users in between are looked at too, and stay within it.
+
+    Source: of this project; the weights of the first round and the thresholds are those of Gopi et
+    al. (2020). Proof note: `docs/proofs/adaptive-gaussian.md`.
+
+    Args:
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count.
+        rounds: How many, from 2 to 10. Each passes over all users' items once.
+        accounting: By the worst case of all users, or in zCDP, for one release of many.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> mechanism = AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
+    (4.225, 24.018)
+    """
+
+    epsilon: Epsilon
+    delta: DeltaOfDomain
+    max_items_per_user: Whole
+    rounds: Whole = 4
+    accounting: Accounting = Accounting.EXACT
+
+    question: ClassVar[type[Question]] = Domain
+    evidence: ClassVar[type] = Contributions
+    discovers: ClassVar[bool | None] = True
+    derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
+    score_unit: ClassVar[str | None] = "noisy weight"
+    _is_fine: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not _LEAST_ROUNDS <= self.rounds <= _MOST_ROUNDS:
+            raise InputError(
+                "must be from {least} to {most}",
+                given={"rounds": self.rounds},
+                least=_LEAST_ROUNDS,
+                most=_MOST_ROUNDS,
+            )
+
+    @cached_property
+    def _plan(self) -> Plan:
+        """Later rounds are more precise, and decide more often."""
+        n = self.rounds
+        early = [3**r for r in range(n - 1)]
+        return Plan(
+            parts=tuple(range(3, n + 3)),
+            floor=_FLOOR,
+            losses=(*(_EARLY * part / sum(early) for part in early), 1 - _EARLY),
+            reach=_REACH,
+            raised=_RAISED,
+        )
+
+    @cached_property
+    def _release(self) -> RoundsRelease:
+        """The noise, and what may be lost."""
+        given = {"epsilon": self.epsilon, "delta": self.delta}
+        if self.accounting is Accounting.EXACT:
+            return fitted(self._plan, **given, bound=self.max_items_per_user)
+        lost = self.delta * _LOST
+        return RoundsRelease(gaussian_sigma(gaussian_rho(**given, lost=lost)), lost)
+
+    @cached_property
+    def _limits(self) -> Limits:
+        """The thresholds, and the largest weights."""
+        return limits_of(self._plan, self._release, self.max_items_per_user)
+
+    @property
+    def _ladder(self) -> Ladder:
+        """What noisy weights are rounded down to: any is private."""
+        return fine(self.sigma) if self._is_fine else few_rungs(max(self.thresholds))
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the mean of all rounds' noise."""
+        return self._release.sigma
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The least mean of the noisy weights so far to be named, after each round."""
+        return self._limits.thresholds
+
+    @property
+    def threshold(self) -> float:
+        """That after the last round."""
+        return self.thresholds[-1]
+
+    @property
+    def _score_sd(self) -> float:
+        return sd_of_round(self._plan, self.sigma, 0)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The noise on the weights, and the items that one user alone may hold."""
+        composition = self._release.composition(self._plan, self.max_items_per_user)
+        by_rho = Gaussian(composition.rho, composition.lost)
+        return alone(self.accounting, composition, by_rho, self.epsilon)
+
+    def audit_hints(self) -> AuditHints:
+        """The thresholds, the noise in the scores; and the same code with few rungs."""
+        return replace(
+            super().audit_hints(),
+            thresholds=self.thresholds[::-1],
+            score_sd=self._score_sd,
+            coarse=self._coarse(),
+        )
+
+    def _coarse(self) -> Self | None:
+        if not self._is_fine:
+            return None
+        kind = type(self)
+        coarse: type[Self] = type(kind.__name__, (kind,), {"_is_fine": False})
+        return coarse(**{name: getattr(self, name) for name in self.fields()})
+
+    def explain(self) -> list[str]:
+        """The rounds in plain words."""
+        levels = ", ".join(f"{threshold:.4g}" for threshold in self.thresholds)
+        return [
+            f"There are {self.rounds} rounds. In the first, each user adds weight 1/sqrt(t) to t "
+            f"items, t at most {self.max_items_per_user}.",
+            "In each later round users move weight to the items that earlier rounds' noisy weights "
+            "show as near the threshold.",
+            "Each item's weight gets normal noise in each round; the mean of all rounds has noise "
+            f"of standard deviation {self.sigma:.3g}.",
+            "Items whose mean noisy weight so far is at least "
+            f"{levels} after each round in turn are named.",
+            people_needed(self.threshold),
+        ]
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """A set of items with their noisy weights; of each user `max_items_per_user` count."""
+        held = evidence.bounded(self.max_items_per_user, draws)
+        rounds = Rounds(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS)
+        found = rounds.found(held, draws)
+        scores = np.round(found.first, score_digits(self._score_sd))
+        return Selection(found.items, scores, ordered=False, noise_sd=self._score_sd)

@@ -1,0 +1,195 @@
+"""Noisy weights summed up in rounds, each steered by what those before released: their cost.
+
+A user who alone holds n of d items spends at least the share `floor` · n/d of the squared norm on
+them in every later round, so that the noise on the items of others hides more of the user. And one
+of the n is named with a small probability only. Proof note: `docs/proofs/adaptive-gaussian.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.privacy.accountant._normal import Floats
+from shortlist.privacy.accountant._solving import largest_share
+from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.novel import Cases, Novel, blocks
+from shortlist.privacy.accountant.stages import GaussianStage
+from shortlist.privacy.accountant.weighted_gaussian import sigma_to_spare
+from shortlist.privacy.rounding import round_down, round_up
+
+__all__ = ["NovelInRounds", "Plan", "RoundsRelease", "fitted", "limits_of"]
+
+_STEP = 1.05  # from one share of novel items to the next that is looked at
+_RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
+_ENOUGH = 0.25  # of delta, for thresholds
+_SLACK = 1e-11  # relative, of quantiles and sums of floats
+
+
+@dataclass(frozen=True)
+class NovelInRounds(Novel):
+    """Items that one user alone may hold, weighed in rounds that look at earlier rounds' noise.
+
+    That noise decides where the user's other items stand, so that naming a novel item is no coin
+    of its own: it is mass that is lost.
+
+    Attributes:
+        delta: The probability that one of a user's items is named, were all of them novel.
+        kept: The least share of the squared norm that a novel item takes from the others.
+        bound: The most items of one user.
+    """
+
+    delta: float
+    kept: float
+    bound: int
+    by_coin: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.delta < 1:
+            raise InputError("must be in [0, 1)", given={"delta": self.delta})
+
+    @cached_property
+    def cases(self) -> Cases:
+        """For blocks of the share of a user's items that are novel: at none, some, all of them."""
+        least, most = 1 / self.bound, 1 - 1 / self.bound
+        n = max(math.ceil(math.log(most / least) / math.log(_STEP)), 0) if most > 0 else -1
+        ends = np.minimum(least * _STEP ** np.arange(n + 1), most)
+        starts = np.append(least, ends[:-1])[: len(ends)] * (1 - 2.0**-50)
+        shared = np.minimum((1 - self.kept * starts) * (1 + 2.0**-50), 1.0)
+        lost = np.minimum(ends * (1 + 2.0**-50), 1.0) * self.delta
+        return Cases(np.array([1.0, *shared, 0.0]), np.array([0.0, *lost, self.delta]))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the rounds share what may be spent.
+
+    Attributes:
+        parts: The precision of each round's noise, in parts of the whole: whole numbers.
+        floor: The share of the squared norm that a user spends evenly in the later rounds.
+        losses: The part of the probability of naming a novel item that each round is given.
+        reach: How many times the even weight an item may get in later rounds.
+        raised: By how much more than that of an even weight the last threshold may need in all, as
+            a share, so that an item of few may get more; None where it does not matter.
+    """
+
+    parts: tuple[int, ...]
+    floor: Fraction
+    losses: tuple[float, ...]
+    reach: float
+    raised: float | None = None
+
+    @property
+    def whole(self) -> int:
+        """All parts."""
+        return sum(self.parts)
+
+    @property
+    def kept(self) -> float:
+        """The least share of the squared norm that a novel item takes from others, rounded down."""
+        first = Fraction(self.parts[0], self.whole)
+        return round_down(first + (1 - first) * self.floor)
+
+
+class Limits(NamedTuple):
+    """What users of each size may do, and when an item is named.
+
+    Attributes:
+        thresholds: The least mean of all noisy weights so far at which an item is named, for each
+            round.
+        first: Where blocks of users' sizes begin, shape (n,).
+        caps: The largest weight of an item in later rounds, for each block, shape (n,).
+    """
+
+    thresholds: tuple[float, ...]
+    first: Floats
+    caps: Floats
+
+
+class RoundsRelease(NamedTuple):
+    """The noise of all rounds together, and what is lost.
+
+    Attributes:
+        sigma: The standard deviation of the mean of all rounds' noise, at ℓ2 sensitivity 1.
+        lost: The probability that an item is named which one user alone holds.
+    """
+
+    sigma: float
+    lost: float
+
+    def composition(self, plan: Plan, bound: int) -> Composition:
+        """What the release costs, of users with at most `bound` items after bounding."""
+        mu = 1 / self.sigma * (1 + 2.0**-50)
+        novel = NovelInRounds(self.lost, plan.kept, bound)
+        return Composition((GaussianStage(mu, on_weights=True),), novel)
+
+
+def fitted(plan: Plan, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
+    """The least noise that the guarantee allows, and then nearly the most that may be lost.
+
+    Args:
+        plan: How the rounds share it.
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+        bound: The most items of one user.
+
+    Raises:
+        InputError: Delta is too small.
+    """
+    for reserved in _RESERVED:
+        sigma = sigma_to_spare(epsilon=epsilon, delta=delta * (1 - reserved))
+
+        def spent(lost: float, sigma: float = sigma) -> float:
+            return RoundsRelease(sigma, lost).composition(plan, bound).delta(epsilon)
+
+        lost = largest_share(spent, delta=delta, least=_ENOUGH * delta)
+        if lost > 0:
+            return RoundsRelease(sigma, lost)
+    raise InputError("no threshold can be fitted to it", given={"delta": delta})
+
+
+def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
+    """The largest weights in later rounds, and thresholds that hold for every size of a user.
+
+    A user of d novel items has, before one of them is named, a mean weight of at most x on each
+    after round r, x that of the first round's even weight and the later rounds' largest. Each of
+    the d passes the threshold of round r with probability at most w lost / d, w the round's part.
+    """
+    first, last = blocks(bound)
+    even, one = 1 / np.sqrt(first) * (1 + 2.0**-50), plan.parts[0] / plan.whole
+    caps = np.minimum(1.0, plan.reach * even)
+    if plan.raised is not None:
+        noise = release.sigma * _quantiles(release.lost * plan.losses[-1] / last)
+        room = (1 + plan.raised) * np.max(even + noise) - noise - one * even
+        caps = np.minimum(caps, room / (1 - one))
+    caps = np.maximum(even, caps)
+    thresholds = []
+    for r, loss in enumerate(plan.losses):
+        so_far = sum(plan.parts[: r + 1])
+        weight = (plan.parts[0] * even + (so_far - plan.parts[0]) * caps) / so_far
+        quantiles = _quantiles(release.lost * loss / last)
+        noise = release.sigma * math.sqrt(plan.whole / so_far) * quantiles
+        levels = weight + noise
+        slack = _SLACK * (weight + np.abs(noise) + release.sigma * math.sqrt(plan.whole))
+        thresholds.append(float(np.max(levels + slack)))
+    return Limits(tuple(thresholds), first, caps)
+
+
+def sd_of_round(plan: Plan, sigma: float, r: int) -> float:
+    """The standard deviation of the noise of round r alone, counted from 0, rounded up."""
+    ratio = Fraction(math.sqrt(plan.whole / plan.parts[r])) * (1 + Fraction(1, 2**50))
+    return round_up(Fraction(sigma) * ratio)
+
+
+def _quantiles(chances: Floats) -> Floats:
+    """What a standard normal number exceeds with such a chance, or less."""
+    from scipy.special import ndtri
+
+    found: Floats = -ndtri(chances * (1 - 1e-12))
+    return found

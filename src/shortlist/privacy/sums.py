@@ -1,0 +1,205 @@
+"""Costs of several releases as one: of all of them together, or of one that was chosen of two.
+
+Every two costs add, in the tightest form that is known to be sound. Proof note:
+`docs/proofs/costs.md`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+
+from shortlist.errors import InputError
+from shortlist.privacy.costs import ZCDP, Approximate, Cost, Pure, require_epsilon
+from shortlist.privacy.either import Either, alternatives_of
+from shortlist.privacy.rounding import round_down, round_up
+
+__all__ = ["Sum", "Ways", "max"]
+
+
+class Sum(Cost):
+    """Costs of different kinds together, each kind kept apart; made by adding them.
+
+    What is pure, or approximate, may be counted by its epsilon, which shifts the curve of the
+    rest, or by its rho, which joins it. Every way is sound; a conversion takes the best one. So a
+    sum is never worse than adding up epsilons and deltas.
+
+    >>> top_k = ZCDP(0.024, delta=1e-9)
+    >>> round(top_k.epsilon(1e-6), 3), round((Pure(1.0) + top_k).epsilon(1e-6), 3)
+    (0.992, 1.992)
+    """
+
+    __slots__ = ("_parts",)
+    _parts: tuple[Cost, ...]
+
+    def __init__(self, *parts: Cost) -> None:
+        known = all(isinstance(part, ZCDP | Approximate | Pure | Either) for part in parts)
+        if not known or len(set(map(_kind, parts))) < len(parts):
+            raise InputError("its parts must be of different kinds", "add costs, as in a + b")
+        super().__init__(
+            **{
+                f"{type(part).__name__}.{name}": value
+                for part in parts
+                for name, value in part.parameters().items()
+            }
+        )
+        object.__setattr__(self, "_parts", parts)
+
+    @classmethod
+    def of(cls, *costs: Cost) -> Cost:
+        """The sum of costs, those of one kind added up; a lone kind stays as it is."""
+        if any(isinstance(cost, Ways) for cost in costs):
+            by_rho, by_epsilon = zip(*(cost.ways for cost in costs), strict=True)
+            return Ways(cls.of(*by_rho), cls.of(*by_epsilon))
+        kinds: dict[type[Cost], Cost] = {}
+        for part in map(_known, itertools.chain.from_iterable(map(_parts, costs))):
+            kind = _kind(part)
+            kinds[kind] = _of_one_kind(kinds[kind], part) if kind in kinds else part
+        parts = [kinds[kind] for kind in (Pure, ZCDP, Approximate) if kind in kinds]
+        return parts[0] if len(parts) == 1 else cls(*parts)
+
+    @property
+    def parts(self) -> tuple[Cost, ...]:
+        """What it is the sum of, one of a kind."""
+        return self._parts
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter of all parts."""
+        return round_up(sum((Fraction(part.rho) for part in self._parts), Fraction(0)))
+
+    @property
+    def lost(self) -> float:
+        """The mass that the guarantee on `rho` leaves out."""
+        return round_up(sum((Fraction(part.lost) for part in self._parts), Fraction(0)))
+
+    def delta(self, epsilon: float) -> float:
+        """The least by any way to count the parts."""
+        require_epsilon(epsilon)
+        return min(self._deltas(Fraction(epsilon)))
+
+    def _deltas(self, epsilon: Fraction) -> Iterator[float]:
+        """By each way to count what has an epsilon: by that, or by its rho."""
+        whole = [part for part in self._parts if isinstance(part, ZCDP)]
+        two_ways = [part for part in self._parts if isinstance(part, Pure | Either | Approximate)]
+        for n_by_epsilon in range(len(two_ways) + 1):
+            for by_epsilon in itertools.combinations(two_ways, n_by_epsilon):
+                by_rho = [part.as_zcdp for part in two_ways if part not in by_epsilon]
+                left = epsilon - sum((Fraction(part.pure) for part in by_epsilon), Fraction(0))
+                rest = _curve_of([*whole, *by_rho], round_down(left)) if left >= 0 else 1.0
+                lost = (Fraction(part.lost) for part in by_epsilon)
+                yield min(1.0, round_up(sum(lost, Fraction(rest))))
+
+    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
+        return Sum(*(part * times for part in self._parts))
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Sum({', '.join(map(repr, self._parts))})"
+
+    def __reduce__(self) -> tuple[object, tuple[Cost, ...]]:  # type: ignore[override]
+        return Sum, self._parts
+
+
+class Ways(Cost):
+    """Two costs of the same releases, each of which holds: the better one counts.
+
+    The first adds up in zCDP, so that a filter may stop on it whatever was chosen adaptively; the
+    second by epsilons and deltas. Made by adding costs that know more than one way to add.
+
+    >>> both = Ways(ZCDP(0.024, delta=1e-6), Approximate(1.0, 1e-6))
+    >>> both.delta(1.0), (both + Pure(1.0)).delta(2.0)
+    (1e-06, 1e-06)
+    """
+
+    __slots__ = ("_ways",)
+    _ways: tuple[Cost, Cost]
+
+    def __init__(self, by_rho: Cost, by_epsilon: Cost) -> None:
+        named = ("by_rho", by_rho), ("by_epsilon", by_epsilon)
+        super().__init__(
+            **{f"{way}.{name}": x for way, cost in named for name, x in cost.parameters().items()}
+        )
+        object.__setattr__(self, "_ways", (by_rho, by_epsilon))
+
+    @property
+    def ways(self) -> tuple[Cost, Cost]:
+        """As above."""
+        return self._ways
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter of the first."""
+        return self._ways[0].rho
+
+    @property
+    def lost(self) -> float:
+        """The mass that the guarantee on `rho` leaves out."""
+        return self._ways[0].lost
+
+    def delta(self, epsilon: float) -> float:
+        """The less of what each says."""
+        return min(cost.delta(epsilon) for cost in self._ways)
+
+    def __mul__(self, times: int) -> Cost:  # type: ignore[override]
+        return Ways(*(cost * times for cost in self._ways))
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._state()))
+
+    def _state(self) -> tuple[object, ...]:
+        return self._ways
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._state()))})"
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
+        return type(self), self._state()
+
+
+def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `privacy.max(a, b)`
+    """The cost of running one of two mechanisms, chosen from what was already released.
+
+    >>> max(ZCDP(0.1, delta=1e-6), ZCDP(0.2))
+    ZCDP(rho=0.2, delta=1e-06)
+    """
+    if isinstance(first, Ways) or isinstance(second, Ways):
+        return Ways(*map(max, first.ways, second.ways))
+    if isinstance(first, Pure | Either) and isinstance(second, Pure | Either):
+        return Either.of([*alternatives_of(first), *alternatives_of(second)])
+    if type(first) is not type(second) or isinstance(first, Sum):
+        first, second = first.as_zcdp, second.as_zcdp
+    mine, theirs = first.parameters(), second.parameters()
+    return type(first)(**{name: builtins.max(mine[name], theirs[name]) for name in mine})
+
+
+def _parts(cost: Cost) -> tuple[Cost, ...]:
+    return cost.parts if isinstance(cost, Sum) else (cost,)
+
+
+def _known(cost: Cost) -> Cost:
+    """The cost; of one that is not ours, all that can be said of it in zCDP."""
+    return cost if isinstance(cost, ZCDP | Approximate | Pure | Either) else cost.as_zcdp
+
+
+def _kind(cost: Cost) -> type[Cost]:
+    """Costs of one kind have a sum of that kind."""
+    return next((kind for kind in (ZCDP, Approximate) if isinstance(cost, kind)), Pure)
+
+
+def _of_one_kind(one: Cost, other: Cost) -> Cost:
+    """Their sum, by the kind that knows the other."""
+    return other + one if isinstance(other, Either) else one + other
+
+
+def _curve_of(parts: list[ZCDP], epsilon: float) -> float:
+    """What is left as delta by zCDP alone; of Gaussian noise alone, by its own curve."""
+    return Sum.of(*parts).delta(epsilon) if parts else 0.0

@@ -1,0 +1,82 @@
+"""Noisy values rounded down to a ladder: whole numbers, with which mechanisms may compute."""
+
+import itertools
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+from scipy.special import ndtr
+
+from helpers.drawn import ONE, noise_at
+from helpers.exactness import ints
+from shortlist.audit.answers.cells import Unknown
+from shortlist.audit.exact.enumerator import law
+from shortlist.audit.samples._together import sample
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws, Ladder
+from shortlist.draws.noise import Laplace, Normal
+
+
+@pytest.mark.parametrize("margin", [0.0, np.inf])
+@pytest.mark.parametrize("step", [1, ONE // 8, 4 * ONE])
+@pytest.mark.parametrize("sd", [0.01, 3.0, 1e4])
+def test_they_are_the_exact_values_rounded_down(sd, step, margin):
+    n = 40
+    scores = (np.arange(n) * 1237 - 20_000) * (ONE // 64)
+    bits, words = SeededBits(8), SeededBits(8).words(n)
+    rungs = ExactDraws(bits, margin).rounded_down(scores, Normal(sd), Ladder(step))
+    with ctx.workprec(300):
+        exact = [
+            arb(int(scores[i])) / ONE + noise_at(fmpq(2 * int(w) + 1, 2**65), sd, 1, None, True)
+            for i, w in enumerate(words)
+        ]
+        down = [int((value * ONE / step).floor().unique_fmpz()) for value in exact]
+    assert rungs.tolist() == down
+
+
+def test_beyond_the_ladder_a_rung_stands_for_all():
+    scores = np.arange(-3, 6) * ONE
+    rungs = ExactDraws(SeededBits(1)).rounded_down(scores, Normal(1e-9), Ladder(ONE, -1, 3))
+    spread = ExactDraws(SeededBits(1)).rounded_down(scores, Normal(1e-9), Ladder(ONE))
+    assert set(np.unique(rungs - spread)) > {0}
+    assert rungs.tolist() == np.clip(spread, -2, 3).tolist()
+
+
+def test_counts_far_above_the_noise_keep_all_their_digits():
+    scores = ints(2**61, 2**61 - 1, -(2**61))
+    rungs = ExactDraws(SeededBits(3)).rounded_down(scores, Normal(1e-3), Ladder(1), unit=1.0)
+    assert all(abs(rung - score) <= 1 for rung, score in zip(rungs, scores, strict=True))
+
+
+def test_the_enumerator_knows_the_chance_of_each_rung():
+    scores, ladder, sd = ints(0, ONE // 2), Ladder(ONE, -1, 2), 1.3
+    found = law(lambda draws: tuple(draws.rounded_down(scores, Normal(sd), ladder).tolist()))
+    ends = np.array([-np.inf, -1, 0, 1, 2, np.inf])
+    for rungs in itertools.product(range(-2, 3), repeat=2):
+        chances = [
+            np.diff(ndtr((ends - score / ONE) / sd))[rung + 2]
+            for score, rung in zip(scores, rungs, strict=True)
+        ]
+        assert found[rungs] == pytest.approx(np.prod(chances), rel=1e-9)
+    assert len(found) == 25
+
+
+def test_samples_are_drawn_together_as_alone():
+    scores, ladder = ints(0, ONE), Ladder(ONE, -1, 1)
+    expected = law(lambda draws: tuple(draws.rounded_down(scores, Normal(0.8), ladder).tolist()))
+    drawn = sample(
+        lambda draws: [tuple(draws.rounded_down(scores, Normal(0.8), ladder).tolist())],
+        20_000,
+        SeededBits(4),
+    )
+    for rungs, p in expected.items():
+        band = 5 * np.sqrt(20_000 * p * (1 - p)) + 1
+        assert abs(drawn[rungs] - 20_000 * p) < band
+
+
+@pytest.mark.parametrize(
+    ("noise", "ladder"), [(Laplace(1.0), Ladder(ONE, -1, 1)), (Normal(1.0), Ladder(1))]
+)
+def test_the_enumerator_says_what_it_cannot(noise, ladder):
+    with pytest.raises(Unknown):
+        law(lambda draws: draws.rounded_down(ints(0), noise, ladder)[0])
