@@ -1,0 +1,109 @@
+"""Counts of items that everybody may know, of which each user's part is clipped.
+
+A user who holds d of the items adds min(1, sqrt(bound / d)) to each: ℓ2 norm at most sqrt(bound),
+whatever the user holds beside. Proof note: `docs/proofs/adaptive-top-k.md`, part E.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shortlist import kernels
+from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.draws.noise import Normal
+from shortlist.draws.reals import ExponentialWeights
+from shortlist.evidence.contributions import Contributions
+
+__all__ = ["ClippedCounts", "clipped_weight"]
+
+_BITS = 20
+_ONE = 1 << _BITS  # a user's whole part, in the unit of weights
+_UNIT = 2.0**-_BITS
+_FINE = 10  # binary places of a rung, of the noise's standard deviation
+_NOISE = 5.0  # the noise's standard deviation over what is left out of a count in the mean
+
+
+@dataclass(frozen=True)
+class ClippedCounts:
+    """Users' sets among items that were released, or are public.
+
+    Attributes:
+        held: Each user's items: whole sets, of nothing but these items.
+    """
+
+    held: Contributions
+
+    def noisy(self, bound: int, sd: float, draws: Draws) -> Floats:
+        """The counts clipped to a bound in normal noise, rounded down to a public grid.
+
+        Args:
+            bound: Of the squared norm of one user's part, at least 1.
+            sd: Of the noise.
+            draws: The exact draws.
+        """
+        ladder = Ladder(2 ** max(math.frexp(sd)[1] - 1 - _FINE + _BITS, 0))
+        rungs = draws.rounded_down(self.clipped(bound), Normal(sd), ladder, unit=_UNIT)
+        return np.multiply(rungs, ladder.step * _UNIT, dtype=np.float64)
+
+    def clipped(self, bound: int) -> Ints:
+        """The counts clipped to a bound, in multiples of 2^-20: private."""
+        return self.held.added_up(kernels.weigh, self._weights(bound))
+
+    def pick(
+        self, bounds: Sequence[int], sds: Sequence[float], epsilon: float, draws: Draws
+    ) -> int:
+        """The bound that is likely to leave the least error: its place.
+
+        Clipping to a bound leaves out part of the counts of users who hold more items, and the
+        noise grows with the bound. What is left out, over the number of items, grows by a number
+        from 0 to 1 with each user: an exponential mechanism of range epsilon.
+
+        Args:
+            bounds: To pick from.
+            sds: The standard deviation of the noise at each.
+            epsilon: The range.
+            draws: The exact draws.
+        """
+        lost = np.array([self._lost(bound) for bound in bounds], np.int64)
+        order = np.argsort(lost, kind="stable")
+        noise = np.array(sds)[order] - min(sds)
+        odds = ExponentialWeights(
+            -lost[order],
+            np.exp(-epsilon * _NOISE * noise),  # public: rounded in any way
+            epsilon * _UNIT,  # exact
+            at_most=math.inf,
+        )
+        return int(order[odds.pick(draws)])
+
+    def _lost(self, bound: int) -> int:
+        """What clipping leaves out of all counts, over the number of items: 0 to _ONE of a user.
+
+        Of a user who holds d of n items it is d (1 - w) / n in units, rounded down.
+        """
+        sizes = np.arange(self.held.largest + 1)
+        lost = sizes * (_ONE - self._weights(bound)) // max(self.held.n_items, 1)
+        return int(self._users_of_size @ lost)
+
+    @cached_property
+    def _users_of_size(self) -> Ints:
+        """How many users hold so many of the items."""
+        return np.bincount(self.held.sizes, minlength=1).astype(np.int64)
+
+    def _weights(self, bound: int) -> Ints:
+        """What a user adds to each item, by the number of items held."""
+        sizes = range(1, self.held.largest + 1)
+        return np.array([_ONE, *(clipped_weight(bound, size) for size in sizes)], np.int64)
+
+
+def clipped_weight(bound: int, size: int) -> int:
+    """The largest w up to 1 with size · w² <= bound, in multiples of 2^-20.
+
+    >>> [clipped_weight(4, size) / 2**20 for size in (1, 4, 16, 100)]
+    [1.0, 1.0, 0.5, 0.19999980926513672]
+    """
+    return min(_ONE, math.isqrt(bound * _ONE * _ONE // size))
