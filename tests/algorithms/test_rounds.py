@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import kernels
-from shortlist.algorithms.rounds import Rounds, few_rungs, fine
+from shortlist.algorithms.rounds import Rounds
+from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
@@ -24,7 +25,9 @@ def rounds_of(**given):
     mechanism = AdaptiveGaussian(
         **{"epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 100, "rounds": 4} | given
     )
-    return Rounds(mechanism._plan, mechanism.sigma, mechanism._limits, fine(mechanism.sigma), 1.5)
+    return Rounds(
+        mechanism._plan, mechanism.sigma, mechanism._limits, fine_rungs(mechanism.sigma), 1.5
+    )
 
 
 def held_by(*users, n_items):

@@ -7,13 +7,14 @@ whatever the user holds beside. Proof note: `docs/proofs/adaptive-top-k.md`, par
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from shortlist import kernels
+from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS, fine_rungs
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights
@@ -21,10 +22,7 @@ from shortlist.evidence.contributions import Contributions
 
 __all__ = ["ClippedCounts", "clipped_weight"]
 
-_BITS = 20
-_ONE = 1 << _BITS  # a user's whole part, in the unit of weights
-_UNIT = 2.0**-_BITS
-_FINE = 10  # binary places of a rung, of the noise's standard deviation
+_ONE = 1 << BITS_OF_WEIGHTS  # a user's whole part, in the unit of weights
 _NOISE = 5.0  # the noise's standard deviation over what is left out of a count in the mean
 
 
@@ -34,9 +32,11 @@ class ClippedCounts:
 
     Attributes:
         held: Each user's items: whole sets, of nothing but these items.
+        ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
     """
 
     held: Contributions
+    ladder: Callable[[float], Ladder] = fine_rungs
 
     def noisy(self, bound: int, sd: float, draws: Draws) -> Floats:
         """The counts clipped to a bound in normal noise, rounded down to a public grid.
@@ -46,9 +46,9 @@ class ClippedCounts:
             sd: Of the noise.
             draws: The exact draws.
         """
-        ladder = Ladder(2 ** max(math.frexp(sd)[1] - 1 - _FINE + _BITS, 0))
-        rungs = draws.rounded_down(self.clipped(bound), Normal(sd), ladder, unit=_UNIT)
-        return np.multiply(rungs, ladder.step * _UNIT, dtype=np.float64)
+        ladder = self.ladder(sd)
+        rungs = draws.rounded_down(self.clipped(bound), Normal(sd), ladder, unit=UNIT_OF_WEIGHTS)
+        return np.multiply(rungs, ladder.step * UNIT_OF_WEIGHTS, dtype=np.float64)
 
     def clipped(self, bound: int) -> Ints:
         """The counts clipped to a bound, in multiples of 2^-20: private."""
@@ -75,7 +75,7 @@ class ClippedCounts:
         odds = ExponentialWeights(
             -lost[order],
             np.exp(-epsilon * _NOISE * noise),  # public: rounded in any way
-            epsilon * _UNIT,  # exact
+            epsilon * UNIT_OF_WEIGHTS,  # exact
             at_most=math.inf,
         )
         return int(order[odds.pick(draws)])

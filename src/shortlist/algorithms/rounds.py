@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import kernels
+from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, FARTHEST, UNIT_OF_WEIGHTS
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
@@ -23,15 +25,56 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant.rounds import Limits, Plan, sd_of_round
 
-__all__ = ["Found", "Rounds", "few_rungs", "fine"]
+__all__ = ["BOOSTS", "Aim", "Found", "Heard", "Progress", "Rounds"]
 
-_BITS = 20  # weights are multiples of 2^-_BITS
-_UNIT = 2.0**-_BITS
-_DEAD = 2**54  # so far below 0, in units, that no sums of weights reach a threshold again
-_FINE = 10  # binary places of a rung, of the noise's standard deviation
-_BOOSTS = 2**11  # a boost is a multiple of one in so many
+BOOSTS = 2**11  # a boost is a multiple of one in so many
 _CELLS = 2**14  # of a table of boosts, at most
 _FAR = 4.1  # standard deviations from where on every boost is rounded to 0: e^(-_FAR²/2) < 2^-12
+
+
+class Aim(Enum):
+    """Which test users move their weight for."""
+
+    LAST = "last"
+    """That of the last round: to name as many items as possible."""
+
+    NEXT = "next"
+    """That of the next round: to name items early."""
+
+
+@dataclass
+class Progress:
+    """What the rounds so far have heard: private, but for what is found.
+
+    Attributes:
+        held: Users' bounded sets.
+        items: Positions of the items that anybody holds, shape (n,).
+        sums: What users add in the round to come, of every item there could be.
+        boosts: How much weight each of the items was worth in it, shape (n,).
+        so_far: The noisy sums of all rounds, part by part, in steps, shape (n,).
+        found: Whether each was found, shape (n,).
+        rounds: How many rounds were heard.
+    """
+
+    held: Contributions
+    items: Ints
+    sums: Ints
+    boosts: NDArray[np.int16]
+    so_far: Ints
+    found: NDArray[np.bool_]
+    rounds: int = 0
+
+
+class Heard(NamedTuple):
+    """What one round told.
+
+    Attributes:
+        left: The places in `Progress.items` of those that were not found before, shape (m,).
+        rungs: The noisy sum of each, in steps, shape (m,).
+    """
+
+    left: Ints
+    rungs: Ints
 
 
 class Found(NamedTuple):
@@ -56,6 +99,7 @@ class Rounds:
         limits: The thresholds, and the largest weights.
         ladder: What noisy sums are rounded down to, in multiples of the unit of weights.
         boldness: How much an item is expected to gain by what users move, as a factor.
+        aim: Which test users move their weight for.
     """
 
     plan: Plan
@@ -63,55 +107,80 @@ class Rounds:
     limits: Limits
     ladder: Ladder
     boldness: float
+    aim: Aim = Aim.LAST
+
+    @property
+    def step(self) -> float:
+        """Between two noisy sums."""
+        return self.ladder.step * UNIT_OF_WEIGHTS
 
     def found(self, held: Contributions, draws: Draws) -> Found:
-        """The items found, of users' bounded sets.
+        """The items that all rounds find, of users' bounded sets.
 
-        The noise of every round is remembered. In the last one nothing is asked but whether an item
-        is found, so that it is a coin.
+        In the last round nothing is asked but whether an item is found, so that it is a coin.
         """
+        progress = self.begin(held)
+        first = self.hear(progress, draws).rungs
+        for _ in range(len(self.plan.parts) - 2):
+            self.steer(progress)
+            self.hear(progress, draws)
+        self.steer(progress)
+        self._toss(progress, draws)
+        weights = first[progress.found].astype(np.float64) * self.step
+        return Found(progress.items[progress.found], weights)
+
+    def begin(self, held: Contributions) -> Progress:
+        """Each user spreads weight evenly."""
         sums = held.added_up(kernels.weigh, self._even_weights(held.largest))
         items = np.flatnonzero(sums)  # nobody else has any
-        so_far, first = np.zeros(len(items), np.int64), np.zeros(len(items), np.int64)
-        found = np.zeros(len(items), np.bool_)
-        floors, caps = self._floors(held.largest), self._caps(held.largest)
-        for r, part in enumerate(self.plan.parts[:-1]):
-            left = np.flatnonzero(~found)
-            rungs = self._noisy(sums[items[left]], r, draws)
-            if r == 0:
-                first[:] = rungs
-            so_far[left] += part * rungs
-            found[left] = so_far[left] >= self._bar(r)
-            boosts = np.full(held.n_items, -1, np.int16)
-            left = left[~found[left]]
-            boosts[items[left]] = self._boosts(r, so_far[left])
-            sums = held.added_up(kernels.steer, boosts, floors, caps)
-        left = np.flatnonzero(~found)
-        found[left] = draws.coin(self._last(so_far[left], sums[items[left]]))
-        weights = first[found].astype(np.float64) * (self.ladder.step * _UNIT)
-        return Found(items[found], weights)
+        boosts, so_far = np.full(len(items), BOOSTS, np.int16), np.zeros(len(items), np.int64)
+        return Progress(held, items, sums, boosts, so_far, np.zeros(len(items), np.bool_))
+
+    def hear(self, progress: Progress, draws: Draws) -> Heard:
+        """Add noise to what users add; find what reaches the bar by all that was heard."""
+        r, left = progress.rounds, np.flatnonzero(~progress.found)
+        rungs = self._noisy(progress.sums[progress.items[left]], r, draws)
+        progress.so_far[left] += self.plan.parts[r] * rungs
+        progress.found[left] = progress.so_far[left] >= self._bar(r)
+        progress.rounds += 1
+        return Heard(left, rungs)
+
+    def steer(self, progress: Progress) -> None:
+        """Let users weight the items anew, by what was heard of each."""
+        held, left = progress.held, np.flatnonzero(~progress.found)
+        progress.boosts[left] = self._boosts(progress.rounds - 1, progress.so_far[left])
+        boosts = np.full(held.n_items, -1, np.int16)
+        boosts[progress.items[left]] = progress.boosts[left]
+        tables = self._floors(held.largest), self._caps(held.largest)
+        progress.sums = held.added_up(kernels.steer, boosts, *tables)
+
+    def _toss(self, progress: Progress, draws: Draws) -> None:
+        """Find what the last round would find, without its noise."""
+        left = np.flatnonzero(~progress.found)
+        sums = progress.sums[progress.items[left]]
+        progress.found[left] = draws.coin(self._last(progress.so_far[left], sums))
 
     def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
         """The sums of round r in noise, as rungs; what is below the ladder is out for good."""
         noise = Normal(sd_of_round(self.plan, self.sigma, r))
-        rungs = draws.rounded_down(sums, noise, self.ladder, unit=_UNIT)
-        return np.where(rungs < self.ladder.lowest, -_DEAD // self.ladder.step, rungs)
+        rungs = draws.rounded_down(sums, noise, self.ladder, unit=UNIT_OF_WEIGHTS)
+        return np.where(rungs < self.ladder.lowest, -FARTHEST // self.ladder.step, rungs)
 
     def _last(self, so_far: Ints, sums: Ints) -> NormalCDF:
         """The chance that an item is found by the last round, which adds these sums in noise."""
         part = self.plan.parts[-1]
         sd = round_up(part * Fraction(sd_of_round(self.plan, self.sigma, -1)))
         bar = self._bar(len(self.plan.parts) - 1, 1)
-        return NormalCDF(so_far * self.ladder.step + part * sums - bar, sd, _UNIT)
+        return NormalCDF(so_far * self.ladder.step + part * sums - bar, sd, UNIT_OF_WEIGHTS)
 
     def _bar(self, r: int, step: int | None = None) -> int:
         """What the noisy sums must add up to, part by part, to be found in round r: rounded up."""
         mean = Fraction(self.limits.thresholds[r])
-        size = (step or self.ladder.step) * Fraction(_UNIT)
+        size = (step or self.ladder.step) * Fraction(UNIT_OF_WEIGHTS)
         return math.ceil(sum(self.plan.parts[: r + 1]) * mean / size)
 
     def _boosts(self, r: int, so_far: Ints) -> NDArray[np.int16]:
-        """How much weight an item is worth after round r, from 0 to `_BOOSTS`.
+        """How much weight an item is worth after round r, from 0 to `BOOSTS`.
 
         A table over cells of the noisy sums so far says it, so that it depends on nothing else.
         """
@@ -122,22 +191,22 @@ class Rounds:
 
     def _table(self, r: int) -> tuple[NDArray[np.int16], int, int]:
         """Boosts by cells of 2^shift rungs, from cell `base` on; 0 in the first and the last."""
-        size = self.ladder.step * _UNIT / self.plan.whole
+        size = self.ladder.step * UNIT_OF_WEIGHTS / self.plan.whole
         least = self._least_hopeful(r)
-        top = self.limits.thresholds[-1]
+        top = self._ahead(r).bar
         shift = max(math.ceil(math.log2((top - least) / size / _CELLS)), 0) if top > least else 0
         base = math.floor(least / size / 2**shift) - 1
         n = max(math.ceil((top - least) / size / 2**shift), 0) + 3
         means = (base + np.arange(n)) * (2.0**shift * size)
-        boosts = np.rint(_BOOSTS * self._worth(r, means)).astype(np.int16)
+        boosts = np.rint(BOOSTS * self._worth(r, means)).astype(np.int16)
         boosts[0] = boosts[-1] = 0
         return boosts, base, shift
 
     def _least_hopeful(self, r: int) -> float:
         """The noisy sum so far, in parts of the whole, below which boosts are rounded to 0."""
-        done, rest, spread = self._ahead(r)
-        level = self.limits.thresholds[-1] / rest - _FAR * spread
-        return level / (1 / rest + self.boldness / done)
+        ahead = self._ahead(r)
+        level = ahead.bar / ahead.rest - _FAR * ahead.spread
+        return level / (1 / ahead.rest + self.boldness / ahead.done)
 
     def _worth(self, r: int, sums: Floats) -> Floats:
         """Of an item with these noisy sums so far, in parts of the whole: near 1 if it just lacks.
@@ -145,28 +214,35 @@ class Rounds:
         The mean so far is likely to go on, times the boldness. The more weight it takes beyond that
         to be found, the less likely it is; and the less is lacking, the less weight is needed.
         """
-        done, rest, spread = self._ahead(r)
-        needed = np.maximum(0.0, (self.limits.thresholds[-1] - sums) / rest)
-        mean = sums / done
-        excess = np.maximum(0.0, (needed - self.boldness * mean) / spread)
+        ahead = self._ahead(r)
+        needed = np.maximum(0.0, (ahead.bar - sums) / ahead.rest)
+        mean = sums / ahead.done
+        excess = np.maximum(0.0, (needed - self.boldness * mean) / ahead.spread)
         lacking = needed / np.maximum(np.maximum(mean, needed), np.finfo(float).tiny)
         worth: Floats = lacking * np.exp(-(excess**2) / 2)
         return worth
 
-    def _ahead(self, r: int) -> tuple[float, float, float]:
-        """The precision of the rounds up to r, of those to come; and how far guesses are off."""
-        done = sum(self.plan.parts[: r + 1]) / self.plan.whole
-        rest = 1 - done
-        return done, rest, self.sigma * math.sqrt(self.boldness**2 / done + 1 / rest)
+    def _ahead(self, r: int) -> _Ahead:
+        """The test that users move their weight for after round r."""
+        last = len(self.plan.parts) - 1
+        test = last if self.aim is Aim.LAST else min(r + 1, last)
+        done, after = self._share(r), self._share(test)
+        rest = after - done
+        spread = self.sigma * math.sqrt(self.boldness**2 / done + 1 / rest)
+        return _Ahead(done, rest, after * self.limits.thresholds[test], spread)
+
+    def _share(self, r: int) -> float:
+        """The precision of all rounds up to r, of the whole."""
+        return sum(self.plan.parts[: r + 1]) / self.plan.whole
 
     def _even_weights(self, largest: int) -> Ints:
         """The weight of each item of a user in the first round, by the user's number of items."""
-        squares = 2 ** (2 * _BITS) // np.maximum(np.arange(largest + 1), 1)
+        squares = 2 ** (2 * BITS_OF_WEIGHTS) // np.maximum(np.arange(largest + 1), 1)
         return np.array([math.isqrt(square) for square in squares.tolist()], np.int64)
 
     def _floors(self, largest: int) -> Ints:
-        """The least square of a weight, in multiples of 2^(-2 _BITS), rounded up."""
-        numerator = self.plan.floor.numerator * 2 ** (2 * _BITS)
+        """The least square of a weight, in multiples of 2^(-2 BITS_OF_WEIGHTS), rounded up."""
+        numerator = self.plan.floor.numerator * 2 ** (2 * BITS_OF_WEIGHTS)
         sizes = np.maximum(np.arange(largest + 1), 1) * self.plan.floor.denominator
         floors: Ints = -(-numerator // sizes)
         return floors
@@ -174,18 +250,24 @@ class Rounds:
     def _caps(self, largest: int) -> Ints:
         """The largest square of a weight, rounded down."""
         block = np.searchsorted(self.limits.first, np.arange(largest + 1), side="right") - 1
-        caps = np.floor(self.limits.caps[np.maximum(block, 0)] * 2.0**_BITS).astype(np.int64)
+        caps = np.floor(self.limits.caps[np.maximum(block, 0)] * 2.0**BITS_OF_WEIGHTS).astype(
+            np.int64
+        )
         squares: Ints = caps**2
         return squares
 
 
-def fine(sigma: float) -> Ladder:
-    """Rungs so close together that rounding down costs nothing worth a word."""
-    step = 2 ** max(math.frexp(sigma)[1] - 1 - _FINE + _BITS, 0)
-    return Ladder(step, -_DEAD // step, _DEAD // step)
+class _Ahead(NamedTuple):
+    """A test to come.
 
+    Attributes:
+        done: The precision of the rounds heard, of the whole.
+        rest: That of the rounds up to the test.
+        bar: The least noisy sum to pass it, in parts of the whole.
+        spread: The standard deviation of what a guess at the rest is off by.
+    """
 
-def few_rungs(reached: float) -> Ladder:
-    """So few rungs that all that comes of them can be enumerated, up to a weight to be reached."""
-    step = 2 ** max(math.frexp(reached / 2)[1] + _BITS, 0)
-    return Ladder(step, 0, max(math.ceil(reached / (step * _UNIT)), 1) + 1)
+    done: float
+    rest: float
+    bar: float
+    spread: float

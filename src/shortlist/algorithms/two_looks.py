@@ -7,6 +7,7 @@ All that is decided here follows from noisy counts that were released. Proof not
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.algorithms._clipped_counts import ClippedCounts
-from shortlist.draws import Draws, Floats, Ints
+from shortlist.algorithms.rungs import fine_rungs
+from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.evidence.contributions import Contributions
 
 __all__ = ["Ranked", "TwoLooks", "best_first"]
@@ -54,11 +56,13 @@ class TwoLooks:
         bounds: The squared norms of one user's part to choose from.
         sds: The standard deviation of a look's noise for each of these.
         epsilon: The range of the choice, of which there is one for each look.
+        ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
     """
 
     bounds: tuple[int, ...]
     sds: tuple[float, ...]
     epsilon: float
+    ladder: Callable[[float], Ladder] = fine_rungs
 
     def best(self, held: Contributions, k: int, draws: Draws) -> Ranked:
         """The k items of the largest counts (all, if there are fewer).
@@ -83,7 +87,7 @@ class TwoLooks:
 
     def _look(self, held: Contributions, share: float, draws: Draws) -> _Look:
         """Noisy counts at a bound that suits a share of their noise: what is left after all."""
-        clipped = ClippedCounts(held)
+        clipped = ClippedCounts(held, self.ladder)
         sds = [share * sd for sd in self.sds]
         chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
         sd = self.sds[chosen]

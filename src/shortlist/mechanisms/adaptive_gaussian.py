@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.rounds import Rounds, few_rungs, fine
+from shortlist.algorithms.rounds import Rounds
+from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence.contributions import Contributions
@@ -135,7 +136,7 @@ class AdaptiveGaussian(Mechanism):
     @property
     def _ladder(self) -> Ladder:
         """What noisy weights are rounded down to: any is private."""
-        return fine(self.sigma) if self._is_fine else few_rungs(max(self.thresholds))
+        return fine_rungs(self.sigma) if self._is_fine else few_rungs(max(self.thresholds))
 
     @property
     def sigma(self) -> float:
