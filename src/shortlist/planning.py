@@ -30,7 +30,7 @@ from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 __all__ = ["answering_mechanisms", "default_mechanism", "mechanism_for"]
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
-    (TopK, WeightedHistogram): mechanisms.DiscoverThenRank,
+    (TopK, WeightedHistogram): mechanisms.AdaptiveTopK,
     (TopK, PrivateCounts): mechanisms.LimitedDomain,
     (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,

@@ -2,6 +2,7 @@
 
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
+from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
@@ -25,6 +26,7 @@ from shortlist.mechanisms.win_count import WinCount
 __all__ = [
     "Accounting",
     "AdaptiveGaussian",
+    "AdaptiveTopK",
     "AddedNoise",
     "Adjacency",
     "AuditHints",

@@ -6,17 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import takewhile
 from typing import ClassVar
 
-import numpy as np
-
-from shortlist.algorithms.grouping import Groups
-from shortlist.draws import Draws, Floats, Ints
-from shortlist.draws.reals import ExponentialWeights
+from shortlist.draws import Draws
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
-from shortlist.limits import MOST
+from shortlist.mechanisms._limited_picks import LimitedPicks
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     AuditHints,
@@ -26,7 +21,7 @@ from shortlist.mechanisms.base import (
     picked_in_turn,
     require_bounded,
 )
-from shortlist.mechanisms.peeling import first, odds, picks
+from shortlist.mechanisms.peeling import odds
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
@@ -210,31 +205,5 @@ class LimitedDomain(Mechanism):
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
         require_bounded(evidence, self.max_items_per_user)
-        groups = Groups.of(evidence.counts)
-        values, sizes, bar = self._limited(groups)
-        nobody = int(np.searchsorted(-values, -bar, side="right"))
-        values = np.insert(values, nobody, bar)
-        sizes = np.insert(sizes.astype(np.float64), nobody, self._nobody)
-        picked = picks(values, sizes, self._pick, draws)
-        found = first(self.k, takewhile(lambda group: group != nobody, picked))
-        return Selection(groups.draw_members(found - (found > nobody), draws))
-
-    def _pick(self, values: Ints, left: Floats, draws: Draws) -> int:
-        at_most = float(MOST) + self._nobody
-        return ExponentialWeights(values, left, self.local_epsilon, at_most).pick(draws)
-
-    def _limited(self, groups: Groups) -> tuple[Ints, Ints, int]:
-        """The groups looked at, with as many items of each as take part, and the bar's count.
-
-        Of a group that takes part in part, each item is as likely to be one of these: the odds are
-        those of the part, and a pick is drawn from the whole group.
-        """
-        held = int(np.searchsorted(-groups.values, 0))  # without the items that nobody holds
-        values, sizes, ends = groups.values[:held], groups.sizes[:held], groups.ends[:held]
-        if self.looked_at is None or not held or ends[-1] <= self.looked_at:
-            return values, sizes, 1
-        last = int(np.searchsorted(ends, self.looked_at))
-        bar = values[last] if ends[last] > self.looked_at else values[last + 1]
-        taking_part = sizes[: last + 1].copy()
-        taking_part[last] -= ends[last] - min(ends[last], self.looked_at)
-        return values[: last + 1], taking_part, int(bar) + 1
+        picks = LimitedPicks(self.k, self.looked_at, self._nobody, self.local_epsilon)
+        return Selection(picks.select(evidence.counts, draws))

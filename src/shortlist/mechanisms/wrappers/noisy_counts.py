@@ -13,6 +13,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
@@ -114,8 +115,13 @@ class NoisyCounts(Mechanism):
 
     @property
     def wants(self) -> Wants:
-        """As the selection's, of which one user is in at most `max_items_per_user`."""
+        """As the selection's, of which one user is in at most `max_items_per_user`.
+
+        Users' sets are whole: the selection bounds them where it needs that.
+        """
         wants = self.selection.wants
+        if wants.kind is Contributions:
+            return wants
         bounds = [b for b in (wants.bound, self.max_items_per_user) if b is not None]
         return Wants(wants.kind, min(bounds, default=None))
 
@@ -126,8 +132,12 @@ class NoisyCounts(Mechanism):
 
     @property
     def _changed(self) -> int:
-        """How many of the selected counts one user can change: those beside weights are of all."""
-        bounded = self.adjacency == ADD_OR_REMOVE and self.evidence is not WeightedHistogram
+        """How many of the selected counts one user can change.
+
+        Those beside weights and users' sets are of all that a user holds.
+        """
+        whole = self.evidence in (WeightedHistogram, Contributions)
+        bounded = self.adjacency == ADD_OR_REMOVE and not whole
         bound = self.max_items_per_user if bounded else None
         return self.k if bound is None else min(self.k, bound)
 
@@ -280,7 +290,8 @@ class NoisyCounts(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        require_bounded(evidence, self.max_items_per_user)
+        if self.evidence is not Contributions:
+            require_bounded(evidence, self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
         scores = self._noisy(evidence.counts[selection.positions], draws)
         shared_sd = self.count_shared_sd

@@ -1,0 +1,314 @@
+"""Adaptive top-k: the better of two ways, chosen privately; rounds that name, counts that rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist import privacy
+from shortlist.algorithms.rounds import Aim, Rounds
+from shortlist.algorithms.rungs import few_rungs, fine_rungs
+from shortlist.algorithms.stopping import Stopped, StoppingRounds
+from shortlist.algorithms.two_looks import TwoLooks, best_first
+from shortlist.draws import Draws, Ints, Ladder
+from shortlist.draws.reals import ExponentialWeights
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms._limited_picks import LimitedPicks
+from shortlist.mechanisms.accounting import Accounting, alone
+from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.peeling import odds
+from shortlist.mechanisms.weighted_gaussian import people_needed
+from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.privacy import ZCDP, Cost, Pure, round_down, round_up
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    Lost,
+    Stage,
+)
+from shortlist.privacy.accountant.fitting import largest_within, normal_noise
+from shortlist.privacy.accountant.rounds import Limits, Plan, RoundsRelease, limits_of
+from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
+
+__all__ = ["AdaptiveTopK"]
+
+_ROUTE = 0.025  # of the zCDP, for the choice between the two ways
+_CHOICE = 0.02  # of the zCDP of the rounds, for each of the two choices of a clipping bound
+_CHOICES = 2
+_LOOKED_AT = 20, 10_000  # of the largest counts: times k, or in all
+_SLACK = 6.0  # by how many local epsilons a lead has to be larger than what "nobody" has
+_PLAN = Plan(
+    parts=(3, 4, 5, 6),
+    floor=Fraction(0),
+    losses=(0.07, 0.1, 0.13, 0.7),
+    reach=4.0,
+)
+_BOLDNESS = 3.0  # an item is expected to gain by what users move, as a factor
+_MARGINS = 1.5, 1.0, 0.5  # standard deviations, above which the k-th best is safe
+_BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in a count
+_RANKED = 2  # times k: of what was found, no more are looked at again
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveTopK(Mechanism):
+    """Top-k of private items: by their counts where the best are far ahead, else in rounds.
+
+    A private choice looks at how far the k-th count is above a count far down. Where the lead is
+    large, items are picked by their counts as by `LimitedDomain`. Else items are found in rounds,
+    as by `AdaptiveGaussian`, until the k best of them are safe. What is left of the budget then
+    counts these again: each user's part is clipped at a bound that is chosen privately, and the
+    counts get normal noise, twice, the second time only those that the first left open. If the
+    rounds end before k items are safe, the best are named by what the rounds released.
+
+    The noisy counts, where there are some, are released with the items.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of all
+    stages together, whichever way was taken. threshold_share of delta bounds the probability of
+    naming an item that one user alone holds.
+
+    Source: of this project; picks are those of Durfee & Rogers (2019), Algorithm 1. Proof notes:
+    `docs/proofs/adaptive-top-k.md`, `docs/proofs/accountant.md`.
+
+    Args:
+        k: How many items, at least 1; fewer come out where fewer are found.
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count in the rounds.
+        threshold_share: The share of delta that pays for the thresholds.
+        accounting: By the worst case of all stages, or in zCDP, for one release of many.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> mechanism = AdaptiveTopK(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> mechanism.cost.epsilon(1e-6) <= 1.0
+    True
+    """
+
+    k: Whole
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
+    threshold_share: Share = 0.25
+    accounting: Accounting = Accounting.EXACT
+
+    evidence: ClassVar[type] = Contributions
+    discovers: ClassVar[bool | None] = True
+    derived: ClassVar[tuple[str, ...]] = (
+        "rho",
+        "route_epsilon",
+        "local_epsilon",
+        "sigma",
+        "threshold",
+    )
+    score_unit: ClassVar[str | None] = "noisy clipped count"
+    _plan: ClassVar[Plan] = _PLAN
+    _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
+    _is_fine: ClassVar[bool] = True
+
+    # --- what is spent
+
+    @property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        return self.delta * self.threshold_share
+
+    @cached_property
+    def _by_rho(self) -> float:
+        """The zCDP that is known to be allowed, beside what is lost."""
+        return zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=self.threshold_delta)
+
+    @cached_property
+    def route_epsilon(self) -> float:
+        """The range of the choice between the two ways."""
+        return bounded_range_epsilon(1, self._by_rho * _ROUTE)
+
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP of each way, beside the choice."""
+        by_rho = self._by_rho * (1 - _ROUTE) * (1 - 2.0**-50)
+        if self.accounting is Accounting.ZCDP:
+            return by_rho
+        return largest_within(
+            self._stages,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            by_rho=by_rho,
+            unnamed=Lost(self.threshold_delta),
+        )
+
+    def _stages(self, rho: float) -> tuple[Stage, ...]:
+        """The choice, and the larger of both ways, where these cost so much zCDP."""
+        picks = BoundedRange(bounded_range_epsilon(self.k, rho), self.k)
+        choice = BoundedRange(bounded_range_epsilon(1, rho * _CHOICE), _CHOICES)
+        gaussians = normal_noise(_in_gaussians(rho))
+        return BoundedRange(self.route_epsilon), EitherStage((picks,), (gaussians, choice))
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The choice, and the larger of both ways."""
+        picks = Pure.bounded_range(self.local_epsilon) * self.k
+        choice = Pure.bounded_range(self._choice_epsilon) * _CHOICES
+        ways = privacy.max(picks, ZCDP(self._in_gaussians) + choice)
+        by_rho = Pure.bounded_range(self.route_epsilon) + ways + ZCDP(0.0, self.threshold_delta)
+        composition = Composition(self._stages(self.rho), Lost(self.threshold_delta))
+        return alone(self.accounting, composition, by_rho, self.epsilon)
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick, where items are picked by their counts."""
+        return bounded_range_epsilon(self.k, self.rho)
+
+    @cached_property
+    def _choice_epsilon(self) -> float:
+        """The range of each choice of a clipping bound."""
+        return bounded_range_epsilon(1, self.rho * _CHOICE)
+
+    @property
+    def _in_gaussians(self) -> float:
+        """The zCDP of the rounds and the noisy counts."""
+        return _in_gaussians(self.rho)
+
+    # --- what is told of it
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the mean of all rounds' noise."""
+        return self._release.sigma
+
+    @property
+    def threshold(self) -> float:
+        """The least mean noisy weight to be found in the last round."""
+        return self._limits.thresholds[-1]
+
+    @cached_property
+    def _release(self) -> RoundsRelease:
+        return RoundsRelease(gaussian_sigma(self._in_gaussians), self.threshold_delta)
+
+    @cached_property
+    def _limits(self) -> Limits:
+        return limits_of(self._plan, self._release, self.max_items_per_user)
+
+    def audit_hints(self) -> AuditHints:
+        """The thresholds; and the same code with few rungs and bounds."""
+        plan = replace(self._plan, parts=(3, 4), losses=(0.3, 0.7))
+        return replace(
+            super().audit_hints(),
+            thresholds=self._limits.thresholds[::-1],
+            coarse=coarser(self, _is_fine=False, _plan=plan, _bounds=(1, 4)),
+        )
+
+    def explain(self) -> list[str]:
+        """Both ways in plain words."""
+        levels = [f"{level:.4g}" for level in self._limits.thresholds]
+        reached = f"{', '.join(levels[:-1])} and {levels[-1]} after each"
+        far = " or ".join(f"{number:,}" for number in self._looked_at)
+        lead = (
+            f"A private choice asks how far count number {self.k} is ahead of those beyond {far}."
+        )
+        several = "1 item is" if self.k == 1 else f"up to {self.k} items are"
+        picks = f"If it is far ahead, {several} picked by count: {odds(self.local_epsilon)}"
+        return [
+            lead,
+            picks,
+            f"If not, items are found in rounds, by a mean noisy weight of {reached}.",
+            f"When the best {self.k} are safe, the rest of the budget ranks them by noisy counts.",
+            people_needed(self.threshold),
+        ]
+
+    # --- the selection
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """At most k items, best first; with noisy counts, where the rounds were stopped early."""
+        looked_at = self._route(evidence.counts, draws)
+        if looked_at is not None:
+            nobody = self._nobody(looked_at)
+            picks = LimitedPicks(self.k, looked_at, nobody, self.local_epsilon)
+            return Selection(picks.select(evidence.counts, draws))
+        held = evidence.bounded(self.max_items_per_user, draws)
+        found = StoppingRounds(self._rounds, self.k, _MARGINS).found(held, draws)
+        best = best_first(found.estimates, draws)
+        if found.rounds == len(self._plan.parts):
+            return Selection(found.items[best[: self.k]])
+        return self._ranked(evidence, found, np.sort(best[: _RANKED * self.k]), draws)
+
+    def _route(self, counts: Ints, draws: Draws) -> int | None:
+        """How many of the largest counts to pick from; None for the rounds.
+
+        The odds of a lead are exp(route_epsilon · (the k-th count - the first not looked at - what
+        "nobody" and the slack take)); those of the rounds are 1. Without the k-th count, which all
+        have in common, they are those of the other counts.
+        """
+        ways: list[int | None] = [*self._looked_at, None]
+        needed = [
+            1 + (math.log(self._nobody(n)) + _SLACK) / self.local_epsilon for n in self._looked_at
+        ]
+        largest = np.sort(counts)[::-1]
+        scores = np.array([-_at(largest, n) for n in self._looked_at] + [-_at(largest, self.k - 1)])
+        order = np.argsort(-scores, kind="stable")
+        factors = np.exp(
+            -self.route_epsilon * np.array([*needed, 0.0])
+        )  # public: rounded in any way
+        odds_of_ways = ExponentialWeights(
+            scores[order], factors[order], self.route_epsilon, at_most=math.inf
+        )
+        return ways[int(order[odds_of_ways.pick(draws)])]
+
+    @property
+    def _looked_at(self) -> tuple[int, ...]:
+        """How many of the largest counts may take part."""
+        several, many = _LOOKED_AT
+        return tuple(sorted({several * self.k, max(self.k, many)}))
+
+    def _needed(self, looked_at: int) -> float:
+        """The lead that picks need, not to be ended by "nobody"."""
+        return 1 + (math.log(self._nobody(looked_at)) + _SLACK) / self.local_epsilon
+
+    def _nobody(self, looked_at: int) -> float:
+        """How many items of the bar's count have the odds of "nobody", rounded up."""
+        return round_up(looked_at / Fraction(self.threshold_delta))
+
+    @property
+    def _rounds(self) -> Rounds:
+        ladder = self._ladder(self.threshold)(self.sigma)
+        return Rounds(self._plan, self.sigma, self._limits, ladder, _BOLDNESS, Aim.NEXT)
+
+    def _ladder(self, reached: float) -> Callable[[float], Ladder]:
+        """What is rounded down to, given the standard deviation of the noise: any is private."""
+        return fine_rungs if self._is_fine else lambda _: few_rungs(reached)
+
+    def _ranked(
+        self, evidence: Contributions, found: Stopped, kept: Ints, draws: Draws
+    ) -> Selection:
+        """The best of what was found, by noisy counts for what the rounds left of the budget."""
+        left = Fraction(sum(self._plan.parts[found.rounds :]), self._plan.whole)
+        rho = round_down(left * Fraction(self._in_gaussians))
+        sds = tuple(_sd(bound, rho) for bound in self._bounds)
+        looks = TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder(2.0))
+        items = found.items[kept]
+        ranked = looks.best(evidence.among(items), self.k, draws)
+        sd = float(ranked.sds.max())
+        scores = np.round(ranked.counts, score_digits(sd))
+        return Selection(items[ranked.items], scores, noise_sd=sd)
+
+
+def _in_gaussians(rho: float) -> float:
+    """What two choices of a clipping bound leave, rounded down."""
+    return round_down(Fraction(rho) * (1 - _CHOICES * Fraction(_CHOICE)))
+
+
+def _sd(bound: int, rho: float) -> float:
+    """Of each of two looks, at counts of which one user's part has at most this squared norm."""
+    return round_up(Fraction(math.sqrt(bound / rho)) * (1 + Fraction(1, 2**50)))
+
+
+def _at(largest: Ints, place: int) -> int:
+    """The count at a place, counted from 0; 0 where there are fewer."""
+    return int(largest[place]) if place < len(largest) else 0
