@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
 import pytest
 
 from helpers.hitting import contributions, positions_law
@@ -12,6 +13,11 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import DiscoverThenHit
+from shortlist.privacy.accountant import BoundedRange, EitherStage, SetThreshold, Threshold
+from shortlist.privacy.accountant.as_normal import normal_noise_above
+from shortlist.privacy.accountant.fitting import noise_on_weights, normal_noise
+from shortlist.privacy.accountant.stages import mu_of
+from shortlist.privacy.calibration import bounded_range_epsilon
 
 LARGER = [frozenset(s) for s in ({0, 1}, {0}, {0, 1})]  # than the bound
 ALONE = [frozenset({0})] * 5 + [frozenset({1})] * 4
@@ -81,6 +87,63 @@ def test_the_stages_of_discover_then_hit_fit_into_its_cost(k):
         second = gaussian(mechanism.gaussians_after(named).second_sigma)
         spent = first + second + picks(mechanism.picks_after(named))
         assert whole * Fraction(8, 10) < spent <= whole
+
+
+def way_after(mechanism, named, shared):
+    """The square of the mu of noise and picks together, as noise, for a user who shares so much."""
+    second, _ = mechanism.split(mechanism.rest, named)
+    picks = normal_noise_above(BoundedRange(mechanism.picks_after(named), mechanism.k))
+    return shared * 2 * second + picks**2
+
+
+def declared(mechanism, shared):
+    """That of the way which stands for them in the cost."""
+    _, branch = mechanism.composition.stages
+    return mu_of(branch.second, shared) ** 2
+
+
+class ByFewest(DiscoverThenHit):
+    """The way that stands for all is that after no item, with the least for picks."""
+
+    def stages(self, rho):
+        first, branch = super().stages(rho)
+        second, noise = self.split(self.shares(rho)[1], 0)
+        way = noise_on_weights(second), normal_noise(noise)
+        return first, EitherStage(branch.first, way)
+
+
+class SharpAfter(DiscoverThenHit):
+    """Picks after a second Gaussian by what they cost in zCDP."""
+
+    def picks_after(self, named):
+        return bounded_range_epsilon(self.k, self.split(self.rest, named)[1])
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 30])
+@pytest.mark.parametrize("shared", [0.0, 0.3, 0.99, 1.0])
+def test_each_way_to_go_on_costs_no_more_than_the_one_that_stands_for_all(k, shared):
+    mechanism = DiscoverThenHit(k=k, epsilon=1.0, delta=1e-5, max_items_per_user=20)
+    for named in {0, k // 2, k - 1}:
+        assert way_after(mechanism, named, shared) <= declared(mechanism, shared)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shared"), [(ByFewest, 0.3), (SharpAfter, 0.3), (SharpAfter, 1.0)]
+)
+def test_a_way_that_costs_more_than_what_stands_for_it_is_caught(kind, shared):
+    mechanism = kind(k=7, epsilon=1.0, delta=1e-5, max_items_per_user=20)
+    assert way_after(mechanism, 6, shared) > declared(mechanism, shared) * 1.01
+
+
+def test_a_threshold_for_sets_covers_that_of_each_mean():
+    mechanism = DiscoverThenHit(k=5, epsilon=1.0, delta=1e-5, max_items_per_user=20)
+    weights = 1 / np.sqrt(np.arange(1, 21))
+    for_sets = SetThreshold(mechanism.threshold_delta / 2)
+    for named in range(5):
+        _, mean = mechanism.gaussians_after(named).thresholds
+        assert (mean.chance(weights) <= for_sets.chance(weights) * (1 + 1e-9)).all()
+        sharp = Threshold(mean.sigma, mean.least - 0.3 * mean.sigma)
+        assert (sharp.chance(weights) > for_sets.chance(weights)).any()
 
 
 def test_where_enough_is_discovered_picks_are_by_whom_they_reach():

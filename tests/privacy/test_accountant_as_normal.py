@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist.privacy._curves import gaussian_delta
+from shortlist.privacy._curves import gaussian_delta, zcdp_delta
 from shortlist.privacy.accountant import BoundedRange, Composition
 from shortlist.privacy.accountant import as_normal as module
 from shortlist.privacy.accountant.as_normal import normal_noise_above, picks_below
@@ -52,14 +52,15 @@ def test_where_no_grid_reaches_picks_are_taken_as_pure():
         assert response <= math.erf(share / math.sqrt(8)) <= 1
 
 
-def test_noise_for_what_is_far_in_the_tail_is_by_zcdp(monkeypatch):
+@pytest.mark.parametrize(("times", "local_epsilon"), [(2000, 0.01), (4000, 1e-5), (900, 0.1)])
+def test_noise_for_what_is_far_in_the_tail_is_by_zcdp(monkeypatch, times, local_epsilon):
     """From where values are not compared any more, the conversion of zCDP is below the noise."""
-    picks = BoundedRange(0.01, 2000)
-    least = math.sqrt(2000) * 0.01 / 2
+    picks = BoundedRange(local_epsilon, times)
+    least = math.sqrt(times) * local_epsilon / 2
     far = module._far(picks, least)
-    assert far < max(module._FAR)
-    for z in (far, far + 1, far + 2):
-        noise = gaussian_delta((1.01 * least) ** 2 / 2, least**2 / 2 + z * least)
-        assert 0 < math.exp(-z * z / 2) <= noise
+    rho = least**2 / 2
+    for z in np.linspace(far, 36, 9):
+        noise = gaussian_delta(1.01**2 * rho, rho + z * least)
+        assert 0 < zcdp_delta(rho, rho + z * least) <= noise
     monkeypatch.setattr(module, "_LEAST", 1.0)
-    assert module._far(picks, least) == module._FAR.stop  # as much zCDP never covers it
+    assert module._far(picks, least) == math.inf  # as much zCDP never covers it

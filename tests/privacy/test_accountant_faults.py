@@ -247,8 +247,8 @@ def test_looking_at_the_ends_alone_is_caught(monkeypatch):
     truth = lost + (1 - lost) * float(twins.curve(1.0 - math.log1p(-lost), mu).mid())
     assert whole.delta(1.0) >= truth * (1 - 1e-12)
 
-    def ends(cases, values):
-        return max(values[-1](cases.shared[i], cases.lost[i]) for i in (0, -1))
+    def ends(cases, value_of):
+        return max(value_of(cases.shared[i], cases.lost[i]) for i in (0, -1))
 
     monkeypatch.setattr(composition, "worst", ends)
     forget()

@@ -64,7 +64,7 @@ class LimitedDomain(Mechanism):
 
     >>> mechanism = LimitedDomain(k=10, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.local_epsilon, 4), round(mechanism.lead, 1)
-    (0.149, 129.3)
+    (0.149, 129.2)
     """
 
     k: Whole

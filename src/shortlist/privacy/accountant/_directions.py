@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from shortlist.privacy._blocks import largest_of_blocks
 from shortlist.privacy.accountant.novel import Cases
@@ -31,23 +31,10 @@ def both_directions(value: Reading, lost: float) -> float:
     return max(adding, removing)
 
 
-def worst(cases: Cases, values: Sequence[Callable[[float, float], float]]) -> float:
+def worst(cases: Cases, value_of: Callable[[float, float], float]) -> float:
     """At least the largest value of all cases, and hardly more.
 
     The value grows with the share that is shared and with what is lost.
-
-    Args:
-        cases: They.
-        values: At least the value of a case, each closer to it than the one before, and slower.
     """
     shared, lost = (numbers.tolist() for numbers in cases)
-    ends = max(values[-1](shared[place], lost[place]) for place in {0, len(shared) - 1})
-
-    def value_of(shared: float, lost: float) -> float:
-        bounds = (value(shared, lost) for value in values)
-        least = next(bounds)
-        while least > ends and (bound := next(bounds, None)) is not None:
-            least = min(least, bound)
-        return least
-
     return largest_of_blocks(shared, lost, value_of, tolerance=_TOLERANCE)

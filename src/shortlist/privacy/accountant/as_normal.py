@@ -6,22 +6,25 @@ Proof note: `docs/proofs/accountant.md`, "Picks as normal noise".
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
+from shortlist.privacy._curves import zcdp_delta
 from shortlist.privacy.accountant._grid import Grid, Window
 from shortlist.privacy.accountant._normal import Floats, gaussian_curve, tail_above
 from shortlist.privacy.accountant._resolution import is_feasible
 from shortlist.privacy.accountant._value import Valuation
 from shortlist.privacy.accountant.stages import BoundedRange
+from shortlist.privacy.rounding import round_up
 
 __all__ = ["normal_noise_above", "picks_below"]
 
 _LEAST = 1.01  # of the standard deviation: with less, normal tails hardly ever cover those of zCDP
 _MOST = 1.3  # that of one pick is 1.2534, and of more it is less
 _STEPS = 400  # in about two standard deviations
-_FAR = range(10, 41)  # standard deviations; 10 is more than sqrt(2 / (1 - 1/_LEAST²))
+_FAR = range(11, 37)  # standard deviations; 11 is more than sqrt(2 / (1 - 1/_LEAST²))
 _CLOSE = 1e-4
 _TRIES = 10  # two are usual
 _ROUNDING = 1 + 1e-9  # of values on a grid; more than `Composition` allows for
@@ -67,7 +70,8 @@ def normal_noise_above(picks: BoundedRange) -> float:
     that of as much zCDP; infinity where none is found.
     """
     least = math.sqrt(picks.times) * picks.epsilon / 2
-    far = _far(picks, least)
+    if math.isinf(far := _far(picks, least)):
+        return math.inf
     parts = math.ceil(_STEPS / math.sqrt(picks.times))
     grid = Grid(picks.epsilon, parts, 0.0, up=True, precision=math.exp(-far * far / 2))
     reach = min(far * least + least**2 / 2, picks.times * picks.epsilon) + 2 * grid.step
@@ -96,16 +100,13 @@ def _least_above(wanted: Floats, epsilons: Floats, least: float) -> float:
     return high * least
 
 
-def _far(picks: BoundedRange, least: float) -> int:
-    """How many standard deviations to look at: from there on, zCDP says it.
-
-    There k picks, which are rho-zCDP, cost at most exp(-z²/2) at epsilon = rho + z sqrt(2 rho).
-    """
-    rho = least**2 / 2
+def _far(picks: BoundedRange, least: float) -> float:
+    """How many standard deviations to look at: from there on, zCDP says it; infinity for never."""
+    rho = round_up(picks.times * Fraction(picks.epsilon) ** 2 / 8)
     for far in _FAR:
-        epsilon = rho * _LEAST**2 + far * least
-        if far * least >= picks.times * picks.epsilon:
+        if far * least >= picks.times * picks.epsilon:  # no loss is larger
             return far
-        if float(gaussian_curve(epsilon, _LEAST * least, up=False)) >= math.exp(-far * far / 2):
+        noise = gaussian_curve(rho * _LEAST**2 + far * least, _LEAST * least, up=False)
+        if zcdp_delta(rho, rho + far * least) <= noise:
             return far
-    return _FAR.stop
+    return math.inf

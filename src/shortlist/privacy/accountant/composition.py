@@ -35,7 +35,6 @@ __all__ = ["Composition"]
 Set: TypeAlias = Lost | Novel | None
 
 _BRANCHES = 4
-_ROUGHER = 1 / 16, 1 / 4, 1.0  # of the fineness; at most users, the first is enough
 _REMEMBERED = 512  # looks, which take milliseconds: one calibration has about 30
 _LEAST = 1e-300  # added to every delta that is not 0: what underflows may have been there
 _NOTHING = 1e-290  # a delta that is not worth a look
@@ -123,9 +122,8 @@ class Composition:
         known = self._by_zcdp(epsilon, float(cases.lost[-1]))
         if not self._is_worth_a_grid(epsilon):
             return known
-        readers = (reader(self.merged, epsilon, part * fineness, self.rho) for part in _ROUGHER)
-        looks = [each.value if novel.by_coin else each.value_beside for each in readers]
-        value = worst(cases, looks)
+        readings = reader(self.merged, epsilon, fineness, self.rho)
+        value = worst(cases, readings.value if novel.by_coin else readings.value_beside)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
     def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
