@@ -28,6 +28,7 @@ from shortlist.privacy.calibration import (
 )
 
 __all__ = [
+    "EDGE",
     "SET_APART",
     "Accounting",
     "alone",
@@ -39,6 +40,8 @@ __all__ = [
     "picks_epsilon",
 ]
 
+
+EDGE = 1.1  # a parameter by which the exponential mechanism is as good as exponential noise
 
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
 SET_APART = 0.3  # of delta, for thresholds where what is left to them is less
