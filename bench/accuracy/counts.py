@@ -21,6 +21,7 @@ from shortlist.mechanisms import (
     JointPermuteAndFlip,
     LimitedDomain,
     Mechanism,
+    OneShotExponential,
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
@@ -41,12 +42,14 @@ MECHANISMS: dict[str, partial[Mechanism]] = {
     "Peeling": partial(Peeling, **BUDGET),
     PUBLISHED: partial(Peeling, accounting=Accounting.PUBLISHED, **BUDGET),
     "PermuteAndFlip": partial(PermuteAndFlip, **PURE),
+    "OneShotExponential": partial(OneShotExponential, **PURE),
     "OneShotLaplace": partial(OneShotLaplace, **PURE),
     "Gamma": partial(Gamma, **PURE),
     "LimitedDomain": partial(LimitedDomain, **BUDGET),
 }
 LOOKS = {
     "Gamma": Look("#a0795b"),
+    "OneShotExponential": Look("#5c6fc9"),
     "OneShotLaplace": Look("#8e4fa8"),
     "PermuteAndFlip": Look("#3a8f3a"),
     PUBLISHED: Look("#e8b27d"),

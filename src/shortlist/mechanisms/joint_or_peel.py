@@ -229,29 +229,34 @@ class JointOrPeel(Mechanism):
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer), and which way they were drawn."""
-        k = min(self.k, len(evidence.counts))
-        if k == 0:
+        if len(evidence.counts) == 0:
             return Selection(np.empty(0, np.int64))
         if self.one_shot and not self.chooses:
             return self._once.select(evidence, draws)
         groups = Groups.of(evidence.counts)
         if not self.chooses:
             return Selection(self._peeled(groups, draws))
-        near = Competition(groups, k, self.joint_epsilon / 2, floor=max(k - 1, 1))
+        near = self.competition(groups)
         if not self._is_crowded(near, draws):
             return Selection(self._named_as_a_whole(near, draws), branch="as a whole")
         if self.one_shot:
             return self._once.select(evidence, draws)._replace(branch="one by one")
         return Selection(self._peeled(groups, draws), branch="one by one")
 
+    def competition(self, groups: Groups) -> Competition:
+        """The sequences of as many items, and from which slack on the choice counts them."""
+        k = min(self.k, len(groups.counts))
+        return Competition(groups, k, self.joint_epsilon / 2, floor=max(k - 1, 1))
+
+    def ceiling(self, near: Competition) -> float:
+        """From where on JOINT is drawn again: where nearly all compete, it errs less than noise."""
+        return max(self.switch_at, _HOPELESS * near.log_all) if self.one_shot else math.inf
+
     def _is_crowded(self, near: Competition, draws: Draws) -> bool:
         """The private choice; where so many sequences do not exist, there is none."""
         if near.weights is None:
             return False
-        ceiling = math.inf
-        if self.one_shot:
-            ceiling = max(self.switch_at, _HOPELESS * near.log_all)
-        crowded = Crowded(near.weights, self.slope, self.switch_at, ceiling)
+        crowded = Crowded(near.weights, self.slope, self.switch_at, self.ceiling(near))
         return bool(draws.coin(crowded)[0])
 
     def _named_as_a_whole(self, near: Competition, draws: Draws) -> Ints:
