@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from helpers.exactness import between, within_stated_error
 from shortlist.algorithms.competition import Competition
 from shortlist.algorithms.grouping import Groups
-from shortlist.algorithms.slack import SlackWeights
+from shortlist.algorithms.slack import Sequences, SlackWeights
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
@@ -96,14 +96,9 @@ def log_normaliser(counts, k, decay, floor):
 
 
 def crowded(mechanism, counts):
-    k = min(mechanism.k, len(counts))
-    near = Competition(
-        Groups.of(np.array(counts, np.int64)), k, mechanism.joint_epsilon / 2, max(k - 1, 1)
-    )
-    ceiling = math.inf
-    if mechanism.one_shot:
-        ceiling = max(mechanism.switch_at, 0.7 * near.log_all)
-    return near.weights and Crowded(near.weights, mechanism.slope, mechanism.switch_at, ceiling)
+    near = mechanism.competition(Groups.of(np.array(counts, np.int64)))
+    ends = mechanism.switch_at, mechanism.ceiling(near)
+    return near.weights and Crowded(near.weights, mechanism.slope, *ends)
 
 
 SMALL = [counts for d in range(1, 5) for counts in itertools.product(range(4), repeat=d)]
@@ -170,7 +165,7 @@ def largest_move(mechanism, number):
             abs(one - other)
             for counts in SMALL
             for more in neighbours(counts)
-            for one, other in zip(value(counts), value(more), strict=True)
+            for one, other in zip(value(counts), value(more), strict=False)
         ]
         return max(moves, key=float)
 
@@ -209,6 +204,20 @@ CHOICES = [
 def test_one_user_moves_the_normaliser_by_at_most_half_of_epsilon(given):
     mechanism = JointOrPeel(**given)
     assert at_most(largest_move(mechanism, log_w_of), mechanism.joint_epsilon / 2)
+
+
+class FromTheData(JointOrPeel):
+    """Sequences count from the first slack on that more than the best ones have."""
+
+    def competition(self, groups):
+        near = super().competition(groups)
+        best = Sequences(groups, near.k).at_most(0)
+        return dataclasses.replace(near, floor=math.log(best) + 1e-6)
+
+
+def test_a_floor_that_follows_the_data_is_caught():
+    mechanism = FromTheData(**CHOICES[0])
+    assert largest_move(mechanism, log_w_of) > 1.3 * arb(mechanism.joint_epsilon) / 2
 
 
 @pytest.mark.parametrize("given", CHOICES)
