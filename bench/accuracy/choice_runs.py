@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -10,19 +11,22 @@ import numpy as np
 from scipy.stats import laplace
 
 from bench.common import real
-from bench.common.cells import EPSILONS, SIZES
+from bench.common.cells import EPSILONS
 from bench.common.seeds import draws_of
 from shortlist.algorithms.grouping import Groups
-from shortlist.algorithms.slack import SlackWeights
+from shortlist.algorithms.slack import SlackClasses
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms import Joint, JointOrPeel, Mechanism, Peeling, PermuteAndFlip
-from shortlist.mechanisms.peeling import peel
+from shortlist.mechanisms import JointOrPeel, OneShotExponential, Peeling
+from shortlist.mechanisms.joint_permute_and_flip import draw_flipped
+from shortlist.mechanisms.peeling import peel_groups
 
-__all__ = ["DELTAS", "SHARES", "Cell", "Errors", "Setting", "all_cells"]
+__all__ = ["DELTAS", "SHARES", "SIZES", "Cell", "Errors", "Setting", "all_cells"]
 
 DELTAS = (1e-6, 0.0)
-SHARES = tuple(sorted({JointOrPeel.choice_share, 0.03, 0.05, 0.07, 0.1}))
+SHARES = tuple(sorted({JointOrPeel.choice_share, 0.03, 0.08}))
+GROUPED = {"twitter_airline_tokens_by_airline": 6, "reddit_title_tokens_by_subreddit": 6}
+SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True)
@@ -55,24 +59,28 @@ class Setting:
     What the mechanism does with any threshold is a mixture of both, and its odds are known.
 
     Attributes:
-        joint: The errors of JOINT with the rest of the budget.
-        other: Those of the other way.
-        log_z: The logarithm of JOINT's normaliser.
+        whole: The errors of the way as a whole, with the rest of the budget.
+        rest: Those of the way one by one.
+        log_w: The logarithm of the normaliser that the choice looks at.
         slope: One over the scale of the noise on it.
+        ceiling: From which on the whole is drawn again.
     """
 
-    joint: Errors
-    other: Errors
-    log_z: float
+    whole: Errors
+    rest: Errors
+    log_w: float
     slope: float
+    ceiling: float
 
     def chance(self, threshold: float) -> float:
-        """Of the other way."""
-        return float(laplace.cdf(self.slope * (self.log_z - threshold)))
+        """Of the way one by one."""
+        ends = np.array([threshold, max(threshold, self.ceiling)])
+        least, most = laplace.cdf(self.slope * (self.log_w - ends))
+        return float(least - most)
 
     def errors(self, threshold: float) -> Errors:
         """Those of the mechanism with that threshold."""
-        return self.joint.or_else(self.other, self.chance(threshold))
+        return self.whole.or_else(self.rest, self.chance(threshold))
 
 
 @dataclass(frozen=True)
@@ -84,24 +92,26 @@ class Cell:
         delta: Of the budget.
         epsilon: Of the budget.
         k: How many items.
-        joint: Of JOINT at full budget.
-        other: Of peeling at full budget, or of permute-and-flip where delta is 0.
-        settings: By the choice's share of epsilon.
+        ways: Of each mechanism by itself, at full budget.
+        settings: By the choice's share of epsilon; empty where there is no choice.
+        alone: Of the mechanism where there is no choice.
     """
 
     histogram: str
     delta: float
     epsilon: float
     k: int
-    joint: Errors
-    other: Errors
+    ways: dict[str, Errors]
     settings: dict[float, Setting]
+    alone: Errors | None = None
 
-    @property
-    def chosen(self) -> Errors:
-        """Of `JointOrPeel` as it is."""
+    def chosen(self, share: float | None = None, threshold: float | None = None) -> Errors:
+        """Of `JointOrPeel` as it is, or with another share or threshold."""
+        if self.alone is not None:
+            return self.alone
         default = JointOrPeel(k=self.k, epsilon=self.epsilon, delta=self.delta)
-        return self.settings[default.choice_share].errors(default.switch_at)
+        setting = self.settings[default.choice_share if share is None else share]
+        return setting.errors(default.switch_at if threshold is None else threshold)
 
 
 @dataclass(frozen=True)
@@ -109,61 +119,79 @@ class _Runs:
     """Runs on one histogram.
 
     Attributes:
-        falling: The counts, so that all answers are found at the beginning.
+        groups: The counts, falling, so that all answers are found at the beginning.
         k: How many items.
         n: How many runs.
         draws: What they draw from.
     """
 
-    falling: Ints
+    groups: Groups
     k: int
     n: int
     draws: Draws
 
-    def of(self, mechanism: Mechanism) -> Errors:
-        """The errors of a mechanism."""
-        evidence = PublicCounts(self.falling)
-        return self.errors(lambda: mechanism.select(evidence, self.draws).positions)
+    def whole(self, epsilon: float) -> Errors:
+        """Of JOINT by permute-and-flip."""
+        classes = SlackClasses.of(self.groups, self.k, epsilon / 2)
+        return self.errors(lambda: draw_flipped(classes, self.draws))
+
+    def once(self, epsilon: float) -> Errors:
+        """Of exponential noise, drawn once."""
+        evidence = PublicCounts(self.groups.counts)
+        made = OneShotExponential(k=self.k, epsilon=epsilon)
+        return self.errors(lambda: made.select(evidence, self.draws).positions)
+
+    def peeled(self, local_epsilon: float) -> Errors:
+        """Of picks by the exponential mechanism."""
+        return self.errors(lambda: peel_groups(self.groups, self.k, local_epsilon, self.draws))
 
     def of_rest(self, both: JointOrPeel) -> Errors:
-        """The errors of `both` when it has chosen not to take JOINT."""
-        if both.flips:
-            return self.of(PermuteAndFlip(k=self.k, epsilon=both.joint_epsilon))
-        return self.errors(lambda: peel(self.falling, self.k, both.local_epsilon, self.draws))
+        """Of the way of `both` that names items one by one."""
+        return self.once(both.joint_epsilon) if both.one_shot else self.peeled(both.local_epsilon)
 
     def errors(self, answer: Callable[[], Ints]) -> Errors:
         """The errors of answers, which are positions in the counts."""
-        best = self.falling[: self.k]
-        gaps = [best - self.falling[answer()] for _ in range(self.n)]
+        counts = self.groups.counts
+        gaps = [counts[: self.k] - counts[answer()] for _ in range(self.n)]
         return Errors(np.abs(gaps).sum(axis=1), np.full(self.n, 1 / self.n))
 
-    def log_z(self, epsilon: float) -> float:
-        """The logarithm of JOINT's normaliser."""
-        weights = SlackWeights.of(Groups.of(self.falling), self.k, epsilon / 2)
-        return weights.log_sum()[0] + weights.shift
+    def setting(self, both: JointOrPeel, whole: Errors) -> Setting:
+        """Both ways, and what the choice looks at."""
+        near = both.competition(self.groups)
+        if near.weights is None:
+            return Setting(whole, whole, -math.inf, both.slope, math.inf)
+        log_w = near.weights.log_sum()[0] + near.weights.shift
+        return Setting(whole, self.of_rest(both), log_w, both.slope, both.ceiling(near))
 
 
 def all_cells(runs: int) -> Iterator[Cell]:
     """Every histogram with every k, epsilon and delta."""
-    for name, counts in real.histograms(of_tables=True).items():
-        falling = np.sort(counts)[::-1].copy()
+    for name, counts in _histograms().items():
+        groups = Groups.of(np.sort(counts)[::-1].copy())
         for epsilon, k in product(EPSILONS, SIZES):
-            yield from _cells(name, epsilon, _Runs(falling, k, runs, draws_of(name, epsilon, k)))
+            yield from _cells(name, epsilon, _Runs(groups, k, runs, draws_of(name, epsilon, k)))
         print(f"{name}: {len(counts):,} items, {runs} runs done.")
 
 
+def _histograms() -> dict[str, Ints]:
+    """Of all files, and of the largest groups of users."""
+    parts = ((name, real.grouped(name, most)) for name, most in GROUPED.items())
+    of_groups = {f"{name}: {group}": held for name, g in parts for group, held in g.items()}
+    return real.histograms(of_tables=True) | of_groups
+
+
 def _cells(name: str, epsilon: float, runs: _Runs) -> Iterator[Cell]:
-    """A cell for each delta, of which JOINT makes no use."""
+    """A cell for each delta, of which two ways make no use."""
     asked = {"k": runs.k, "epsilon": epsilon}
-    joint = runs.of(Joint(**asked))
-    rests = {share: JointOrPeel(choice_share=share, **asked).joint_epsilon for share in SHARES}
-    joints = {share: runs.of(Joint(k=runs.k, epsilon=rest)) for share, rest in rests.items()}
-    logs = {share: runs.log_z(rest) for share, rest in rests.items()}
+    ways = {"as a whole": runs.whole(epsilon), "noise once": runs.once(epsilon)}
+    wholes = {share: runs.whole(epsilon * (1 - share)) for share in SHARES}
     for delta in DELTAS:
         every = {share: JointOrPeel(delta=delta, choice_share=share, **asked) for share in SHARES}
-        settings = {
-            share: Setting(joints[share], runs.of_rest(both), logs[share], both.slope)
-            for share, both in every.items()
-        }
-        other = runs.of(Peeling(delta=delta, **asked) if delta else PermuteAndFlip(**asked))
-        yield Cell(name, delta, epsilon, runs.k, joint, other, settings)
+        default, known = every[JointOrPeel.choice_share], dict(ways)
+        if delta:
+            known["peeling"] = runs.peeled(Peeling(delta=delta, **asked).local_epsilon)
+        if not default.chooses:
+            yield Cell(name, delta, epsilon, runs.k, known, {}, runs.of_rest(default))
+            continue
+        settings = {share: runs.setting(both, wholes[share]) for share, both in every.items()}
+        yield Cell(name, delta, epsilon, runs.k, known, settings)

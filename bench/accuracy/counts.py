@@ -20,6 +20,7 @@ from shortlist.mechanisms import (
     JointPermuteAndFlip,
     LimitedDomain,
     Mechanism,
+    OneShotExponential,
     OneShotLaplace,
     Peeling,
     PermuteAndFlip,
@@ -42,12 +43,14 @@ PURE: Kinds = {
     "Joint": Joint,
     "JointPermuteAndFlip": JointPermuteAndFlip,
     "PermuteAndFlip": PermuteAndFlip,
+    "OneShotExponential": OneShotExponential,
     "OneShotLaplace": OneShotLaplace,
     "Gamma": Gamma,
 }
 OF_PRIVATE_ITEMS: Kinds = {"LimitedDomain": LimitedDomain}
 LOOKS = {
     "Gamma": Look("#a0795b"),
+    "OneShotExponential": Look("#5c6fc9"),
     "OneShotLaplace": Look("#8e4fa8"),
     "PermuteAndFlip": Look("#3a8f3a"),
     PUBLISHED: Look("#e8b27d"),

@@ -28,6 +28,7 @@ __all__ = [
     "DeltaAboveZero",
     "DeltaOfDomain",
     "Epsilon",
+    "Number",
     "Option",
     "Share",
     "Takes",
@@ -38,6 +39,7 @@ __all__ = [
     "require_delta_above_zero",
     "require_delta_of_domain",
     "require_epsilon",
+    "require_number",
     "require_share",
     "taken",
 ]
@@ -114,6 +116,13 @@ def require_share(name: str, value: float) -> float:
     return float(value)
 
 
+def require_number(name: str, value: float) -> float:
+    """Any number that is finite."""
+    if not math.isfinite(as_float(value)):
+        raise InputError("must be a number, and finite", given={name: value})
+    return float(value)
+
+
 def require_contraction(name: str, value: float) -> float:
     """A bound of the ergodicity coefficient of a walk that forgets where it began; rounded up."""
     if not 0 <= as_float(value) <= 1 - 1e-6:
@@ -131,6 +140,7 @@ DeltaAboveZero = Annotated[float, require_delta_above_zero]
 DeltaOfDomain = Annotated[float, require_delta_of_domain]
 Whole = Annotated[int, require_count]
 Share = Annotated[float, require_share]
+Number = Annotated[float, require_number]
 Contraction = Annotated[float, require_contraction]
 
 _Check = Callable[[str, Any], Any]

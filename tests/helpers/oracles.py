@@ -42,7 +42,7 @@ from helpers.oracles_of_users import (
     published_peeling,
     weights_of,
 )
-from helpers.oracles_one_shot import cube_law, laplace_law
+from helpers.oracles_one_shot import cube_law, exponential_law, laplace_law
 from helpers.oracles_two_gaussians import top_up
 from helpers.small import COMPARED, FEWER_USERS, STORE, TWO_ITEMS, USERS, WON, Small
 from helpers.spectral import exact_scores
@@ -239,7 +239,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         of_counts(lambda m, counts, k: joint_permute_and_flip(m.epsilon, counts, k))
     ),
     mechanisms.JointOrPeel: Oracle(
-        of_counts(joint_or_peel), build=partial(built, choice_share=0.3, threshold=2), loud=6.0
+        of_counts(joint_or_peel), build=partial(built, choice_share=0.3, threshold=1), loud=6.0
     ),
     mechanisms.Peeling: Oracle(
         of_counts(lambda m, counts, k: peeling_oracle(counts, k, m.local_epsilon))
@@ -249,6 +249,9 @@ ORACLES: dict[type[Mechanism], Oracle] = {
             lambda m, counts, k: one_by_one(partial(permute_and_flip, m.epsilon / k), counts, k)
         )
     ),
+    mechanisms.OneShotExponential: Oracle(
+        of_counts(lambda m, counts, k: exponential_law(counts, k / m.epsilon, k))
+    ),
     mechanisms.OneShotLaplace: Oracle(
         of_counts(lambda m, counts, k: in_laplace_noise(counts, k / m.epsilon, k)),
         build=partial(built, delta=0.0, max_items_per_user=None),
@@ -257,7 +260,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         of_counts(lambda m, counts, k: best_of(cube_law(counts, 0.5 / m.epsilon, 3), k))
     ),
     mechanisms.ThresholdTopK: Oracle(
-        lambda m, data: reading_everything(m.noise, tuple(counts_of(data, 2)), m.k, m.epsilon),
+        lambda m, data: reading_everything(m.added, tuple(counts_of(data, 2)), m.k, m.epsilon),
         STORE,
         [({0},), ({0, 1}, {0}), ({0}, {0}, {1})],
         coarsely,

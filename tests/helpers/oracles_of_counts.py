@@ -7,6 +7,9 @@ from functools import partial
 
 from flint import arb, ctx
 
+from helpers.oracles_one_shot import exponential_law
+from shortlist.mechanisms import Accounting
+
 
 def one_by_one(pick, counts, k):
     """The law of k picks, each by the law `pick(counts of the items left)`, without replacement."""
@@ -81,13 +84,38 @@ def joint_permute_and_flip(epsilon, counts, k):
 
 
 def joint_or_peel(mechanism, counts, k):
-    z = sum(math.exp(-mechanism.joint_epsilon / 2 * x) for x in shortfalls(counts, k).values())
-    x = (math.log(z) - mechanism.threshold) * 2 * mechanism.choice_epsilon / mechanism.joint_epsilon
-    crowded = 1 - math.exp(-x) / 2 if x > 0 else math.exp(x) / 2
-    pick = permute_and_flip if mechanism.flips else exponential
-    peeled = one_by_one(partial(pick, mechanism.local_epsilon), counts, k)
-    whole = joint(mechanism.joint_epsilon, counts, k)
-    return {s: (1 - crowded) * whole[s] + crowded * peeled[s] for s in whole}
+    if mechanism.one_shot:
+        scale = mechanism.k / mechanism.joint_epsilon
+        one_by_one = exponential_law(counts, scale, k)
+    else:
+        one_by_one = peeling_oracle(counts, k, mechanism.local_epsilon)
+    crowded = chance_of_a_crowd(mechanism, counts, k) if mechanism.chooses else 1.0
+    flips = mechanism.accounting is Accounting.EXACT
+    whole = (joint_permute_and_flip if flips else joint)(mechanism.joint_epsilon, counts, k)
+    return {s: (1 - crowded) * whole[s] + crowded * one_by_one[s] for s in whole}
+
+
+def chance_of_a_crowd(mechanism, counts, k):
+    """That the noisy logarithm of the normaliser, from exp(k - 1) sequences on, is large enough."""
+    slacks, decay = shortfalls(counts, k).values(), mechanism.joint_epsilon / 2
+    near = math.exp(-decay)
+    w = 0.0
+    for t in range(max(slacks) + 1):
+        number = sum(slack <= t for slack in slacks)
+        if number >= math.exp(max(k - 1, 1)):
+            w += number * near**t * (1 - near if t < max(slacks) else 1)
+    if not w:
+        return 0.0
+    slope = 2 * mechanism.choice_epsilon / mechanism.joint_epsilon
+    least = laplace_cdf((math.log(w) - mechanism.switch_at) * slope)
+    if not mechanism.one_shot:
+        return least
+    ceiling = max(mechanism.switch_at, 0.7 * math.log(len(slacks)))
+    return least - laplace_cdf((math.log(w) - ceiling) * slope)
+
+
+def laplace_cdf(x):
+    return 1 - math.exp(-x) / 2 if x > 0 else math.exp(x) / 2
 
 
 def limited_domain(mechanism, counts, k):
@@ -118,19 +146,20 @@ def limited_domain(mechanism, counts, k):
 
 
 def oracle(kind, mechanism, counts, k):
-    match kind.split(",")[0]:
-        case "joint":
-            return joint(mechanism.epsilon, counts, k)
-        case "joint-permute-and-flip":
-            return joint_permute_and_flip(mechanism.epsilon, counts, k)
-        case "permute-and-flip":
-            return one_by_one(partial(permute_and_flip, mechanism.epsilon / k), counts, k)
-        case "peeling":
-            return peeling_oracle(counts, k, mechanism.local_epsilon)
-        case "joint or peel":
-            return joint_or_peel(mechanism, counts, k)
-        case "limited domain":
-            return limited_domain(mechanism, counts, k)
+    return ORACLES[kind.split(",")[0]](mechanism, counts, k)
+
+
+ORACLES = {
+    "joint": lambda m, counts, k: joint(m.epsilon, counts, k),
+    "joint-permute-and-flip": lambda m, counts, k: joint_permute_and_flip(m.epsilon, counts, k),
+    "permute-and-flip": lambda m, counts, k: one_by_one(
+        partial(permute_and_flip, m.epsilon / k), counts, k
+    ),
+    "peeling": lambda m, counts, k: peeling_oracle(counts, k, m.local_epsilon),
+    "one-shot exponential": lambda m, counts, k: exponential_law(counts, k / m.epsilon, k),
+    "joint or peel": joint_or_peel,
+    "limited domain": limited_domain,
+}
 
 
 def distance(one, other):

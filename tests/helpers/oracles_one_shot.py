@@ -1,7 +1,8 @@
-"""The laws of top-k under Laplace noise and under noise in a cube, from their definitions.
+"""The laws of top-k under Laplace, exponential and cubic noise, from their definitions.
 
-Not by the quadrature of `orders.py`: Laplace densities are integrated in closed form, and uniform
-ones by counting the ways in which the items fall into cells between the ends of their intervals.
+Not by the code of the audit: the densities of the first two are integrated in closed form, in
+floats, and uniform ones by counting the ways in which the items fall into cells between the ends of
+their intervals.
 """
 
 import itertools
@@ -14,13 +15,18 @@ POWERS, RATES = 7, 15  # of x^p exp(q x), p < 7 and |q| <= 7: enough for 5 items
 ZERO = RATES // 2
 
 
-def laplace_law(scores, scale, k, edges=()):
+def exponential_law(scores, scale, k):
+    """Probability of each k positions, best first, in exponential noise."""
+    return {o: p for (o, _), p in laplace_law(scores, scale, k, sides=1).items()}
+
+
+def laplace_law(scores, scale, k, edges=(), sides=2):
     """Probability of each (k positions, best first, with the number of edges below each value)."""
     scores = np.array(scores) / scale
     breaks = np.unique([*scores, *(np.array(edges) / scale)])
     n = len(scores)
-    density = [_density(c, breaks) for c in scores]
-    ahead = [_distribution(c, breaks) for c in scores]
+    density = [_density(c, breaks, sides) for c in scores]
+    ahead = [_distribution(c, breaks, sides) for c in scores]
     cell_of = np.searchsorted(np.array(edges) / scale, [breaks[0] - 1, *breaks], side="right")
     law, known = {}, {}
 
@@ -58,18 +64,19 @@ def _one(breaks):
     return table
 
 
-def _density(c, breaks):
-    """exp(-|x - c|) / 2."""
+def _density(c, breaks, sides):
+    """exp(-|x - c|) / 2, or exp(c - x) from c on."""
     table = _one(breaks) * 0
     for piece, start in enumerate([breaks[0], *breaks]):
         right = piece > 0 and start >= c
-        table[piece, 0, ZERO + (-1 if right else 1)] = math.exp(-abs(start - c)) / 2
+        height = math.exp(-abs(start - c)) / sides if right or sides == 2 else 0.0
+        table[piece, 0, ZERO + (-1 if right else 1)] = height
     return table
 
 
-def _distribution(c, breaks):
-    """The integral of the density: exp(x - c) / 2, and 1 - exp(c - x) / 2 from c on."""
-    table = _density(c, breaks)
+def _distribution(c, breaks, sides):
+    """The integral of the density: as exp(x - c) / 2, and 1 - exp(c - x) / 2 from c on."""
+    table = _density(c, breaks, sides)
     right = np.array([False, *(breaks >= c)])
     table[right] *= -1
     table[right, 0, ZERO] += 1

@@ -6,11 +6,8 @@ import pytest
 
 from helpers.oracles_of_counts import exponential
 from helpers.oracles_of_counts import one_by_one as in_turn
-from helpers.oracles_one_shot import laplace_law
+from helpers.oracles_one_shot import exponential_law, laplace_law
 from shortlist.algorithms.threshold_algorithm import one_by_one
-from shortlist.audit.exact._orders import order_law
-from shortlist.audit.exact.enumerator import in_floats
-from shortlist.draws.noise import Exponential
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 
 EPSILON = 2.0
@@ -49,5 +46,5 @@ def reading_everything(noise, scores, k, epsilon=EPSILON):
                 else {(): 1.0}
             )
         case AddedNoise.EXPONENTIAL:
-            found = in_floats(order_law(held, [Exponential(k / epsilon)], None, few, unit=1.0))
+            found = exponential_law(held, k / epsilon, few) if ids else {(): 1.0}
     return {tuple(ids[i] for i in outcome): p for outcome, p in found.items()}

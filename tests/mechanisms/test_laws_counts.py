@@ -12,8 +12,8 @@ import pytest
 
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, oracle
+from shortlist.algorithms.competition import Competition
 from shortlist.algorithms.grouping import Groups
-from shortlist.algorithms.slack import SlackWeights
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -24,10 +24,11 @@ from shortlist.mechanisms import (
     JointOrPeel,
     JointPermuteAndFlip,
     LimitedDomain,
+    OneShotExponential,
     Peeling,
     PermuteAndFlip,
 )
-from shortlist.mechanisms.joint_or_peel import _Crowded
+from shortlist.mechanisms._crowded import Crowded
 
 EPSILON, DELTA = 1.3, 0.05
 LARGEST = 4
@@ -43,8 +44,12 @@ KINDS = {
     "peeling": Peeling,
     "peeling, pure": partial(Peeling, delta=0.0),
     "peeling, lemma 4.2": partial(Peeling, accounting=Accounting.PUBLISHED),
-    "joint or peel": partial(JointOrPeel, choice_share=0.3, threshold=2),
-    "joint or peel, pure": partial(JointOrPeel, choice_share=0.3, threshold=3, delta=0.0),
+    "one-shot exponential": OneShotExponential,
+    "joint or peel": partial(JointOrPeel, choice_share=0.3, threshold=1),
+    "joint or peel, pure": partial(JointOrPeel, choice_share=0.3, threshold=1.5, delta=0.0),
+    "joint or peel, of many": partial(
+        JointOrPeel, choice_share=0.3, threshold=1.5, accounting=Accounting.ZCDP
+    ),
     "limited domain": LimitedDomain,
     "limited domain, two": partial(LimitedDomain, k_bar=3, max_items_per_user=2),
     "limited domain, three": partial(LimitedDomain, k_bar=3),
@@ -220,12 +225,12 @@ def test_a_choice_that_is_30_percent_sharp_is_caught():
     def loss(mechanism):
         chances = []
         for counts in (fewer, more):
-            weights = SlackWeights.of(Groups.of(counts), 2, mechanism.joint_epsilon / 2)
-            crowded = _Crowded(weights, mechanism.slope, mechanism.switch_at)
+            near = Competition(Groups.of(counts), 2, mechanism.joint_epsilon / 2, floor=1)
+            crowded = Crowded(near.weights, mechanism.slope, mechanism.switch_at)
             chances.append(1 - crowded.approximate()[0][0])
         return math.log(chances[0] / chances[1])
 
-    assert 0.45 < loss(JointOrPeel(**given)) <= 0.5
+    assert 0.45 < loss(JointOrPeel(**given)) <= 0.5 + 1e-9
     assert loss(SharpChoice(**given)) > 0.65
 
 

@@ -14,15 +14,15 @@ from helpers.enrolled import ALL, LISTED, USUAL, build, every
 from shortlist.errors import InputError
 from shortlist.mechanisms import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.parameters import Option
+from shortlist.parameters import Option, taken
 
 
 def test_the_list_is_what_the_tests_enrol():
     assert len(ALL) >= 4
     options = {x for x in LISTED if isinstance(x, type) and issubclass(x, Option)}
     assert set(LISTED) - set(ALL) - options == {AuditHints, Mechanism, Selection}
-    used = {type(field.default) for m in ALL for field in dataclasses.fields(m)}
-    assert options == {kind for kind in used if issubclass(kind, Option)}
+    used = {takes.kind for m in ALL for takes in taken(m).values()}
+    assert options == {kind for kind in used if isinstance(kind, type) and issubclass(kind, Option)}
 
 
 @every

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from functools import partial
 
 import polars as pl
@@ -46,6 +47,7 @@ NOISE = [  # more of which is worse; of a local epsilon, less is
     "mean_sigma",
     "mean_threshold",
 ]
+GUMBEL = math.pi / math.sqrt(6)  # its standard deviation over its scale
 MET = 0.995  # of delta, at least
 BUDGETS = [(1e-3, 1e-12), (0.1, 0.1), (1.0, 1e-6), (5.0, 1e-9), (20.0, 1e-3)]
 SIZES = [(1, 1), (2, 100_000), (30, 30), (300, 1)]
@@ -69,7 +71,10 @@ def noise(mechanism):
     if isinstance(mechanism, JointOrPeel):
         del numbers["threshold"]  # where the choice switches
     if hasattr(mechanism, "local_epsilon"):
-        numbers["pick"] = 1 / mechanism.local_epsilon
+        once = getattr(mechanism, "one_shot", False)  # exponential noise in place of Gumbel's
+        numbers["pick"] = (1.0 if once else GUMBEL) / mechanism.local_epsilon
+    if isinstance(mechanism, ThresholdTopK):
+        numbers["scale"] *= mechanism._sd
     return numbers
 
 

@@ -105,7 +105,7 @@ def sources():
     return [pairs.top_k, pairs.hitting_set, counts.top_k, sl.store(store).top_k]
 
 
-FROM = [3, 2, 3, 2]  # items on, a delta buys more than 1 %, or than permute-and-flip's edge
+FROM = [4, 2, 4, 4]  # items on, a delta buys more than 1 %, or than exponential noise's edge
 
 
 @pytest.mark.parametrize("number", range(4))

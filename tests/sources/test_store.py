@@ -20,7 +20,7 @@ from shortlist.bits import SeededBits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import SPENT, InputError
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms import JointOrPeel, Peeling, ThresholdTopK
+from shortlist.mechanisms import JointOrPeel, Peeling, PermuteAndFlip, ThresholdTopK
 from shortlist.mechanisms.threshold_top_k import AddedNoise
 
 STEP = 1000  # users between one item and the next: many times the noise
@@ -80,7 +80,7 @@ def test_integers_stay_integers(postgresql):
 
 
 def test_the_noisy_order_is_that_of_reading_everything():
-    """The law of the whole question equals that of peeling on the same counts."""
+    """The law of the whole question equals that of permute-and-flip on the same counts."""
     held = stores.MemoryStore(["a", "b"], [1, 0])
     held.prepare()
 
@@ -93,7 +93,7 @@ def test_the_noisy_order_is_that_of_reading_everything():
 
     def by_counts(draws):
         evidence = PublicCounts(np.array([1, 0]))
-        (position,) = Peeling(k=1, epsilon=1.0).select(evidence, draws).positions
+        (position,) = PermuteAndFlip(k=1, epsilon=1.0).select(evidence, draws).positions
         return "ab"[position]
 
     one, other = law(by_store), law(by_counts)

@@ -27,10 +27,10 @@ from shortlist.draws.reals import TINY, ULP, Decay
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Sequences", "SlackClasses", "SlackWeights"]
+__all__ = ["NEGLIGIBLE", "Sequences", "SlackClasses", "SlackWeights"]
 
 _DENSE = 4  # slacks are tallied if they are fewer than so many times the jumps, and sorted if not
-_NEGLIGIBLE = 45.0  # what weighs less than exp(-45) of the whole is looked at only if it is drawn
+NEGLIGIBLE = 45.0  # what weighs less than exp(-45) of the whole is looked at only if it is drawn
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Sequences:
         """Up to the slack beyond which all N(t) exp(-decay t) are negligible beside N(0)."""
         at_zero = cls(groups, k, most=0)
         log_ratio = at_zero.log_all - float(at_zero.logs[0])
-        return cls(groups, k, math.ceil((log_ratio + _NEGLIGIBLE) / decay))
+        return cls(groups, k, math.ceil((log_ratio + NEGLIGIBLE) / decay))
 
     def every(self) -> Sequences:
         """With all pieces."""

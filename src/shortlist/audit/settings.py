@@ -18,6 +18,7 @@ from shortlist.mechanisms import (
     JointOrPeel,
     LimitedDomain,
     Mechanism,
+    OneShotExponential,
     OneShotLaplace,
     Peeling,
     PolicyGreedy,
@@ -47,8 +48,8 @@ _BEYOND: tuple[dict[str, Any], ...] = (
 _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
     Peeling: [{}, {"delta": 0.0}, {"accounting": Accounting.PUBLISHED}],
     JointOrPeel: [
-        {"choice_share": 0.3, "threshold": 2},
-        {"choice_share": 0.6, "threshold": 3, "delta": 0.0},
+        {"choice_share": 0.3, "threshold": 1},
+        {"choice_share": 0.6, "threshold": -1, "delta": 0.0},
     ],
     NoisyCounts: [
         {"selects": Peeling, "count_share": 0.3},
@@ -61,6 +62,7 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
     ],
+    OneShotExponential: [{}, {"neighbours": Adjacency.GENERAL}],
     OneShotLaplace: [
         {"delta": 0.0, "max_items_per_user": None},
         {"delta": 0.0},

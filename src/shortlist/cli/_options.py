@@ -166,8 +166,8 @@ TopKMechanism = Annotated[
     _mechanism(
         "discover-then-rank (the default), weighted-gaussian-peeling, limited-domain (the default "
         "with --count); for public items joint-or-peel (the default), joint, "
-        "joint-permute-and-flip, permute-and-flip, peeling, one-shot-laplace, gamma; with --store "
-        "threshold-top-k."
+        "joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
+        "one-shot-laplace, gamma; with --store threshold-top-k."
     ),
 ]
 DomainMechanism = Annotated[

@@ -147,18 +147,8 @@ class Laplace(Noise):
         return arb(self.scale) * ((2 * below).log() - (2 * above).log())
 
     def quick_upper_bound(self, words: Words) -> Floats:
-        """An upper bound of -scale · ln(2(1 - U)), which the noise is nowhere above.
-
-        A float's exponent, with its fraction as the digits behind it, is below its binary
-        logarithm, by at most 0.09; so no logarithm is taken.
-        """
-        rest = (~words >> np.uint64(1)).view(np.int64).astype(np.float64)  # 2^63 (1 - U), floored
-        exponents = rest.view(np.int64)  # in units of 2^-52, and 1023 too large
-        factor = self.scale * math.log(2)
-        bound = np.multiply(exponents, -(2.0**-52) * factor, dtype=np.float64)
-        bound += (1085 + 2.0**-38) * factor  # log2(2 rest / 2^63) is log2(rest) - 62
-        bound[exponents == 0] = np.inf
-        return bound
+        """An upper bound of -scale · ln(2(1 - U)), which the noise is nowhere above."""
+        return _quick_tail(words, self.scale, twice=True)
 
 
 @dataclass(frozen=True)
@@ -183,6 +173,10 @@ class Exponential(Noise):
         from flint import arb
 
         return -(1 - uniform).log() * arb(self.scale)
+
+    def quick_upper_bound(self, words: Words) -> Floats:
+        """An upper bound of the noise."""
+        return _quick_tail(words, self.scale)
 
 
 @dataclass(frozen=True)
@@ -296,6 +290,21 @@ class Radius:
         from flint import arb
 
         return -product.log() * arb(self.scale)
+
+
+def _quick_tail(words: Words, scale: float, *, twice: bool = False) -> Floats:
+    """An upper bound of -scale · ln(1 - U), or of -scale · ln(2(1 - U)).
+
+    A float's exponent, with its fraction as the digits behind it, is below its binary logarithm, by
+    at most 0.09; so no logarithm is taken.
+    """
+    rest = (~words >> np.uint64(1)).view(np.int64).astype(np.float64)  # 2^63 (1 - U), floored
+    exponents = rest.view(np.int64)  # in units of 2^-52, and 1023 too large
+    factor = scale * math.log(2)
+    bound = np.multiply(exponents, -(2.0**-52) * factor, dtype=np.float64)
+    bound += (1023 + 63 - twice + 2.0**-38) * factor  # of 1 - U = rest / 2^63, or of twice that
+    bound[exponents == 0] = np.inf
+    return bound
 
 
 def _waits(words: Words) -> tuple[Floats, Floats]:

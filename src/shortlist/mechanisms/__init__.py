@@ -11,6 +11,7 @@ from shortlist.mechanisms.joint import Joint
 from shortlist.mechanisms.joint_or_peel import JointOrPeel
 from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
 from shortlist.mechanisms.limited_domain import LimitedDomain
+from shortlist.mechanisms.one_shot_exponential import OneShotExponential
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Peeling
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
@@ -39,6 +40,7 @@ __all__ = [
     "JointPermuteAndFlip",
     "LimitedDomain",
     "Mechanism",
+    "OneShotExponential",
     "OneShotLaplace",
     "Peeling",
     "PermuteAndFlip",

@@ -13,7 +13,10 @@ from shortlist.privacy.calibration import (
     peeling_epsilon_lemma_b1,
 )
 
-__all__ = ["picks_cost", "picks_epsilon"]
+__all__ = ["EDGE", "picks_cost", "picks_epsilon"]
+
+EDGE = 1.1
+"""A parameter by which the exponential mechanism is as good as exponential noise."""
 
 
 def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: float) -> float:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from shortlist import privacy
+from shortlist.algorithms.competition import Competition
 from shortlist.algorithms.grouping import Groups
-from shortlist.algorithms.slack import SlackWeights
-from shortlist.draws import Draws, Floats
-from shortlist.draws.reals import ULP
+from shortlist.algorithms.slack import SlackClasses, SlackWeights
+from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
+from shortlist.mechanisms._crowded import Crowded
+from shortlist.mechanisms._picks import EDGE, picks_cost, picks_epsilon
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
-from shortlist.mechanisms.peeling import first, odds, pick, picks
-from shortlist.mechanisms.permute_and_flip import flip
-from shortlist.parameters import Delta, Epsilon, Share, Whole
+from shortlist.mechanisms.joint_permute_and_flip import draw_flipped, flipped_as_a_whole
+from shortlist.mechanisms.one_shot_exponential import OneShotExponential
+from shortlist.mechanisms.peeling import odds, peel_groups
+from shortlist.parameters import Delta, Epsilon, Number, Share, Whole
 from shortlist.privacy import Cost, Pure, round_down
 from shortlist.privacy.accountant import (
     BoundedRange,
@@ -30,42 +34,46 @@ from shortlist.privacy.accountant import (
     Stage,
 )
 from shortlist.privacy.accountant.fitting import largest_within
-from shortlist.privacy.calibration import divide_down, largest, subtract_down
-
-if TYPE_CHECKING:
-    from flint import arb
+from shortlist.privacy.calibration import WORTH_A_DELTA, divide_down, largest, subtract_down
 
 __all__ = ["JointOrPeel"]
 
-_WITH_DELTA, _PURE = 40, 80  # where the choice switches; measured, see bench/results/choice.md
-_EDGE = 1.05  # at equal parameters permute-and-flip errs about half as often
+# Measured: see bench/results/choice.md.
+_WORTH_A_CHOICE = 4  # items, at least
+_HOPELESS = 0.7  # of the logarithm of the number of all sequences
 
 
 @dataclass(frozen=True, kw_only=True)
 class JointOrPeel(Mechanism):
-    """Top-k of public items, the default: `Joint` where few sequences compete, else one by one.
+    """Top-k of public items, the default: as a whole where few sequences compete, else one by one.
 
     Where the gaps between the largest counts are wide, JOINT is exact and peeling errs; where they
-    are narrow, very many sequences have about the same slack, and JOINT draws any of them. The
-    logarithm of JOINT's normaliser says how many compete. A small share of epsilon compares it,
-    with Laplace noise, with a threshold; the rest goes to the mechanism that was chosen. The other
-    one is `Peeling`, or `PermuteAndFlip` where delta is 0 or k so small that delta buys nothing.
+    are narrow, very many sequences have about the same slack, and JOINT draws any of them. How many
+    compete is told by JOINT's normaliser, summed from the slack on that at least exp(k - 1)
+    sequences reach. A small share of epsilon compares its logarithm, with Laplace noise, with a
+    threshold; the rest goes to the mechanism that was chosen. That is `JointPermuteAndFlip`, or
+    `Peeling`; or in place of the latter `OneShotExponential`, where delta is 0 or k so small that
+    delta buys little. One to three items are worth no choice, and named by the latter two.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of the
-    choice and of whichever way follows. The choice is choice_share of epsilon, pure; `Joint` is
-    pure with the rest; the picks get what (epsilon, delta) leaves beside the choice.
+    choice and of whichever way follows. The choice is choice_share of epsilon, pure;
+    `JointPermuteAndFlip` is pure with the rest; the picks get what (epsilon, delta) leaves beside
+    the choice. For one release of many, `Accounting.ZCDP` takes mechanisms of bounded range alone,
+    `Joint` and `Peeling`, which add a fourth of the rho to others.
 
     Source: Gillenwater et al. (2022) for JOINT and peeling; the choice is ours. Proof notes:
-    `docs/proofs/joint-or-peel.md`, `docs/proofs/accountant.md`.
+    `docs/proofs/joint-or-peel.md`, `docs/proofs/one-shot-exponential.md`,
+    `docs/proofs/accountant.md`.
 
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        delta: In [0, 1); with 0 the guarantee is pure, and for so few items that it buys nothing.
+        delta: In [0, 1); with 0 the guarantee is pure, and for so few items that it buys little.
         choice_share: The choice's share of epsilon. Its default and the threshold's were measured,
             see `bench/results/choice.md`.
-        threshold: Items are picked one by one where the noisy logarithm of the number of competing
-            sequences is at least this; None for 40 where a delta is used, and 80 where not.
+        threshold: Items are picked one by one where the noisy logarithm is at least this; None for
+            sqrt(k) - 4 where a delta is used, and k/2 - 3 where not. Where one is given, there is
+            a choice from 2 items on.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     Raises:
@@ -74,13 +82,15 @@ class JointOrPeel(Mechanism):
     >>> mechanism = JointOrPeel(k=20, epsilon=1.0, delta=1e-6)
     >>> mechanism.joint_epsilon, round(mechanism.local_epsilon, 4)
     (0.95, 0.1045)
+    >>> JointOrPeel(k=2, epsilon=1.0).local_epsilon
+    0.5
     """
 
     k: Whole
     epsilon: Epsilon
     delta: Delta = 0.0
     choice_share: Share = 0.05
-    threshold: Whole | None = None
+    threshold: Number | None = None
     accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = PublicCounts
@@ -91,22 +101,33 @@ class JointOrPeel(Mechanism):
         "local_epsilon",
     )
 
+    @property
+    def chooses(self) -> bool:
+        """Whether there is a choice: one item is named as well by one way as by the other."""
+        return self.k >= (_WORTH_A_CHOICE if self.threshold is None else 2)
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """What is about a choice, where there is none."""
+        about = ("choice_share", "threshold", *self.derived[:3])
+        return super().idle if self.chooses else (*super().idle, *about)
+
     @cached_property
     def choice_epsilon(self) -> float:
-        """The epsilon of the choice."""
-        return self.epsilon * self.choice_share
+        """The epsilon of the choice; 0 where there is none."""
+        return self.epsilon * self.choice_share if self.chooses else 0.0
 
     @cached_property
     def joint_epsilon(self) -> float:
-        """The epsilon of JOINT, if it is chosen."""
+        """The epsilon of whichever way follows, if it is pure."""
         return subtract_down(self.epsilon, self.choice_epsilon)
 
     @property
-    def switch_at(self) -> int:
+    def switch_at(self) -> float:
         """The threshold, with its default."""
         if self.threshold is not None:
             return self.threshold
-        return _PURE if self.flips else _WITH_DELTA
+        return self.k / 2 - 3 if self.local_epsilon == self._pure_epsilon else self.k**0.5 - 4
 
     @cached_property
     def _pure_epsilon(self) -> float:
@@ -115,6 +136,9 @@ class JointOrPeel(Mechanism):
     @cached_property
     def _composed_epsilon(self) -> float:
         """The parameter of k picks by the exponential mechanism, composed with the choice."""
+        if not self.chooses:
+            asked = {"epsilon": self.epsilon, "delta": self.delta}
+            return picks_epsilon(self.accounting, self.k, **asked)
         choice = Pure(self.choice_epsilon)
         by_rho = largest(
             lambda e: choice + Pure.bounded_range(e) * self.k,
@@ -127,20 +151,30 @@ class JointOrPeel(Mechanism):
         return largest_within(self._stages, epsilon=self.epsilon, delta=self.delta, by_rho=by_rho)
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
-        """The choice and the picks: what follows it instead, `Joint`, is pure."""
-        joint = BoundedRange(self.joint_epsilon)
+        """The choice and the picks: what follows it instead is pure."""
+        joint = (PureStage if self._flips else BoundedRange)(self.joint_epsilon)
         one_by_one = BoundedRange(local_epsilon, self.k)
         return PureStage(self.choice_epsilon), EitherStage((joint,), (one_by_one,))
 
-    @cached_property
-    def flips(self) -> bool:
-        """Whether items are picked by permute-and-flip: unless a delta makes up for its edge."""
-        return self.delta == 0 or self._composed_epsilon <= _EDGE * self._pure_epsilon
-
     @property
+    def _flips(self) -> bool:
+        """Whether what is pure is drawn by permute-and-flip, which is not of bounded range."""
+        return self.accounting is Accounting.EXACT
+
+    @cached_property
+    def one_shot(self) -> bool:
+        """Whether exponential noise names items one by one: it errs less at equal parameters."""
+        return self._flips and self._composed_epsilon <= EDGE * self._pure_epsilon
+
+    @cached_property
     def local_epsilon(self) -> float:
-        """The parameter of each pick, if items are picked one by one."""
-        return self._pure_epsilon if self.flips else self._composed_epsilon
+        """The parameter of each pick, or one over the mean of exponential noise."""
+        worth = self._composed_epsilon > WORTH_A_DELTA * self._pure_epsilon
+        return self._composed_epsilon if worth and not self.one_shot else self._pure_epsilon
+
+    @cached_property
+    def _once(self) -> OneShotExponential:
+        return OneShotExponential(k=self.k, epsilon=self.joint_epsilon)
 
     @cached_property
     def slope(self) -> float:
@@ -153,78 +187,81 @@ class JointOrPeel(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The choice, and the larger of what may follow it."""
-        one = Pure if self.flips else Pure.bounded_range
-        one_by_one = one(self.local_epsilon) * self.k
-        by_rho = Pure(self.choice_epsilon) + privacy.max(
-            Pure.bounded_range(self.joint_epsilon), one_by_one
-        )
-        if self.flips:
-            return by_rho
+        if not self.chooses and not self.one_shot:
+            return picks_cost(self.accounting, self.k, self.local_epsilon, self.epsilon)
+        if self.one_shot:
+            return Pure(self.choice_epsilon) + Pure(self.joint_epsilon)
+        whole = (Pure if self._flips else Pure.bounded_range)(self.joint_epsilon)
+        one_by_one = Pure.bounded_range(self.local_epsilon) * self.k
+        by_rho = Pure(self.choice_epsilon) + privacy.max(whole, one_by_one)
         composition = Composition(self._stages(self.local_epsilon))
         return alone(self.accounting, composition, by_rho, self.epsilon)
 
     def explain(self) -> list[str]:
         """The choice and both ways in plain words."""
+        if not self.chooses:
+            return [self._as_one_by_one, *self.unused]
+        reaches = f"reaches {self.switch_at:.3g}"
+        if self.one_shot:
+            reaches += f", but not {_HOPELESS:g} of that of the number of all sequences"
         choice = (
             f"First, {self.choice_epsilon:.3g} of epsilon tells, with noise of scale "
             f"{1 / self.slope:.3g}, whether the logarithm of the number of competing sequences "
-            f"reaches {self.switch_at}."
+            f"{reaches}."
         )
-        name = "permute-and-flip" if self.flips else "the exponential mechanism"
-        one_by_one = f"If so, {picked_in_turn(self.k)} by {name}: "
-        whole = as_a_whole(self.k, self.joint_epsilon)
-        one_by_one += odds(self.local_epsilon)
-        return [choice, f"If not, a{whole[1:]}", one_by_one, *self.unused]
+        told = flipped_as_a_whole if self._flips else as_a_whole
+        whole = told(self.k, self.joint_epsilon)
+        ways = _in("If not,", whole), _in("If so,", self._as_one_by_one)
+        return [choice, *ways, *self.unused]
+
+    @property
+    def _as_one_by_one(self) -> str:
+        if not self.one_shot:
+            picked = f"{picked_in_turn(self.k)} by the exponential mechanism"
+            return f"{picked}: {odds(self.local_epsilon)}"
+        noise, named = self._once.explain()
+        return f"{noise[:-1]}, and t{named[1:]}"
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer), and which way they were drawn."""
-        k = min(self.k, len(evidence.counts))
-        if k == 0:
+        if len(evidence.counts) == 0:
             return Selection(np.empty(0, np.int64))
+        if self.one_shot and not self.chooses:
+            return self._once.select(evidence, draws)
         groups = Groups.of(evidence.counts)
-        weights = SlackWeights.of(groups, k, self.joint_epsilon / 2)
-        crowded = draws.coin(_Crowded(weights, self.slope, self.switch_at))[0]
-        if not crowded:
-            return Selection(draw_joint(weights, draws), branch="as a whole")
-        way = partial(flip if self.flips else pick, self.local_epsilon)
-        picked = picks(groups.values, groups.sizes, way, draws)
-        return Selection(groups.draw_members(first(k, picked), draws), branch="one by one")
+        if not self.chooses:
+            return Selection(self._peeled(groups, draws))
+        near = self.competition(groups)
+        if not self._is_crowded(near, draws):
+            return Selection(self._named_as_a_whole(near, draws), branch="as a whole")
+        if self.one_shot:
+            return self._once.select(evidence, draws)._replace(branch="one by one")
+        return Selection(self._peeled(groups, draws), branch="one by one")
+
+    def competition(self, groups: Groups) -> Competition:
+        """The sequences of as many items, and from which slack on the choice counts them."""
+        k = min(self.k, len(groups.counts))
+        return Competition(groups, k, self.joint_epsilon / 2, floor=max(k - 1, 1))
+
+    def ceiling(self, near: Competition) -> float:
+        """From where on JOINT is drawn again: where nearly all compete, it errs less than noise."""
+        return max(self.switch_at, _HOPELESS * near.log_all) if self.one_shot else math.inf
+
+    def _is_crowded(self, near: Competition, draws: Draws) -> bool:
+        """The private choice; where so many sequences do not exist, there is none."""
+        if near.weights is None:
+            return False
+        crowded = Crowded(near.weights, self.slope, self.switch_at, self.ceiling(near))
+        return bool(draws.coin(crowded)[0])
+
+    def _named_as_a_whole(self, near: Competition, draws: Draws) -> Ints:
+        if self._flips:
+            return draw_flipped(SlackClasses(near.sequences, near.decay), draws)
+        return draw_joint(SlackWeights(near.sequences, near.decay), draws)
+
+    def _peeled(self, groups: Groups, draws: Draws) -> Ints:
+        return peel_groups(groups, self.k, self.local_epsilon, draws)
 
 
-@dataclass(frozen=True)
-class _Crowded:
-    """P(ln Z + Laplace noise of scale 1/slope >= threshold), Z the normaliser of JOINT.
-
-    Attributes:
-        weights: Their sum, times exp(shift), is Z.
-        slope: Above 0.
-        threshold: A whole number.
-    """
-
-    weights: SlackWeights
-    slope: float
-    threshold: int
-
-    def __len__(self) -> int:
-        return 1
-
-    def approximate(self) -> tuple[Floats, Floats]:
-        """The chance moves by at most half as much as its argument."""
-        log_sum, error = self.weights.log_sum()
-        x = (log_sum + self.weights.shift - self.threshold) * self.slope
-        rounding = 8 * ULP * (abs(log_sum) + abs(self.weights.shift) + self.threshold)
-        tail = np.exp(-abs(x)) / 2
-        chance = np.array([1 - tail if x > 0 else tail])
-        return chance, np.array([self.slope * (error + rounding) + 8 * ULP])
-
-    def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
-        """The chance; where the argument's sign is open, both of its forms."""
-        from flint import arb
-
-        total = sum((self.weights.ball(j) for j in range(len(self.weights))), arb(0))
-        log_z = total.log() + arb(self.weights.shift)
-        x = (log_z - self.threshold) * arb(self.slope)
-        below, above = x.exp() / 2, 1 - (-x).exp() / 2
-        if x > 0:
-            return above
-        return below if x < 0 else below.union(above)
+def _in(case: str, sentence: str) -> str:
+    return f"{case} {sentence[0].lower()}{sentence[1:]}"

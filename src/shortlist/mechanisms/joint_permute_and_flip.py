@@ -9,13 +9,13 @@ import numpy as np
 
 from shortlist.algorithms.grouping import Groups
 from shortlist.algorithms.slack import SlackClasses
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 
-__all__ = ["JointPermuteAndFlip"]
+__all__ = ["JointPermuteAndFlip", "draw_flipped", "flipped_as_a_whole"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +55,7 @@ class JointPermuteAndFlip(Mechanism):
 
     def explain(self) -> list[str]:
         """The chances in plain words."""
-        chances = (
-            f"Sequences of {counted(self.k, 'item')} are visited in random order, and the first "
-            "one accepted is the answer. A sequence whose worst item falls c people short of the "
-            "true item of that rank is accepted with probability "
-            f"exp(-{self.epsilon / 2:.3g} c)."
-        )
-        return [chances]
+        return [flipped_as_a_whole(self.k, self.epsilon)]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""
@@ -69,5 +63,20 @@ class JointPermuteAndFlip(Mechanism):
         if k == 0:
             return Selection(np.empty(0, np.int64))
         classes = SlackClasses.of(Groups.of(evidence.counts), k, self.epsilon / 2)
-        drawn = draws.permute_and_flip(classes)
-        return Selection(classes.sequences.draw_exactly(classes.slack(drawn), draws))
+        return Selection(draw_flipped(classes, draws))
+
+
+def flipped_as_a_whole(k: int, epsilon: float) -> str:
+    """What it does, in plain words."""
+    return (
+        f"Sequences of {counted(k, 'item')} are visited in random order, and the first "
+        "one accepted is the answer. A sequence whose worst item falls c people short of the "
+        "true item of that rank is accepted with probability "
+        f"exp(-{epsilon / 2:.3g} c)."
+    )
+
+
+def draw_flipped(classes: SlackClasses, draws: Draws) -> Ints:
+    """Positions of the first sequence accepted, each with chance exp(-decay · slack)."""
+    drawn = draws.permute_and_flip(classes)
+    return classes.sequences.draw_exactly(classes.slack(drawn), draws)

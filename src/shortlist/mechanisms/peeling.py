@@ -20,7 +20,7 @@ from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.privacy import Cost
 
-__all__ = ["Peeling", "first", "odds", "peel", "pick", "picks"]
+__all__ = ["Peeling", "first", "odds", "peel", "peel_groups", "pick", "picks"]
 
 Pick = Callable[[Ints, Any, Draws], int]  # values, how many items each has left, draws -> group
 
@@ -95,7 +95,11 @@ def peel(counts: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:
     of items left that have it; which of its items is drawn at the end. The cost grows with
     the number of distinct counts only.
     """
-    groups = Groups.of(counts)
+    return peel_groups(Groups.of(counts), k, local_epsilon, draws)
+
+
+def peel_groups(groups: Groups, k: int, local_epsilon: float, draws: Draws) -> Ints:
+    """The same of items that are grouped by count already."""
     picked = picks(groups.values, groups.sizes, partial(pick, local_epsilon), draws)
     return groups.draw_members(first(k, picked), draws)
 

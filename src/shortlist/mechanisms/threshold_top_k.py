@@ -19,7 +19,7 @@ from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View
-from shortlist.mechanisms._picks import picks_cost, picks_epsilon
+from shortlist.mechanisms._picks import EDGE, picks_cost, picks_epsilon
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import (
     AuditHints,
@@ -32,7 +32,7 @@ from shortlist.mechanisms.base import (
 from shortlist.mechanisms.peeling import odds
 from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Cost, Pure, round_up
-from shortlist.privacy.calibration import one_shot_laplace_scale
+from shortlist.privacy.calibration import divide_down, one_shot_laplace_scale
 
 __all__ = ["AddedNoise", "ThresholdTopK"]
 
@@ -49,7 +49,7 @@ class AddedNoise(Option):
     """The law of `OneShotLaplace` without a delta."""
 
     EXPONENTIAL = "exponential"
-    """As little as half the variance of Laplace noise, at the same guarantee."""
+    """The law of `OneShotExponential`: half the variance of Laplace noise, as private."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +62,9 @@ class ThresholdTopK(Mechanism):
     Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any scores by at
     most 1, all the same way. With Gumbel noise it is `Peeling`: k picks of range 1 / scale, within
     (epsilon, delta) by their worst case. Laplace and exponential noise of scale k / epsilon are
-    pure. It covers what is returned; how much is read, and so the time it takes, depends on the
-    data.
+    pure. Unless it is said which, noise is exponential where delta is 0, or k so small that delta
+    buys little, and else Gumbel. The guarantee covers what is returned; how much is read, and so
+    the time it takes, depends on the data.
 
     Source: Wu, Ohrimenko & Wirth (2023), Algorithm 3, Theorem 4.2, Corollary 4.3; Durfee & Rogers
     (2019); Qiao et al. (2021). Proof note: `docs/proofs/threshold-top-k.md`.
@@ -71,16 +72,18 @@ class ThresholdTopK(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        delta: In [0, 1) with Gumbel noise, where the guarantee is pure with 0, and for so few items
-            that it buys nothing; else 0.
-        noise: `AddedNoise.GUMBEL`, `AddedNoise.LAPLACE` or `AddedNoise.EXPONENTIAL`.
-        accounting: Of Gumbel noise: by the worst case, or in zCDP, for one release of many.
+        delta: In [0, 1), and 0 where Laplace or exponential noise is asked for. The guarantee is
+            pure with 0, and for so few items that it buys little.
+        noise: `AddedNoise.GUMBEL`, `AddedNoise.LAPLACE` or `AddedNoise.EXPONENTIAL`; None for the
+            one that errs least.
+        accounting: Of Gumbel noise: by the worst case, or in zCDP, for one release of many, where
+            noise is Gumbel unless another one is asked for.
 
     Raises:
         InputError: A parameter is out of range, or a delta is given where no use is made of it.
 
-    >>> ThresholdTopK(k=20, epsilon=1.0, noise=AddedNoise.EXPONENTIAL).scale
-    20.0
+    >>> ThresholdTopK(k=20, epsilon=1.0).added, ThresholdTopK(k=20, epsilon=1.0).scale
+    (<AddedNoise.EXPONENTIAL: 'exponential'>, 20.0)
     >>> round(ThresholdTopK(k=20, epsilon=1.0, delta=1e-6).scale, 3)
     9.369
     """
@@ -88,27 +91,37 @@ class ThresholdTopK(Mechanism):
     k: Whole
     epsilon: Epsilon
     delta: Delta = 0.0
-    noise: AddedNoise = AddedNoise.GUMBEL
+    noise: AddedNoise | None = None
     accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = View
-    derived: ClassVar[tuple[str, ...]] = ("scale",)
+    derived: ClassVar[tuple[str, ...]] = ("added", "scale")
     _bits: ClassVar[int] = BITS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.delta > 0 and self.noise is not AddedNoise.GUMBEL:
+        if self.delta > 0 and self.noise not in (None, AddedNoise.GUMBEL):
             raise InputError(
                 "{noise} noise makes no use of a delta",
                 "give {delta=0}, or take AddedNoise.GUMBEL, which needs less noise for it",
                 given={"delta": self.delta},
-                noise=self.noise.value,
+                noise=self.added.value,
             )
+
+    @cached_property
+    def added(self) -> AddedNoise:
+        """Which noise is added."""
+        if self.noise is not None:
+            return self.noise
+        pure = divide_down(self.epsilon, self.k)
+        worth = self._local_epsilon > EDGE * pure
+        is_gumbel = worth or self.accounting is Accounting.ZCDP
+        return AddedNoise.GUMBEL if is_gumbel else AddedNoise.EXPONENTIAL
 
     @cached_property
     def scale(self) -> float:
         """The scale of the noise, rounded up."""
-        if self.noise is AddedNoise.GUMBEL:
+        if self.added is AddedNoise.GUMBEL:
             return round_up(1 / Fraction(self._local_epsilon))
         return one_shot_laplace_scale(self.k, epsilon=self.epsilon)
 
@@ -119,7 +132,7 @@ class ThresholdTopK(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """That of the mechanism which reads everything."""
-        if self.noise is AddedNoise.GUMBEL:
+        if self.added is AddedNoise.GUMBEL:
             return picks_cost(self.accounting, self.k, self._local_epsilon, self.epsilon)
         return Pure(self.epsilon)
 
@@ -131,12 +144,12 @@ class ThresholdTopK(Mechanism):
     def explain(self) -> list[str]:
         """The noise in plain words."""
         sd = self._sd * self.scale
-        noise = f"{self.noise.value.capitalize()} noise of standard deviation {sd:.3g}"
+        noise = f"{self.added.value.capitalize()} noise of standard deviation {sd:.3g}"
         sentences = [
             f"{noise} is added to every score once; it is drawn for those that are looked at.",
             best_are_named(self.k, "largest noisy score"),
         ]
-        if self.noise is AddedNoise.GUMBEL:
+        if self.added is AddedNoise.GUMBEL:
             sentences.append(f"That is {counted(self.k, 'pick')}: {odds(self._local_epsilon)}")
         return [*sentences, *self.unused]
 
@@ -174,7 +187,7 @@ class ThresholdTopK(Mechanism):
 
     @property
     def _noise(self) -> Noise:
-        match self.noise:
+        match self.added:
             case AddedNoise.GUMBEL:
                 return Gumbel(self.scale)
             case AddedNoise.LAPLACE:
@@ -185,7 +198,7 @@ class ThresholdTopK(Mechanism):
     @property
     def _sd(self) -> float:
         """The standard deviation of the noise over its scale."""
-        match self.noise:
+        match self.added:
             case AddedNoise.GUMBEL:
                 return math.pi / math.sqrt(6)
             case AddedNoise.LAPLACE:

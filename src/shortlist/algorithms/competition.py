@@ -1,0 +1,105 @@
+"""How many sequences of k items compete with the true top k, from the slack on where many do.
+
+JOINT's normaliser, the sum of N(t) exp(-decay t) over all slacks t, is at least 1, since the true
+sequence is always counted: it cannot say how far away the others are. What is summed here begins
+at the first slack that so many sequences reach, and falls without end as they fall behind.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.slack import NEGLIGIBLE, Sequences, SlackWeights
+from shortlist.draws.precision import precision
+
+__all__ = ["Competition"]
+
+_MARGIN = 1e-12  # relative, of a sum of at most as many logarithms as there are items
+_BITS = 128  # at first, where floats do not decide
+
+
+@dataclass(frozen=True)
+class Competition:
+    """The sequences of k items, and from which slack on at least exp(floor) compete.
+
+    Attributes:
+        groups: The items by count.
+        k: The length of a sequence, from 1 to the number of items.
+        decay: By which each slack weighs less, above 0.
+        floor: A logarithm, above 0; no sum of rational numbers has it, so that no number of
+            sequences is equal to exp(floor).
+    """
+
+    groups: Groups
+    k: int
+    decay: float
+    floor: float
+
+    @cached_property
+    def starts(self) -> int | None:
+        """The first slack that at least exp(floor) sequences have at most; None if there is none.
+
+        Whether there is one depends on k and the number of items alone.
+        """
+        if not self._reached(self._all.largest):
+            return None
+        least, most = -1, 0
+        while not self._reached(most):  # far off where gaps are wide: it may be 2^62
+            least, most = most, min(2 * most + 1, self._all.largest)
+        while most - least > 1:
+            middle = (least + most) // 2
+            least, most = (least, middle) if self._reached(middle) else (middle, most)
+        return most
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """In pieces up to the slack beyond which all is negligible beside those that compete."""
+        if self.starts is None:
+            return Sequences.near(self.groups, self.k, self.decay)
+        log_ratio = self._all.log_all - self._log(self.starts)
+        most = self.starts + math.ceil((log_ratio + NEGLIGIBLE) / self.decay)
+        return Sequences(self.groups, self.k, most)
+
+    @cached_property
+    def weights(self) -> SlackWeights | None:
+        """N(t) exp(-decay t) from that slack on; None if there is none."""
+        if self.starts is None:
+            return None
+        return SlackWeights(self.sequences, self.decay, least=self.starts)
+
+    @property
+    def log_all(self) -> float:
+        """Ln of the number of all sequences, nearly: by k and the number of items alone."""
+        n = len(self.groups.counts)
+        return math.lgamma(n + 1) - math.lgamma(n - self.k + 1)
+
+    @cached_property
+    def _all(self) -> Sequences:
+        return Sequences(self.groups, self.k)
+
+    def _log(self, slack: int) -> float:
+        """Ln N, nearly."""
+        return math.fsum(np.log(self._all.choices(slack)))
+
+    def _reached(self, slack: int) -> bool:
+        """Whether N(slack) > exp(floor)."""
+        known = self._log(slack)
+        if abs(known - self.floor) > _MARGIN * (1 + known):
+            return known > self.floor
+        return self._reached_exactly(slack)
+
+    def _reached_exactly(self, slack: int) -> bool:
+        from flint import arb
+
+        number, bits = self._all.at_most(slack), _BITS
+        while True:
+            with precision(bits):
+                ahead = arb(number).log() - arb(self.floor)
+                if ahead > 0 or ahead < 0:
+                    return bool(ahead > 0)
+            bits *= 2
