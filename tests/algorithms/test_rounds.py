@@ -39,8 +39,11 @@ def held_by(*users, n_items):
 def added(rounds, boosts, n_items):
     """What one user of all these items adds, in units."""
     held = held_by(range(n_items), n_items=n_items)
-    tables = rounds._floors(n_items), rounds._caps(n_items)
-    return held.added_up(kernels.steer, np.array(boosts, np.int16), *tables)
+    left, kept = held.sizes.copy(), np.empty_like(held.items)
+    tables = np.array(boosts, np.int16), rounds._floors(n_items), rounds._caps(n_items)
+    sums = held.added_up(kernels.steer, left, kept, *tables)
+    assert kept[: left[0]].tolist() == [i for i in range(n_items) if boosts[i] >= 0]
+    return sums
 
 
 boosts = st.lists(st.sampled_from([-1, 0, 1, 2, 700, 2047, 2048]), min_size=1, max_size=7)

@@ -37,8 +37,9 @@ class Loop(Rounds):
         return self._boosts(len(heard) - 1, self.so_far(heard))
 
     def steered(self, held, boosts):
+        left, kept = held.sizes.copy(), np.empty_like(held.items)
         tables = self._floors(held.largest), self._caps(held.largest)
-        return held.added_up(kernels.steer, boosts, *tables)
+        return held.added_up(kernels.steer, left, kept, boosts, *tables)
 
     def last(self, heard, every_sum, left, _draws):
         return self._last(self.so_far(heard)[left], every_sum[-1][left])

@@ -8,7 +8,7 @@ table over these, is the same wherever the item stands. Proof note:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import NamedTuple
@@ -47,7 +47,8 @@ class Progress:
     """What the rounds so far have heard: private, but for what is found.
 
     Attributes:
-        held: Users' bounded sets.
+        held: Users' bounded sets; of each the items that were left after the last steering first.
+        left: How many these are, of each user.
         items: Positions of the items that anybody holds, shape (n,).
         sums: What users add in the round to come, of every item there could be.
         boosts: How much weight each of the items was worth in it, shape (n,).
@@ -57,6 +58,7 @@ class Progress:
     """
 
     held: Contributions
+    left: Ints
     items: Ints
     sums: Ints
     boosts: NDArray[np.int16]
@@ -134,7 +136,8 @@ class Rounds:
         sums = held.added_up(kernels.weigh, self._even_weights(held.largest))
         items = np.flatnonzero(sums)  # nobody else has any
         boosts, so_far = np.full(len(items), BOOSTS, np.int16), np.zeros(len(items), np.int64)
-        return Progress(held, items, sums, boosts, so_far, np.zeros(len(items), np.bool_))
+        found, left = np.zeros(len(items), np.bool_), held.sizes.copy()
+        return Progress(held, left, items, sums, boosts, so_far, found)
 
     def hear(self, progress: Progress, draws: Draws) -> Heard:
         """Add noise to what users add; find what reaches the bar by all that was heard."""
@@ -151,8 +154,10 @@ class Rounds:
         progress.boosts[left] = self._boosts(progress.rounds - 1, progress.so_far[left])
         boosts = np.full(held.n_items, -1, np.int16)
         boosts[progress.items[left]] = progress.boosts[left]
-        tables = self._floors(held.largest), self._caps(held.largest)
-        progress.sums = held.added_up(kernels.steer, boosts, *tables)
+        kept = np.empty_like(held.items) if progress.rounds == 1 else held.items
+        limits = self._floors(held.largest), self._caps(held.largest)
+        progress.sums = held.added_up(kernels.steer, progress.left, kept, boosts, *limits)
+        progress.held = replace(held, items=kept)
 
     def _toss(self, progress: Progress, draws: Draws) -> None:
         """Find what the last round would find, without its noise."""

@@ -16,33 +16,41 @@ _SHORT = 1 - 2.0**-50  # what is multiplied by it is not rounded up, in three op
 
 @kernel(
     "void(int64[::1], int64[::1], uint32[::1], int64, int64, "
-    "int16[::1], int64[::1], int64[::1], int64[::1])"
+    "int64[::1], uint32[::1], int16[::1], int64[::1], int64[::1], int64[::1])"
 )
-def steer(starts, sizes, items, first, last, boosts, floors, caps, sums):
+def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, sums):
     """Add each user's weights, in multiples of 2^-20, to the sums of the items not yet found.
 
     The square of a weight is the floor of the user's size, and a part of what is left, in
     proportion to the square of the item's boost; at most the square of the size's cap. So the
-    squares of any m of the weights add up to at most 1 - (k - m) floor, of k items not found.
+    squares of any m of the weights add up to at most 1 - (n - m) floor, of n items not found.
     Everything is rounded down, and no place in an array plays a part: squares and their sum are
     whole numbers, and floats are multiplied and rooted alone, one by one.
 
-    `boosts` are from 0 to 2^11, of each item; -1 where it is found. `floors` and `caps`, of each
-    size, are in multiples of 2^-40.
+    `left` is how many of each user's items were not found so far, which come first; what is still
+    not found is written to `kept`, which may be `items`, and counted in `left`. `boosts` are from 0
+    to 2^11, of each item; -1 where it is found. `floors` and `caps`, of each size, are in multiples
+    of 2^-40.
     """
     for user in range(first, last):
-        left, squares = np.int64(0), np.int64(0)
-        for place in range(starts[user], starts[user] + sizes[user]):
-            boost = np.int64(boosts[items[place]])
+        n, squares, start = np.int64(0), np.int64(0), starts[user]
+        for place in range(start, start + left[user]):
+            item = items[place]
+            boost = np.int64(boosts[item])
             if boost >= 0:
-                left += 1
+                kept[start + n] = item
+                n += 1
                 squares += boost * boost
-        if left == 0:
+        left[user] = n
+        if n == 0:
             continue
         floor, cap = floors[sizes[user]], caps[sizes[user]]
-        share = (_ONE - left * floor) / squares * _SHORT if squares else 0.0
-        for place in range(starts[user], starts[user] + sizes[user]):
-            boost = np.int64(boosts[items[place]])
-            if boost >= 0:
+        share = (_ONE - n * floor) / squares * _SHORT if squares else 0.0
+        even = np.int64(math.sqrt(min(floor, cap)))
+        for place in range(start, start + n):
+            boost = np.int64(boosts[kept[place]])
+            if boost == 0:
+                sums[kept[place]] += even
+            else:
                 square = min(floor + np.int64(boost * boost * share), cap)
-                sums[items[place]] += np.int64(math.sqrt(square))
+                sums[kept[place]] += np.int64(math.sqrt(square))
