@@ -31,6 +31,7 @@ from helpers.oracles_of_counts import (
     peeling_oracle,
     permute_and_flip,
 )
+from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from helpers.oracles_of_rounds import rounds_oracle
 from helpers.oracles_of_users import (
@@ -86,6 +87,11 @@ def near_cutoff(kind, **given):
 def on_few_rungs(kind, **given):
     """Any rounding down is private: with this one, all branches can be told."""
     return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
+
+
+def with_few_branches(kind, *, k, epsilon=EPSILON):
+    """The same code with few rungs and rounds."""
+    return built(kind, k=k, epsilon=epsilon).audit_hints().coarse
 
 
 def with_counts(kind, *, k, epsilon=EPSILON):
@@ -298,6 +304,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
         edges=(0.0,),  # scores are rungs
+    ),
+    mechanisms.AdaptiveHittingSet: Oracle(
+        hitting_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        with_few_branches,
+        within=2e-6,  # as above
+        edges=(0.0,),
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False
