@@ -11,9 +11,10 @@ from bench.common.axes import Across, Axis
 from bench.common.plotting import Look, against
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
 
-__all__ = ["CHOSEN_ON", "ITEMS", "MASS", "PUBLISHED", "STUDY", "UNSEEN", "plot"]
+__all__ = ["CHOSEN_ON", "DEFAULT_NAME", "ITEMS", "MASS", "PUBLISHED", "STUDY", "UNSEEN", "plot"]
 
 ITEMS, MASS = "items named", "missing mass"
+DEFAULT_NAME = "AdaptiveGaussian"
 PUBLISHED = "WeightedGaussian"
 BOUNDS = (10, 100, 1000)
 _OTHERS: Kinds = {
@@ -47,7 +48,7 @@ UNSEEN = (
 CHOSEN_ON = tuple(name for name in real.TABLES if name not in UNSEEN)
 """Tables that were looked at while the rounds of `AdaptiveGaussian` were designed."""
 
-_DEFAULT = "AdaptiveGaussian (default)"
+_DEFAULT = f"{DEFAULT_NAME} (default)"
 _LOOKS = {
     "PolicyGreedy": Look("#8a9a01"),
     "PolicyGaussian": Look("#8e4fa8"),

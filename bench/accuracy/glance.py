@@ -28,23 +28,25 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
     at_bound = found.filter(epsilon=EPSILON, max_items_per_user=BOUND)
     at_k = ranked.filter(epsilon=EPSILON, k=K)
     named = _ends(at_bound, domain.ITEMS, domain.PUBLISHED).with_columns(
-        told=pl.format("{}×", (pl.col("default") / pl.col("published")).round(2))
+        told=pl.format("{} times as many", (pl.col("default") / pl.col("published")).round(2))
     )
     missing = _ends(at_k, top_k.MASS, top_k.PUBLISHED).with_columns(
-        told=pl.format("÷ {}", (pl.col("published") / pl.col("default")).round(1))
+        told=pl.format("{} of it", (pl.col("default") / pl.col("published")).round(2))
     )
-    items = Across("value", "items named (more is better)", [10, 100, 1000, 10_000], (30, 4000))
+    items = Across("value", "items, more is better", [10, 100, 1000, 10_000], (10, 5000))
     mass = Across(
         "value",
-        f"missing from the top {K} (less is better)",
+        "missing, less is better",
         [1e-4, 1e-3, 1e-2, 1e-1, 1],
         (1e-4, 1),
         labels="format(datum.value, '~%')",
     )
+    beside = f"{domain.DEFAULT_NAME} beside {domain.PUBLISHED}"
+    ranks = f"{top_k.DEFAULT_NAME} beside {top_k.PUBLISHED}"
     dumbbells(
         [
-            Panel("Domain: items that are named", named, items),
-            Panel(f"Top {K}: share of the true list that is missing", missing, mass),
+            Panel("Domain: how many items are named", beside, named, items),
+            Panel(f"Top {K}: the part of the true list that is missing", ranks, missing, mass),
         ],
         report.path_of(name),
         colours=_LOOKS,
@@ -57,4 +59,6 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
 def _ends(figures: pl.DataFrame, measure: str, published: str) -> pl.DataFrame:
     """Columns table, default and published."""
     wide = figures.pivot(on="mechanism", index="table", values=measure)
-    return wide.select("table", default=DEFAULT, published=published)
+    return wide.select("table", default=DEFAULT, published=published).sort(
+        "default", descending=True
+    )

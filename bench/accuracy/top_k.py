@@ -19,9 +19,10 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
 )
 
-__all__ = ["CHOSEN_ON", "MASS", "PUBLISHED", "STUDY", "UNSEEN", "plot"]
+__all__ = ["CHOSEN_ON", "DEFAULT_NAME", "MASS", "PUBLISHED", "STUDY", "UNSEEN", "plot"]
 
 MASS = "missing mass"
+DEFAULT_NAME = "AdaptiveTopK"
 PUBLISHED = "WeightedGaussianPeeling"
 FIRST = "DiscoverThenRank in zCDP"
 LIMITED, WHOLE = "LimitedDomain", "LimitedDomain, whole counts"
@@ -52,7 +53,7 @@ CHOSEN_ON = ("steam_200k", "amazon_magazine", "twitter_airline_tokens", "anime_5
 
 UNSEEN = tuple(name for name in real.TABLES if name not in CHOSEN_ON)
 
-_DEFAULT = "AdaptiveTopK (default)"
+_DEFAULT = f"{DEFAULT_NAME} (default)"
 _LOOKS = {
     LIMITED: Look("#9a9a9a"),
     FIRST: Look("#8e4fa8"),

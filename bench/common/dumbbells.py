@@ -14,7 +14,7 @@ from bench.common.plotting import save
 
 __all__ = ["Panel", "dumbbells"]
 
-_ROW, _WIDTH = 30, 300  # height of a line, and width of a panel
+_ROW, _WIDTH = 34, 290  # height of a line, and width of a panel
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,14 @@ class Panel:
 
     Attributes:
         title: Of the panel.
+        subtitle: Which mechanisms stand beside each other.
         data: A row for each table: columns table, published, default, and told, which is written
-            between them.
+            above the line between them.
         across: The axis of the figures.
     """
 
     title: str
+    subtitle: str
     data: pl.DataFrame
     across: Across
 
@@ -66,19 +68,21 @@ def _panel(panel: Panel, colours: Mapping[str, str]) -> alt.LayerChart:
     rule = base.mark_rule(strokeWidth=3, color="#c9c9c9").encode(
         _at(panel.across, "published"), x2="default:Q"
     )
-    told = base.mark_text(dy=-10, fontSize=11, color="#444").encode(
+    told = base.mark_text(dy=-11, fontSize=11, fontWeight="bold", color="#444").encode(
         _at(panel.across, "middle"), text="told:N"
     )
     sides = wide.unpivot(list(colours), index="table", variable_name="side")
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    legend = alt.Legend(title=None, orient="top", symbolSize=120)
+    legend = alt.Legend(title=None, orient="top", symbolSize=120, labelFontSize=13)
     points = (
         alt.Chart(sides)
         .mark_point(size=120, filled=True, opacity=1)
         .encode(table, panel.across.of(), alt.Color("side:N", scale=scale, legend=legend))
     )
     return (rule + told + points).properties(
-        title=alt.Title(panel.title, anchor="start", fontSize=13),
+        title=alt.Title(
+            panel.title, subtitle=panel.subtitle, anchor="start", fontSize=13, offset=8
+        ),
         width=_WIDTH,
         height=_ROW * len(wide),
     )
