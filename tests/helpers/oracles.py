@@ -31,6 +31,7 @@ from helpers.oracles_of_counts import (
     peeling_oracle,
     permute_and_flip,
 )
+from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from helpers.oracles_of_rounds import rounds_oracle
 from helpers.oracles_of_top_k import top_k_oracle
@@ -313,6 +314,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
         edges=(0.0,),  # scores are rungs
+    ),
+    mechanisms.AdaptiveHittingSet: Oracle(
+        hitting_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        on_fewest_branches,
+        within=2e-6,  # as above
+        edges=(0.0,),
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False
