@@ -34,6 +34,7 @@ from helpers.oracles_of_counts import (
 from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from helpers.oracles_of_rounds import rounds_oracle
+from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
     counts_of,
@@ -89,9 +90,9 @@ def on_few_rungs(kind, **given):
     return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
 
 
-def with_few_branches(kind, *, k, epsilon=EPSILON):
-    """The same code with few rungs and rounds."""
-    return built(kind, k=k, epsilon=epsilon).audit_hints().coarse
+def on_fewest_branches(kind, **given):
+    """The variant that the audit enumerates: the same code on few rungs, bounds and rounds."""
+    return built(kind, **given).audit_hints().coarse
 
 
 def with_counts(kind, *, k, epsilon=EPSILON):
@@ -138,7 +139,8 @@ class Oracle:
             selection = mechanism.select(evidence, draws)
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
-            return (told, tuple(selection.scores)) if self.edges else told
+            scores = None if selection.scores is None else tuple(selection.scores)
+            return (told, scores) if self.edges else told
 
         return law(run, self.edges)
 
@@ -286,6 +288,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-5,  # by integrals over four normals
         fewer=FEWER_USERS,
     ),
+    mechanisms.AdaptiveTopK: Oracle(
+        top_k_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1}), ({0, 1},) * 6],
+        on_fewest_branches,
+        within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
+        edges=(0.0,),  # scores are rungs
+    ),
     mechanisms.WeightedGaussianPeeling: Oracle(
         of_kept(
             lambda m, kept, data: published_peeling(m, weights_of(kept, 3), counts_of(data, 3))
@@ -309,7 +319,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         hitting_oracle,
         TWO_ITEMS,
         [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
-        with_few_branches,
+        on_fewest_branches,
         within=2e-6,  # as above
         edges=(0.0,),
     ),
