@@ -22,7 +22,6 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
     coarser,
-    counted,
     score_digits,
 )
 from shortlist.mechanisms.peeling import odds
@@ -224,14 +223,14 @@ class AdaptiveHittingSet(Mechanism):
         least = f"{', '.join(levels[:-1])} and {levels[-1]}"
         *fewer, fewest = self.enough
         stops = f"{', '.join(map(str, fewer))} and {fewest} items are found after these"
-        reach = "by how many more people each reaches, and by its noisy weights"
+        picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
         return [
             f"There are up to {len(levels)} rounds. {first}",
             f"In each later round, users move weight {moved}",
             f"Normal noise {noise}",
             f"Items are found whose mean noisy weight is at least {least} after these rounds.",
             f"The rounds stop early when at least {stops}.",
-            f"Then up to {counted(self.k, 'item')} can be picked, {reach}.",
+            f"Then {picked} picked, by how many more people each reaches, and by its noisy weights.",
             f"After the first round, {odds(self.local_epsilon)}",
             people_needed(self.threshold),
         ]
