@@ -36,7 +36,11 @@ class Numbers:
     def __init__(self, mechanism):
         self.k, self.bound = mechanism.k, mechanism.max_items_per_user
         self.lost = mechanism.delta / 4
-        self.route, self.local, rho = mechanism.route_epsilon, mechanism.local_epsilon, mechanism.rho
+        self.route, self.local, rho = (
+            mechanism.route_epsilon,
+            mechanism.local_epsilon,
+            mechanism.rho,
+        )
         self.choice = math.sqrt(8 * CHOICE * rho)
         self.rho = rho * (1 - 2 * CHOICE)
         self.sigma = 1 / math.sqrt(2 * self.rho)
@@ -121,7 +125,9 @@ def rounds_from(m, kept, seen, found, r, p):
     for user in kept:
         for x, weight in weights(user, boosts, r).items():
             sums[x] += weight
-    laws = [rung_law(m.ladder, sums[x], m.sigma / math.sqrt(m.parts[r] / sum(m.parts))) for x in left]
+    laws = [
+        rung_law(m.ladder, sums[x], m.sigma / math.sqrt(m.parts[r] / sum(m.parts))) for x in left
+    ]
     for rungs in itertools.product(*laws):
         told = dict(zip(left, rungs, strict=True))
         new = seen | {x: (*seen[x], (rung, boosts[x])) for x, (rung, _) in told.items()}
@@ -218,15 +224,15 @@ def looks_law(m, data, items, rho, share):
     """Noisy clipped counts of the items by a bound that is chosen, and the noise's sd."""
     held = [set(user) & set(items) for user in data]
     sds = [math.sqrt(bound / rho) for bound in m.bounds]
-    lost = [sum(max(0, len(h) - math.sqrt(b * len(h))) for h in held) / len(items) for b in m.bounds]
+    lost = [
+        sum(max(0, len(h) - math.sqrt(b * len(h))) for h in held) / len(items) for b in m.bounds
+    ]
     scores = [-x - 5 * share * sd for x, sd in zip(lost, sds, strict=True)]
     choices = exponential(m.choice, scores)
     for bound, sd, p in zip(m.bounds, sds, choices, strict=True):
         ladder = m.ladder_of_counts(sd)
         size = ladder.step * BITS
-        clipped = [
-            sum(min(1, math.sqrt(bound / len(h))) for h in held if x in h) for x in items
-        ]
+        clipped = [sum(min(1, math.sqrt(bound / len(h))) for h in held if x in h) for x in items]
         laws = [rung_law(ladder, count, sd) for count in clipped]
         for rungs in itertools.product(*laws):
             told = [size * (ladder.lowest - 1 if rung is None else rung) for rung, _ in rungs]
