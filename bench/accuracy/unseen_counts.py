@@ -26,8 +26,9 @@ _LARGE = 1_000_000  # items, from which on there are as many
 
 NOTE = (
     f"Counts: k from {SIZES[0]} to {SIZES[-1]}, epsilon {EPSILONS[0]:g} and {EPSILONS[1]:g}, "
-    f"{_MORE} times as many runs but of histograms of a million items. ℓ1 error + 1 over the least of all mechanisms in the same cell, "
-    "by medians and by means of the runs: geometric means over the cells, and the worst cell. With "
+    f"{_MORE} times as many runs but of histograms of a million items. ℓ1 error + 1 over the least "
+    "of all mechanisms in the same cell, by medians and by means of the runs: geometric means over "
+    "the cells, and the worst cell. With "
     "delta=0 among pure mechanisms. As the least of nine noisy figures is below the best "
     "mechanism's true one, even that would have a ratio above 1. Histograms that share and "
     "threshold of `JointOrPeel` were checked on, not chosen on: {names}."
