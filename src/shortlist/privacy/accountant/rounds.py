@@ -8,6 +8,7 @@ of the n is named with a small probability only. Proof note: `docs/proofs/adapti
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +25,7 @@ from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.accountant.weighted_gaussian import sigma_to_spare
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = ["NovelInRounds", "Plan", "RoundsRelease", "fitted", "limits_of"]
+__all__ = ["NovelInRounds", "Plan", "RoundsRelease", "fitted", "limits_of", "noise_then_loss"]
 
 _STEP = 1.05  # from one share of novel items to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
@@ -142,11 +143,29 @@ def fitted(plan: Plan, *, epsilon: float, delta: float, bound: int) -> RoundsRel
     Raises:
         InputError: Delta is too small.
     """
+    return noise_then_loss(
+        lambda release: release.composition(plan, bound), epsilon=epsilon, delta=delta
+    )
+
+
+def noise_then_loss(
+    composition: Callable[[RoundsRelease], Composition], *, epsilon: float, delta: float
+) -> RoundsRelease:
+    """The same, of whatever is composed with so much noise and loss.
+
+    Args:
+        composition: Of the noise of everything together, and of what may be lost.
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+
+    Raises:
+        InputError: Delta is too small.
+    """
     for reserved in _RESERVED:
         sigma = sigma_to_spare(epsilon=epsilon, delta=delta * (1 - reserved))
 
         def spent(lost: float, sigma: float = sigma) -> float:
-            return RoundsRelease(sigma, lost).composition(plan, bound).delta(epsilon)
+            return composition(RoundsRelease(sigma, lost)).delta(epsilon)
 
         lost = largest_share(spent, delta=delta, least=_ENOUGH * delta)
         if lost > 0:
