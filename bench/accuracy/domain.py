@@ -35,7 +35,10 @@ STUDY = Study(
     across="max_items_per_user",
     bounds=BOUNDS,
     others=_OTHERS,
-    measures={ITEMS: Measure("items", 1.0), MASS: Measure("missing_mass", 1e-4)},
+    measures={
+        ITEMS: Measure("items", 1.0, more_is_better=True),
+        MASS: Measure("missing_mass", 1e-4),
+    },
 )
 
 UNSEEN = (

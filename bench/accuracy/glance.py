@@ -14,6 +14,7 @@ from bench.common.dumbbells import Panel, dumbbells
 __all__ = ["plot"]
 
 EPSILON, K = 1.0, 100
+_RATIO = pl.col("default") / pl.col("published")
 _LOOKS = {"published": "#d1701a", "default": "#0b6e99"}
 
 
@@ -28,10 +29,10 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
     at_bound = found.filter(epsilon=EPSILON, max_items_per_user=BOUND)
     at_k = ranked.filter(epsilon=EPSILON, k=K)
     named = _ends(at_bound, domain.ITEMS, domain.PUBLISHED).with_columns(
-        told=pl.format("{} times as many", (pl.col("default") / pl.col("published")).round(2))
+        told=pl.format("{}×", _RATIO.round(2))
     )
     missing = _ends(at_k, top_k.MASS, top_k.PUBLISHED).with_columns(
-        told=pl.format("{} of it", (pl.col("default") / pl.col("published")).round(2))
+        told=pl.format("{}×", _RATIO.round_sig_figs(2))
     )
     items = Across("value", "items, more is better", [10, 100, 1000, 10_000], (10, 5000))
     mass = Across(

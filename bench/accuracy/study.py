@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -52,10 +53,20 @@ class Measure:
     Attributes:
         column: Of the frame of `shortlist.metrics.compare`.
         floor: Added to both sides of a ratio, since some figures are 0.
+        more_is_better: Of items named, say.
     """
 
     column: str
     floor: float
+    more_is_better: bool = False
+
+    def better(self, beside: Beside) -> pl.DataFrame:
+        """The cells where new is better by more than the margin."""
+        return beside.larger if self.more_is_better else beside.smaller
+
+    def worse(self, beside: Beside) -> pl.DataFrame:
+        """The cells where new is worse by more than the margin."""
+        return beside.smaller if self.more_is_better else beside.larger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,11 +136,48 @@ class Study:
         """The default beside each other mechanism: ratios, and cells where it is clearly apart."""
         rows = [
             {"measure": name, "beside": other, **told}
-            for name, measure in self.measures.items()
-            for other in (*self.others, *self.of_counts)
-            for told in _told(Beside.of(figures, name, new=DEFAULT, old=other), measure, self)
+            for name, other, beside in self._besides(figures)
+            for told in self._told(beside, self.measures[name])
         ]
         return pl.DataFrame(rows)
+
+    def losses(self, figures: pl.DataFrame) -> pl.DataFrame:
+        """The cells where the default is clearly worse than another mechanism."""
+        parts = [
+            self.measures[name]
+            .worse(beside)
+            .select(
+                pl.lit(name).alias("measure"),
+                pl.lit(other).alias("beside"),
+                *("table", "epsilon", self.across),
+                *(pl.col("new").alias("default"), pl.col("new error").alias("± default")),
+                *(pl.col("old").alias("other"), pl.col("old error").alias("± other")),
+            )
+            for name, other, beside in self._besides(figures)
+        ]
+        return pl.concat(parts)
+
+    def _besides(self, figures: pl.DataFrame) -> Iterator[tuple[str, str, Beside]]:
+        """The default beside each other mechanism, by the measure's and the mechanism's name."""
+        for name, other in product(self.measures, (*self.others, *self.of_counts)):
+            yield name, other, Beside.of(figures, name, new=DEFAULT, old=other)
+
+    def _told(self, beside: Beside, measure: Measure) -> Iterator[dict[str, object]]:
+        """Of all cells, and of the parts of each epsilon, k or bound, and table."""
+        parts = {"all": beside}
+        for column in ("epsilon", self.across, "table"):
+            for value in beside.cells[column].unique(maintain_order=True):
+                label = value if column == "table" else f"{column}={value:g}"
+                parts[label] = beside.where(**{column: value})
+        for label, part in parts.items():
+            new, old = (part.cells[side].to_numpy() + measure.floor for side in ("new", "old"))
+            yield {
+                "of": label,
+                "cells": len(part.cells),
+                "ratio": math.exp(np.log(new / old).mean()),
+                "clearly better": len(measure.better(part)),
+                "clearly worse": len(measure.worse(part)),
+            }
 
 
 def overall(summary: pl.DataFrame) -> pl.DataFrame:
@@ -143,22 +191,3 @@ def lines(
     """What `bench.common.plotting.against` draws, with the name to show for the default."""
     named = figures.with_columns(pl.col("mechanism").replace({DEFAULT: default}))
     return curves(named, measure, {table: table for table in figures["table"]}, looks)
-
-
-def _told(beside: Beside, measure: Measure, study: Study) -> Iterator[dict[str, object]]:
-    """Of all cells, and of the parts of each epsilon, k or bound, and table."""
-    cells = beside.cells
-    parts = {"all": beside}
-    for column in ("epsilon", study.across, "table"):
-        for value in cells[column].unique(maintain_order=True):
-            label = value if column == "table" else f"{column}={value:g}"
-            parts[str(label)] = beside.where(**{column: value})
-    for label, part in parts.items():
-        new, old = (part.cells[side].to_numpy() + measure.floor for side in ("new", "old"))
-        yield {
-            "of": label,
-            "cells": len(part.cells),
-            "ratio": math.exp(np.log(new / old).mean()),
-            "clearly smaller": len(part.smaller),
-            "clearly larger": len(part.larger),
-        }

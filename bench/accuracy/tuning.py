@@ -26,10 +26,10 @@ STUDIES = (
 
 def compare(runs: int) -> None:
     """All settings beside the defaults, in geometric means over all cells and over parts."""
-    found = {study.title: study.figures(top_k.CHOSEN_ON, runs) for study in STUDIES}
-    if any(figures.is_empty() for figures in found.values()):
+    found = [(study, study.figures(top_k.CHOSEN_ON, runs)) for study in STUDIES]
+    if any(figures.is_empty() for _, figures in found):
         return
-    tables = {study.title: study.summary(figures) for study, figures in found.items()}
+    tables = {study.title: study.summary(figures) for study, figures in found}
     meaning = (
         "Ratios of the default, a threshold_share of "
         f"{AdaptiveTopK.threshold_share:g} and {AdaptiveGaussian.rounds} rounds, over other "

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from bench.accuracy import domain, glance, hitting_set, top_k, unseen_counts
-from bench.accuracy.study import CLEARLY, SETTINGS, overall
+from bench.accuracy.study import CLEARLY, SETTINGS, Study, overall
 from bench.common import report
 
 __all__ = ["compare", "compare_seen"]
+
+
+STUDIES = (top_k.STUDY, domain.STUDY, hitting_set.STUDY)
 
 
 def compare(runs: int) -> None:
@@ -19,11 +24,8 @@ def compare(runs: int) -> None:
     if ranked.is_empty() or found.is_empty() or hit.is_empty():
         return
     counted, of_counts = unseen_counts.summary(runs)
-    tables = _tables(ranked, found) | {
-        "Hitting set": overall(hitting_set.STUDY.summary(hit)),
-        "Hitting set, parts": hitting_set.STUDY.summary(hit),
-        "Counts": counted,
-    }
+    tables = {"Counts": counted} if not counted.is_empty() else {}
+    tables = _tables(zip(STUDIES, (ranked, found, hit), strict=True)) | tables
     notes = [
         "Tables and histograms on which no parameter of a default was chosen.",
         SETTINGS.format(runs=runs),
@@ -63,17 +65,17 @@ def compare_seen(runs: int) -> None:
         "accuracy-domain.png": "Items named against the bound",
     }
     title = "Accuracy on the tables that the defaults were chosen on"
-    report.write("accuracy", title, _tables(ranked, found), notes, pictures)
+    report.write(
+        "accuracy", title, _tables(zip(STUDIES[:2], (ranked, found), strict=True)), notes, pictures
+    )
     top_k.plot(ranked, "accuracy.png")
     domain.plot(found, "accuracy-domain.png")
 
 
-def _tables(ranked: pl.DataFrame, found: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Summaries over all cells and over parts of them, and the figures."""
-    every = {"Top-k": (top_k.STUDY, ranked), "Domain": (domain.STUDY, found)}
-    summaries = {name: study.summary(figures) for name, (study, figures) in every.items()}
-    return (
-        {name: overall(summary) for name, summary in summaries.items()}
-        | {f"{name}, parts": summary for name, summary in summaries.items()}
-        | {f"{name}, figures": figures for name, (_, figures) in every.items()}
-    )
+def _tables(measured: Iterable[tuple[Study, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """Summaries over all cells, where defaults lose, summaries of parts, and all figures."""
+    found = [(study, figures, study.summary(figures)) for study, figures in measured]
+    first = {study.title: overall(summary) for study, _, summary in found}
+    losses = {f"{study.title}: clearly worse": study.losses(f) for study, f, _ in found}
+    parts = {f"{study.title}: parts": summary for study, _, summary in found}
+    return first | losses | parts | {f"{study.title}: figures": f for study, f, _ in found}

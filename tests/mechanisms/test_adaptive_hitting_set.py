@@ -25,7 +25,7 @@ ORACLE = ORACLES[AdaptiveHittingSet]
 SETTINGS = {"k": 7, "epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 20}
 FEW = {
     "_is_fine": False,
-    "_plan": Plan(parts=(3, 4), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
+    "_plan": Plan(parts=(1, 5), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
     "_enough": (Fraction(1),),
 }
 
@@ -188,4 +188,4 @@ def test_explaining_names_every_threshold_and_when_it_is_enough():
     mechanism = AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-5, max_items_per_user=100)
     text = " ".join(mechanism.explain())
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
-    assert "40, 30, 24 and 20 items" in text
+    assert "at least 40, 30, 24 and 20." in text
