@@ -1,7 +1,7 @@
 """Adaptive top-k: its law elsewhere, mistakes that are caught, and what it spends."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Ladder
 from shortlist.mechanisms import Accounting, AdaptiveTopK
+from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage
 from shortlist.privacy.accountant.fitting import normal_noise
 
@@ -203,6 +204,57 @@ def test_rounds_and_looks_cost_what_all_rounds_would(rounds):
         assert whole <= (1 + 1e-12) / mechanism.sigma**2
     mu = math.sqrt(2 * mechanism._in_gaussians)
     assert GaussianStage(mu).spread.variance == pytest.approx(1 / mechanism.sigma**2)
+
+
+# --- noisy counts of what it names
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfBoundedSets(NoisyCounts):
+    """Takes the bound on what is discovered for one on what is counted."""
+
+    _changed = property(lambda self: min(self.k, self.max_items_per_user))
+
+
+def excess_of_counts(kind):
+    """By how much the counts of two items, which users hold both, are above their cost."""
+
+    def selection(epsilon, delta):
+        given = {"k": 2, "epsilon": epsilon, "delta": delta, "max_items_per_user": 1}
+        return coarse(wrong.Picks, **given)
+
+    given = {"k": 2, "epsilon": 2.0, "delta": 0.02, "count_share": 0.5, "max_items_per_user": 1}
+    counted = kind.of(selection, **given)
+
+    def told(draws, n):
+        named = counted.select(contributions([{0, 1}] * n, 2), draws)
+        return tuple(named.positions.tolist()), tuple(named.scores)
+
+    edges = [8.5, 9.5, 10.5, 11.5, 12.5]
+    laws = [law(partial(told, n=n), edges) for n in (10, 11)]
+    return max(
+        hockey_stick(*pair, epsilon) - counted.cost.delta(epsilon)
+        for pair in (laws, laws[::-1])
+        for epsilon in (0.0, 0.5, 1.0, 1.5, 2.0, 2.5)
+    )
+
+
+def test_a_user_changes_all_k_counts_whatever_the_bound_of_the_rounds():
+    assert excess_of_counts(NoisyCounts) < 1e-9
+    assert excess_of_counts(OfBoundedSets) > 0.01
+
+
+def test_noisy_counts_are_of_whole_sets():
+    data = [set(range(20))] * 500
+    kind = partial(AdaptiveTopK, k=20, max_items_per_user=5)
+    given = {"k": 20, "epsilon": 3.0, "delta": 1e-6, "count_share": 0.3, "max_items_per_user": 5}
+    counted = NoisyCounts.of(lambda epsilon, delta: kind(epsilon=epsilon, delta=delta), **given)
+    assert counted._changed == 20
+    assert counted.wants.bound is None
+    assert 0.99 * 1e-6 < counted.cost.delta(3.0) <= 1e-6
+    told = counted.select(contributions(data, 20), ExactDraws(SeededBits(2)))
+    assert len(told.positions) == 20
+    assert np.abs(told.scores - 500).max() < 6 * told.noise_sd
 
 
 # --- the whole, as it is
