@@ -164,9 +164,9 @@ CountShare = Annotated[
 TopKMechanism = Annotated[
     str | None,
     _mechanism(
-        "discover-then-rank (the default), weighted-gaussian-peeling, limited-domain (the default "
-        "with --count); for public items joint-or-peel (the default), joint, "
-        "joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
+        "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
+        "limited-domain (the default with --count); for public items joint-or-peel (the default), "
+        "joint, joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
         "one-shot-laplace, gamma; with --store threshold-top-k."
     ),
 ]
@@ -179,7 +179,9 @@ DomainMechanism = Annotated[
 ]
 HittingSetMechanism = Annotated[
     str | None,
-    _mechanism("discover-then-hit (the default) or user-peeling; for public items user-peeling."),
+    _mechanism(
+        "adaptive-hitting-set (the default) or user-peeling; for public items user-peeling."
+    ),
 ]
 RankMechanism = Annotated[
     str | None,

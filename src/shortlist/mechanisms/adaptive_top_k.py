@@ -208,18 +208,18 @@ class AdaptiveTopK(Mechanism):
     def explain(self) -> list[str]:
         """Both ways in plain words."""
         levels = [f"{level:.4g}" for level in self._limits.thresholds]
-        reached = f"{', '.join(levels[:-1])} and {levels[-1]} after each"
-        far = " or ".join(f"{number:,}" for number in self._looked_at)
-        lead = (
-            f"A private choice asks how far count number {self.k} is ahead of those beyond {far}."
-        )
-        several = "1 item is" if self.k == 1 else f"up to {self.k} items are"
-        picks = f"If it is far ahead, {several} picked by count: {odds(self.local_epsilon)}"
+        reached = f"at least {', '.join(levels[:-1])} and {levels[-1]} after these"
+        best, several, them = "the largest count", "1 item is", "the best item is"
+        if self.k > 1:
+            best = f"count number {self.k}, from the largest,"
+            several, them = f"up to {self.k} items are", f"the {self.k} best items are"
+        far = " or ".join(f"{number + 1:,}" for number in self._looked_at)
         return [
-            lead,
-            picks,
+            f"A private choice looks at how far {best} is ahead of count number {far}.",
+            f"If by about {self.lead:.0f}, {several} picked by count: {odds(self.local_epsilon)}",
             f"If not, items are found in rounds, by a mean noisy weight of {reached}.",
-            f"When the best {self.k} are safe, the rest of the budget ranks them by noisy counts.",
+            f"The noise on it is normal, of standard deviation {self.sigma:.3g} in all rounds.",
+            f"When {them} safe, the rest of the budget ranks by noisy counts, and these are told.",
             people_needed(self.threshold),
         ]
 

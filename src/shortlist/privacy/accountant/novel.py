@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,15 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import Floats, tail_above
 
-__all__ = ["Cases", "Lost", "Novel", "NovelItems", "SetThreshold", "Threshold", "blocks"]
+__all__ = [
+    "Cases",
+    "Lost",
+    "Novel",
+    "NovelItems",
+    "Threshold",
+    "blocks",
+    "require_bound",
+]
 
 _MOST = 2**32  # items of a user
 _EXACT_SIZES = 100  # sizes of sets looked at one by one; beyond, in blocks
@@ -38,23 +45,6 @@ class Threshold:
         distance = self.least - weight
         rounding = 2.0**-50 * (abs(self.least) + weight)
         return np.minimum(tail_above((distance - rounding) / self.sigma), 1.0)
-
-
-@dataclass(frozen=True)
-class SetThreshold:
-    """A threshold for sets: of whichever noise, where one is chosen that tells nothing of them.
-
-    Attributes:
-        delta: At least the probability that one of t novel items of weight 1/sqrt(t) reaches it,
-            for every t.
-    """
-
-    delta: float
-
-    def chance(self, weight: Floats) -> Floats:
-        """At least the probability that an item of this weight reaches it."""
-        chance: Floats = -np.expm1(np.square(weight) * math.log1p(-self.delta))
-        return np.minimum(chance * (1 + 1e-12), 1.0)
 
 
 class Cases(NamedTuple):
@@ -116,14 +106,13 @@ class NovelItems(Novel):
             squares add up to at most 1, as where weights are built by a policy.
     """
 
-    thresholds: tuple[Threshold | SetThreshold, ...]
+    thresholds: tuple[Threshold, ...]
     bound: int
     by_policy: bool = False
     by_coin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bound <= _MOST:
-            raise InputError("must be from 1 to 2^32", given={"bound": self.bound})
+        require_bound(self.bound)
 
     @cached_property
     def cases(self) -> Cases:
@@ -163,6 +152,12 @@ class NovelItems(Novel):
         there = least <= most
         weight = np.sqrt(most[there] / t[there]) * (1 + 2.0**-50)
         return 1 - least[there], self.lost(items[there], np.minimum(weight, 1.0))
+
+
+def require_bound(bound: int) -> None:
+    """Refuse a bound on a user's items that no table needs."""
+    if not 1 <= bound <= _MOST:
+        raise InputError("must be from 1 to 2^32", given={"bound": bound})
 
 
 def blocks(bound: int) -> tuple[Floats, Floats]:
