@@ -95,9 +95,11 @@ class ClippedCounts:
         return np.bincount(self.held.sizes, minlength=1).astype(np.int64)
 
     def _weights(self, bound: int) -> Ints:
-        """What a user adds to each item, by the number of items held."""
-        sizes = range(1, self.held.largest + 1)
-        return np.array([_ONE, *(clipped_weight(bound, size) for size in sizes)], np.int64)
+        """What a user adds to each item, by how many are held, if by anybody."""
+        weights = np.full(self.held.largest + 1, _ONE, np.int64)
+        for size in np.flatnonzero(self._users_of_size).tolist():
+            weights[size] = clipped_weight(bound, size) if size else _ONE
+        return weights
 
 
 def clipped_weight(bound: int, size: int) -> int:
