@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from helpers.oracles_of_users import averaged, named_above, weights_of
 
-N_ITEMS, NOISE = 3, 5.0
+N_ITEMS = 3
 
 
 def clipped_oracle(mechanism, data):
@@ -34,9 +34,7 @@ def counted(mechanism, data, found):
     held = [[x for x in found if x in user] for user in data]
     sds = [math.sqrt(bound) * mechanism.least_count_sd for bound in mechanism._bounds]
     odds = [
-        math.exp(
-            -mechanism.choice_epsilon * (NOISE * (sd - sds[0]) + lost(held, bound, len(found)))
-        )
+        math.exp(-mechanism.choice_epsilon * (sd - sds[0] + lost(held, bound, len(found))))
         for bound, sd in zip(mechanism._bounds, sds, strict=True)
     ]
     for bound, sd, weight in zip(mechanism._bounds, sds, odds, strict=True):

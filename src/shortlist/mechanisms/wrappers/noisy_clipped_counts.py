@@ -36,7 +36,8 @@ from shortlist.questions import Domain, Question
 
 __all__ = ["NoisyClippedCounts"]
 
-_CHOICE = 0.05  # of the zCDP of the counts, for the choice of the bound
+_CHOICE = 0.1  # of the zCDP of the counts, for the choice of the bound
+_NOISE_WEIGHT = 1.0  # beside what is left out of a count: both are errors
 _BOUNDS = tuple(2**n for n in range(13))  # of the squared norm of a user's part in all counts
 _MOST = 2.0**29  # of a standard deviation: noise beyond the last rung is 32 times as large
 
@@ -212,7 +213,7 @@ class NoisyClippedCounts(Counted):
         """With counts of what users hold of the selected items."""
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
-        clipped = ClippedCounts(held, self._ladder)
+        clipped = ClippedCounts(held, self._ladder, _NOISE_WEIGHT)
         chosen = clipped.pick(self._bounds, self._sds, self.choice_epsilon, draws)
         sd = self._sds[chosen]
         counts = clipped.noisy(self._bounds[chosen], sd, draws)
