@@ -12,8 +12,10 @@ from helpers.planned import build, build_for_counts, refusal
 from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.evidence import WeightedHistogram
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
     AdaptiveGaussian,
+    AdaptiveTopK,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -50,11 +52,11 @@ class Strict(LimitedDomain):
 @pytest.mark.parametrize(
     ("asked", "kind"),
     [
-        ({}, DiscoverThenRank),
+        ({}, AdaptiveTopK),
         ({"k": None}, AdaptiveGaussian),
         ({"k": None, "bound": 2}, AdaptiveGaussian),
         ({"k": None, "bound": 1}, PolicyGreedy),
-        ({"bound": 1}, DiscoverThenRank),
+        ({"bound": 1}, AdaptiveTopK),
         ({"public": True, "delta": 0.0}, JointOrPeel),
         ({"public": True}, JointOrPeel),
         ({"mechanism": WeightedGaussianPeeling}, WeightedGaussianPeeling),
@@ -208,12 +210,14 @@ def test_what_is_no_question_is_refused():
 def test_a_share_of_the_budget_is_for_counts():
     counted = build(count_share=0.25)
     assert type(counted) is NoisyCounts
-    assert type(counted.selection) is DiscoverThenRank
+    assert type(counted.selection) is AdaptiveTopK
     assert counted.selection.epsilon == 0.75
     assert (counted.k, counted.epsilon, counted.delta) == (20, 1.0, 1e-6)
     assert counted.count_share == 0.25
-    assert counted.evidence is WeightedHistogram
-    assert counted._changed == 20  # beside weights the counts of a user are all true
+    assert counted.evidence is Contributions
+    assert build(DiscoverThenRank, count_share=0.25).evidence is WeightedHistogram
+    for kind in (AdaptiveTopK, DiscoverThenRank):  # beside sets and weights, counts are of all
+        assert build(kind, bound=3, count_share=0.25)._changed == 20
     assert build(LimitedDomain, bound=3, count_share=0.25)._changed == 3
     assert build_for_counts(count_share=0.25).max_items_per_user is None
     promised = build_for_counts(PermuteAndFlip, public=True, bound=7, count_share=0.25, delta=0)
@@ -254,6 +258,7 @@ def test_a_mechanism_of_the_callers_own_is_taken():
 
 def test_names_of_mechanisms():
     kinds = {
+        "adaptive-top-k": AdaptiveTopK,
         "discover-then-rank": DiscoverThenRank,
         "joint-or-peel": JointOrPeel,
         "limited-domain": LimitedDomain,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bench.accuracy import bounds, choice, counts, ranking, top_k, tuning, unseen
+from bench.accuracy import bounds, choice, counts, ranking, tuning, unseen
 from bench.common.parts import Part
 
 __all__ = ["PARTS"]
 
 PARTS = {
-    "accuracy": Part(lambda asked: top_k.compare(asked.runs or 100)),
+    "accuracy": Part(lambda asked: unseen.compare_seen(asked.runs or 10)),
     "errors": Part(lambda asked: counts.compare(asked.runs or 50)),
-    "unseen": Part(lambda asked: unseen.compare(asked.runs or 50)),
+    "unseen": Part(lambda asked: unseen.compare(asked.runs or 10)),
     "choice": Part(lambda asked: choice.compare(asked.runs or 50)),
     "ranking": Part(lambda asked: ranking.measure(asked.scale, asked.runs or 100)),
     "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
-    "tuning": Part(lambda asked: tuning.compare(asked.runs or 20), apart=True),
+    "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }

@@ -16,7 +16,7 @@ from bench.common.cells import EPSILONS
 from bench.common.plotting import Look, against_k
 from shortlist.mechanisms import JointOrPeel
 
-__all__ = ["compare"]
+__all__ = ["KIN", "TUNED", "compare"]
 
 TUNED = (
     "counts_books_goodreads",

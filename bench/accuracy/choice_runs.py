@@ -21,7 +21,7 @@ from shortlist.mechanisms import JointOrPeel, OneShotExponential, Peeling
 from shortlist.mechanisms.joint_permute_and_flip import draw_flipped
 from shortlist.mechanisms.peeling import peel_groups
 
-__all__ = ["DELTAS", "SHARES", "SIZES", "Cell", "Errors", "Setting", "all_cells"]
+__all__ = ["DELTAS", "GROUPED", "SHARES", "SIZES", "Cell", "Errors", "Setting", "all_cells"]
 
 DELTAS = (1e-6, 0.0)
 SHARES = tuple(sorted({JointOrPeel.choice_share, 0.03, 0.08}))

@@ -27,7 +27,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.metrics import compare as compare_runs
 
-__all__ = ["compare", "of_histogram", "quartiles", "summary"]
+__all__ = ["PURE", "WITH_DELTA", "Kinds", "compare"]
 
 SIZES = range(5, 196, 10)
 SHOWN = (5, 15, 35, 75, 125, 195)  # in the digest
@@ -66,11 +66,11 @@ CELL = ["histogram", "k", "measure"]
 
 def compare(runs: int) -> None:
     """All mechanisms on all histograms: tables and a plot."""
-    parts = [of_histogram(name, counts, runs) for name, counts in real.histograms().items()]
+    parts = [_of_histogram(name, counts, runs) for name, counts in real.histograms().items()]
     if not parts:
         return
-    errors = quartiles(pl.concat(parts))
-    shares = summary(errors)
+    errors = _quartiles(pl.concat(parts))
+    shares = _summary(errors)
     settings = (
         "The comparison of Gillenwater et al. (2022), Section 5, on histograms of real data: "
         "epsilon=1 and, where it is used, delta=1e-6; one user is added or removed, and may be in "
@@ -97,7 +97,7 @@ def compare(runs: int) -> None:
 # Running
 
 
-def of_histogram(histogram: str, counts: Ints, runs: int) -> pl.DataFrame:
+def _of_histogram(histogram: str, counts: Ints, runs: int) -> pl.DataFrame:
     """One row for each mechanism, k, run and measure."""
     frame = pl.DataFrame({"item": range(len(counts)), "count": counts})
     public = sl.counts(frame, item="item", count="count", public_items=sl.IN_TABLE)
@@ -125,7 +125,7 @@ def of_histogram(histogram: str, counts: Ints, runs: int) -> pl.DataFrame:
 # Summing up
 
 
-def quartiles(trials: pl.DataFrame) -> pl.DataFrame:
+def _quartiles(trials: pl.DataFrame) -> pl.DataFrame:
     """Of the errors in each cell."""
     error = pl.col("error")
     return trials.group_by([*CELL, "mechanism"], maintain_order=True).agg(
@@ -135,7 +135,7 @@ def quartiles(trials: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def summary(errors: pl.DataFrame) -> pl.DataFrame:
+def _summary(errors: pl.DataFrame) -> pl.DataFrame:
     """How far each mechanism is from the best, by measure, and for ℓ1 by histogram."""
     errors = errors.with_columns(pl.col("histogram").replace(real.HISTOGRAMS))
     logs = ((pl.col("median") + 1) / (pl.col("median").min() + 1).over(CELL)).log()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,13 @@ TABLES = {
     "reddit_title_tokens": "Reddit title words",
     "imdb_reviews_tokens": "IMDb review words",
     "fimi_retail": "Retail baskets",
+    "amazon_grocery_5core": "Amazon grocery",
+    "amazon_video_games_5core": "Amazon games",
+    "reddit_askreddit_1pct_bigrams": "AskReddit bigrams",
+    "reddit_askreddit_1pct_tokens": "AskReddit words",
+    "twitter_airline_tokens": "Airline tweets",
 }
-"""Rows of users and items that accuracy is measured on."""
+"""Rows of users and items."""
 
 HISTOGRAMS = {
     "counts_books_goodreads": "Books",
@@ -33,13 +38,6 @@ HISTOGRAMS = {
 }
 """Counts of items, most of them those of Gillenwater et al. (2022)."""
 
-_FURTHER = (
-    "amazon_grocery_5core",
-    "amazon_video_games_5core",
-    "reddit_askreddit_1pct_bigrams",
-    "reddit_askreddit_1pct_tokens",
-    "twitter_airline_tokens",
-)
 _REDDIT = "Reddit Top 2.5 Million (2013)"
 _ASK = "r/AskReddit of Gopi et al. (2020), the 1 % sample in the tests of the SmartNoise SDK"
 _AIRLINES = "Twitter US Airline Sentiment (Kaggle: crowdflower/twitter-airline-sentiment)"
@@ -98,9 +96,15 @@ def read(path: Path) -> Contributions:
     return Contributions.of_rows(users.codes, items.codes, n_users=users.size, n_items=items.size)
 
 
-def histograms(*, of_tables: bool = False) -> dict[str, Ints]:
-    """How many users hold each item, by name: of the histograms, and of all tables if asked."""
-    names = [*HISTOGRAMS, *TABLES, *_FURTHER] if of_tables else list(HISTOGRAMS)
+def histograms(*, of_tables: bool = False, but: Collection[str] = ()) -> dict[str, Ints]:
+    """How many users hold each item, by name: of the histograms, and of all tables if asked.
+
+    Args:
+        of_tables: Whether tables are counted, too.
+        but: Those that are left out.
+    """
+    every = [*HISTOGRAMS, *TABLES] if of_tables else list(HISTOGRAMS)
+    names = [name for name in every if name not in but]
     return {name: _counts(name, path) for name, path in find(names).items()}
 
 

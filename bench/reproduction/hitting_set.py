@@ -22,11 +22,11 @@ from bench.reproduction.hitting_set_findings import (
     shares,
     told,
 )
-from bench.reproduction.looks import HITTING_SET, KNOWN, KNOWN_TIGHT, NOT_PRIVATE, ZCDP
+from bench.reproduction.looks import HITTING_SET, KINDS, KNOWN, KNOWN_TIGHT, NOT_PRIVATE, ZCDP
 from bench.reproduction.tables import Loaded, sizes, small, titles
 from shortlist.draws import ExactDraws, Ints
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import Accounting, DiscoverThenHit, Mechanism, UserPeeling
+from shortlist.mechanisms import Accounting, Mechanism, UserPeeling
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.metrics import greedy_hitting_set, missed_users
 from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
@@ -40,7 +40,7 @@ _SETTINGS = (
     "max_items_per_user=100. Its baselines: the greedy choice without privacy, and the private "
     "greedy choice (Mitrovic et al. 2017, with the noise of Lemma B.1) among all items of the "
     "table, as if these were public, which they are not. Beside them `UserPeeling` with its own "
-    "accounting, of public and of private items, and our default, `DiscoverThenHit`."
+    "accounting, of public and of private items, and our default, `{ours}`."
 )
 
 
@@ -52,7 +52,7 @@ def compare(tables: Sequence[Loaded], runs: int) -> None:
     users = {table.source.title: table.size.users for table in shown}
     notes = [
         "Figures 3 (ε = 1) and 13 (ε = 0.1) of Dick et al. (2026).",
-        _SETTINGS.format(runs=runs),
+        _SETTINGS.format(runs=runs, ours=KINDS["hitting set"].__name__),
         *told(figures, users),
         large([table for table in tables if table not in shown]),
     ]
@@ -98,7 +98,7 @@ def _mechanisms(epsilon: float, k: int) -> dict[str, Mechanism]:
         KNOWN_TIGHT: UserPeeling(**asked),
         PAPERS: UserPeeling(**private, accounting=Accounting.PUBLISHED),
         ZCDP: UserPeeling(**private),
-        OURS: DiscoverThenHit(**private),
+        OURS: KINDS["hitting set"](**private),
     }
 
 

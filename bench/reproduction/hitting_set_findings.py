@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from bench.common.cells import EPSILONS, Beside, each_epsilon, wide
-from bench.reproduction.looks import DEFAULT, KNOWN, NOT_PRIVATE, PAPER, ZCDP
+from bench.reproduction.looks import DEFAULT, KINDS, KNOWN, NOT_PRIVATE, PAPER, ZCDP
 from bench.reproduction.tables import Loaded
 from shortlist.metrics import greedy_hitting_set, missed_users
 
@@ -73,7 +73,8 @@ def _comparable(reached: pl.DataFrame) -> str:
 
 def _ours(figures: pl.DataFrame, reached: pl.DataFrame) -> str:
     return (
-        f"**Our default**, `DiscoverThenHit`, at the worst k: {_worst(reached, OURS)}. It misses "
+        f"**Our default**, `{KINDS['hitting set'].__name__}`, at the worst k: "
+        f"{_worst(reached, OURS)}. It misses "
         f"{_count(figures, OURS, PAPERS)}, than the paper's mechanism; "
         f"{_count(figures, OURS, KNOWN)}, than the choice that knows all items."
     )
@@ -82,9 +83,8 @@ def _ours(figures: pl.DataFrame, reached: pl.DataFrame) -> str:
 def _zcdp(figures: pl.DataFrame) -> str:
     return (
         f"`UserPeeling` composed in zCDP misses {_count(figures, ZCDP, PAPERS)}, than in the "
-        f"paper's halves. `DiscoverThenHit` misses {_count(figures, OURS, ZCDP)}, than that. It "
-        "can be behind where its first discovery, of a smaller share, names little more than k, "
-        "which leaves little choice, or little less, where part of the rest is spent on naming."
+        f"paper's halves. `{KINDS['hitting set'].__name__}` misses {_count(figures, OURS, ZCDP)}, "
+        "than that."
     )
 
 

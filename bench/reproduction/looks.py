@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shortlist as sl
+from bench.common.defaults import of_private_items
 from bench.common.plotting import Look
 
 __all__ = [
     "DEFAULT",
     "HITTING_SET",
+    "KINDS",
     "KNOWN",
     "KNOWN_TIGHT",
     "LIMITED",
@@ -19,7 +22,13 @@ __all__ = [
 
 LIMITED = tuple(f"limited domain, k_bar = {looked_at}" for looked_at in ("k", "5 k", "10 k", "∞"))
 PAPER = {"top-k": "the paper's: WeightedGaussianPeeling", "hitting set": "the paper's: UserPeeling"}
-DEFAULT = {"top-k": "default: DiscoverThenRank", "hitting set": "default: DiscoverThenHit"}
+KINDS = {
+    "top-k": of_private_items(sl.TopK(1)),
+    "hitting set": of_private_items(sl.HittingSet(1)),
+}
+"""Our defaults."""
+
+DEFAULT = {question: f"default: {kind.__name__}" for question, kind in KINDS.items()}
 NOT_PRIVATE = "greedy, not private"
 KNOWN = "private greedy, items public"
 KNOWN_TIGHT = "the same, composed in zCDP"

@@ -73,7 +73,7 @@ def _advantage(beside: Beside) -> str:
 
 def _ours(masses: dict[tuple[str, str], Beside], l1: dict[tuple[str, str], Beside]) -> str:
     return (
-        "**Our default**, `DiscoverThenRank`: its missing mass is "
+        f"**Our default**, `{looks.KINDS['top-k'].__name__}`: its missing mass is "
         f"{_tally(masses[DEFAULT, BEST])}, beside the best limited domain as published; "
         f"{_tally(masses[DEFAULT, BEST_TIGHT])}, beside the best with our composition; and "
         f"{_tally(masses[DEFAULT, PAPER])}, beside the paper's mechanism. In ℓ1 loss it is "

@@ -11,12 +11,14 @@ import polars as pl
 
 import shortlist as sl
 from bench.common import report, samples
+from bench.common.defaults import of_private_items
 from bench.common.lines import Line, frame, ratio_line, timed_line
 from bench.common.timing import command, in_turns, peak_memory, timed
 from shortlist.draws import ExactDraws
 from shortlist.evidence import WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
+    AdaptiveGaussian,
     DiscoverThenRank,
     PolicyGaussian,
     PolicyGreedy,
@@ -120,7 +122,8 @@ def _memory(title: str, path: Path, rows: int, *, aim: float | None) -> Line:
 
 def _stages(title: str, path: Path, *, runs: int) -> list[Line]:
     """The parts of `top_k`, each timed by itself."""
-    mechanism = DiscoverThenRank(k=K, max_items_per_user=BOUND, **ASKED)
+    kind = of_private_items(sl.TopK(K))
+    mechanism = kind(k=K, max_items_per_user=BOUND, **ASKED)
     draws = ExactDraws()
 
     def read_and_code() -> tuple[object, ...]:
@@ -133,16 +136,13 @@ def _stages(title: str, path: Path, *, runs: int) -> list[Line]:
         return Contributions.of_rows(*codes, n_users=users.size, n_items=items.size)
 
     held = group()
-    evidence = held.bounded(BOUND, draws).weigh()
     parts = {
         "reading alone": pl.scan_parquet(path).select("user", "item").collect,
         "reading and coding": read_and_code,
         "grouping": group,
-        "bounding and weights": lambda: held.bounded(BOUND, draws).weigh(),
-        "calibrating": lambda: DiscoverThenRank(
-            k=K, max_items_per_user=BOUND, **ASKED
-        ).parameters(),
-        "mechanism": lambda: mechanism.select(evidence, draws),
+        "bounding alone": lambda: held.bounded(BOUND, draws),
+        "calibrating": lambda: kind(k=K, max_items_per_user=BOUND, **ASKED).parameters(),
+        "mechanism, bounding included": lambda: mechanism.select(held, draws),
     }
     return [timed_line(f"{title}: {name}", timed(job, runs=runs)) for name, job in parts.items()]
 
@@ -176,10 +176,11 @@ def _domains(held: Contributions, n: int) -> list[Line]:
     draws = ExactDraws()
     weighted = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
     gaussian = PolicyGaussian(max_items_per_user=BOUND, **ASKED)
-    greedy = PolicyGreedy(**ASKED)
+    greedy, rounds = PolicyGreedy(**ASKED), AdaptiveGaussian(max_items_per_user=BOUND, **ASKED)
     taken = in_turns(
         {
             "WeightedGaussian": lambda: weighted.select(held.bounded(BOUND, draws).weigh(), draws),
+            "AdaptiveGaussian": lambda: rounds.select(held, draws),
             "PolicyGaussian": lambda: gaussian.select(held, draws),
             "PolicyGreedy": lambda: greedy.select(held, draws),
         },

@@ -35,7 +35,7 @@ _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,
     (Domain, WeightedHistogram): mechanisms.AdaptiveGaussian,
-    (HittingSet, WeightedHistogram): mechanisms.DiscoverThenHit,
+    (HittingSet, WeightedHistogram): mechanisms.AdaptiveHittingSet,
     (HittingSet, PublicCounts): mechanisms.UserPeeling,
     (Rank, Wins): mechanisms.WinCount,
 }

@@ -52,17 +52,17 @@ def weights(*counts):
 
 ONE = {"k": 1, "epsilon": 1.0}
 TOLD = {**ONE, "max_items_per_user": 1}
-CHOICE = {"k": 2, "epsilon": 2.0, "choice_share": 0.6, "threshold": 3}
+CHOICE = {"k": 2, "epsilon": 2.0, "choice_share": 0.6, "threshold": -1}
 FEW = [(2, 0), (1, 1), (0, 0)]
 SOME = [(3, 1), (4, 2), (0, 0)]
 CAUGHT = [
     (listed.FreeChoice(**CHOICE), "epsilon", None),
     (
-        listed.FreeChoice(k=2, epsilon=2.0, choice_share=0.3, threshold=2, delta=0.2),
+        listed.FreeChoice(k=2, epsilon=2.0, choice_share=0.3, threshold=1, delta=0.2),
         "cost as delta",
         wide(5),
     ),
-    (listed.SilentChoice(**CHOICE), "epsilon", [(2, 2, 2), (1, 1, 1), (1, 0, 0), (0, 0, 0)]),
+    (listed.SilentChoice(**CHOICE), "epsilon", [(2, 0, 0), (1, 0, 0), (0, 0, 0)]),
     (noisy(listed.HalfCountNoise), "rho", FEW),
     (noisy(listed.HalfCountNoise, delta=0.02), "delta", FEW),
     (noisy(listed.CountsForOne), "rho", FEW),
@@ -81,7 +81,7 @@ CAUGHT = [
     (listed.OfUsersFromFive(k=2, epsilon=1.0), "epsilon", [(30, *(0,) * 30)]),
     (listed.OfLargeTotals(**ONE), "epsilon", [(1000, 1000)]),
     (listed.AtMostThreePicks(k=5, epsilon=1.0), "epsilon", wide(5)),
-    (listed.StopsEarly(k=2, epsilon=1.0), "rho", [(2, 1, 1), (1, 1, 1)]),
+    (listed.StopsEarly(k=2, epsilon=1.0), "epsilon", [(2, 1, 1), (1, 1, 1)]),
     (listed.FloorsAbove(**ONE), "epsilon", [(2, 0), (1, 1), (3, 0)]),
     (listed.ThresholdFromTwo(epsilon=2.0, delta=0.02, max_items_per_user=2), "curve", [weights(0)]),
     (listed.BarFromTwo(k=2, epsilon=2.0, delta=0.02, max_items_per_user=2), "curve", FEW),
@@ -138,9 +138,9 @@ CAUGHT = [
     (others.OfUsersOnce(**ONE), "epsilon", [(2, 1, 0), (20, 0, 0)]),
     (others.HalfOfWins(**ONE), "epsilon", [(1000, 1000)]),
     (others.ByOutcomes(**ONE), "epsilon", [((3, 3),), ((3, 2),)]),
-    (others.EarlyByOne(k=1, epsilon=2.0), "rho", [(18, 17), (1, 0), (2, 0)]),
+    (others.EarlyByOne(k=1, epsilon=2.0), "epsilon", [(18, 17), (1, 0), (2, 0)]),
     (others.WithoutLast(**ONE), "effect of item order", SOME),
-    (others.FirstPage(k=1, epsilon=2.0), "rho", [(18, 17), (1, 0), (2, 0)]),
+    (others.FirstPage(k=1, epsilon=2.0), "epsilon", [(18, 17), (1, 0), (2, 0)]),
 ]
 
 
@@ -208,7 +208,7 @@ def test_noisy_counts_are_audited_around_what_selects():
 
 
 def test_the_private_choice_is_told():
-    mechanism = JointOrPeel(k=2, epsilon=1.0, threshold=1)
+    mechanism = JointOrPeel(k=2, epsilon=1.0, threshold=-3)
     evidence = universe_of(mechanism).evidence_of((3, 2, 1))
     told = {mechanism.select(evidence, ExactDraws(SeededBits(seed))).branch for seed in range(20)}
     assert told == {"as a whole", "one by one"}

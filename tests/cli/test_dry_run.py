@@ -39,7 +39,7 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
         "at least",
     ):
         assert part in said
-    assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\. ", said)
+    assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\.", said)
     assert all(len(line) <= 80 for line in out.split("\n"))
 
 

@@ -20,14 +20,16 @@ def positions_law(mechanism, data, n_items=3):
     return law(lambda draws: tuple(mechanism.select(held, draws).positions.tolist()))
 
 
-def picks_oracle(data, domain, k, epsilon):
+def picks_oracle(data, domain, k, epsilon, worth=None):
     """Each ordered tuple by the definition: count anew, weigh, pick, leave out."""
+    worth = worth or dict.fromkeys(domain, 1)
     outcomes = {}
     for picked in itertools.permutations(domain, min(k, len(domain))):
         p, left = 1.0, list(domain)
         for place, item in enumerate(picked):
             waiting = [held for held in data if not held & set(picked[:place])]
-            weights = [math.exp(epsilon * sum(x in held for held in waiting)) for x in left]
+            counts = [sum(x in held for held in waiting) for x in left]
+            weights = [worth[x] * math.exp(epsilon * n) for x, n in zip(left, counts, strict=True)]
             p *= weights[left.index(item)] / sum(weights)
             left.remove(item)
         outcomes[picked] = p

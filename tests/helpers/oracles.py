@@ -32,8 +32,10 @@ from helpers.oracles_of_counts import (
     peeling_oracle,
     permute_and_flip,
 )
+from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from helpers.oracles_of_rounds import rounds_oracle
+from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
     counts_of,
@@ -87,6 +89,11 @@ def near_cutoff(kind, **given):
 def on_few_rungs(kind, **given):
     """Any rounding down is private: with this one, all branches can be told."""
     return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
+
+
+def on_fewest_branches(kind, **given):
+    """The variant that the audit enumerates: the same code on few rungs, bounds and rounds."""
+    return built(kind, **given).audit_hints().coarse
 
 
 def with_counts(kind, *, k, epsilon=EPSILON):
@@ -144,7 +151,8 @@ class Oracle:
             selection = mechanism.select(evidence, draws)
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
-            return (told, tuple(selection.scores)) if self.edges else told
+            scores = None if selection.scores is None else tuple(selection.scores)
+            return (told, scores) if self.edges else told
 
         return law(run, self.edges)
 
@@ -308,6 +316,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-5,  # by integrals over four normals
         fewer=FEWER_USERS,
     ),
+    mechanisms.AdaptiveTopK: Oracle(
+        top_k_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1}), ({0, 1},) * 6],
+        on_fewest_branches,
+        within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
+        edges=(0.0,),  # scores are rungs
+    ),
     mechanisms.WeightedGaussianPeeling: Oracle(
         of_kept(
             lambda m, kept, data: published_peeling(m, weights_of(kept, 3), counts_of(data, 3))
@@ -326,6 +342,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
         edges=(0.0,),  # scores are rungs
+    ),
+    mechanisms.AdaptiveHittingSet: Oracle(
+        hitting_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        on_fewest_branches,
+        within=2e-6,  # as above
+        edges=(0.0,),
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False

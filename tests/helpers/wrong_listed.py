@@ -23,6 +23,7 @@ from shortlist.mechanisms import (
 from shortlist.mechanisms.peeling import peel
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.privacy import Gaussian, Pure
+from shortlist.privacy.accountant import BoundedRange
 
 # --- a private choice
 
@@ -32,10 +33,13 @@ class FreeChoice(JointOrPeel):
 
     joint_epsilon = cached_property(lambda self: self.epsilon)
 
+    def _stages(self, local_epsilon):
+        return (BoundedRange(local_epsilon, self.k),)
+
     @property
     def cost(self):
-        one_by_one = Pure(self.local_epsilon) * self.k
-        return privacy.max(Pure.bounded_range(self.joint_epsilon), one_by_one)
+        one = Pure if self.one_shot else Pure.bounded_range
+        return privacy.max(Pure(self.joint_epsilon), one(self.local_epsilon) * self.k)
 
 
 class SilentChoice(JointOrPeel):

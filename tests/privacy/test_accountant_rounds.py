@@ -103,3 +103,17 @@ def test_in_zcdp_the_thresholds_have_their_own_share():
 def test_rounds_are_few(rounds):
     with pytest.raises(InputError, match=r"rounds=.*from 2 to 10"):
         made(1.0, 1e-6, 100, rounds=rounds)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "rounds"), [(2.0908e-11, 4), (6.17e-12, 2), (1.21e-10, 10), (1e-11, 4)]
+)
+def test_what_would_wrap_around_is_refused_where_it_is_made(epsilon, rounds):
+    with pytest.raises(InputError, match="no noise can be calibrated"):
+        made(epsilon, 1e-12, 100, rounds=rounds)
+
+
+@pytest.mark.parametrize("given", [{"bound": 0}, {"kept": 5.0}, {"kept": math.nan}, {"delta": 1.0}])
+def test_what_is_lost_in_rounds_has_a_range(given):
+    with pytest.raises(InputError):
+        NovelInRounds(**{"delta": 0.1, "kept": 0.3, "bound": 5} | given)

@@ -73,13 +73,25 @@ assumes     the names of the columns are public
 mechanism   Example: steps=3, sigma=4.88, limit=inf, split.discover=0.5,
             split.rank=0.25
 weight      noisy weight, not a number of users; the noise has standard
-            deviation 4.88; for counts add count_share=0.3
+            deviation 4.88; for numbers of users add count_share=0.3
 
 Running it again spends the budget again."""
 
 
 def test_plain_text():
     assert str(release(["b", "a"])) == TINY
+
+
+def test_clipped_counts_are_told_from_counts():
+    counted = release(["b", "a"], unit="noisy clipped count")
+    assert str(counted).split("\n")[2].split() == ["rank", "title", "count"]
+    assert " ".join(str(counted).split()).endswith(
+        "count noisy clipped count: a user who holds many of the items found adds less than 1; the "
+        "noise has standard deviation at most 4.88; for numbers of users add count_share=0.3 "
+        "Running it again spends the budget again."
+    )
+    whole = " ".join(str(release(["b", "a"], unit="noisy count")).split())
+    assert " count noisy count; the noise has standard deviation 4.88 Running" in whole
 
 
 def test_terminal_says_the_same():

@@ -16,7 +16,7 @@ from helpers.pairs import ASK, ITEMS, TITLE, USER, table
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
-from shortlist.mechanisms import WeightedGaussian
+from shortlist.mechanisms import DiscoverThenRank, WeightedGaussian
 from shortlist.mechanisms.base import Selection
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Domain
@@ -48,11 +48,12 @@ def test_columns_do_not_depend_on_rows_or_branch(dtype):
     )
     many = sl.pairs(frame, user=USER, item=TITLE)
     none = sl.pairs(empty(frame), user=USER, item=TITLE)
-    peeled, ranked = many.top_k(2, **ASK), many.top_k(9, **ASK)
+    ask = {**ASK, "mechanism": DiscoverThenRank}
+    peeled, ranked = many.top_k(2, **ask), many.top_k(9, **ask)
     assert peeled.scores.noise_sd == peeled.mechanism.first_sigma
     assert ranked.scores.noise_sd == ranked.mechanism.mean_sigma
     assert [len(peeled), len(ranked)] == [2, 3]
-    nothing = none.top_k(2, **ASK)
+    nothing = none.top_k(2, **ask)
     frames = [release.to_polars() for release in (peeled, ranked, nothing)]
     assert frames[0].schema == frames[1].schema == frames[2].schema
     assert many.domain(**ASK).to_polars().schema == none.domain(**ASK).to_polars().schema
@@ -76,9 +77,34 @@ def test_an_empty_table_gives_an_empty_release(form):
         return
     for release in (source.top_k(3, **ASK), source.domain(**ASK)):
         assert release.items == []
-        assert len(release.scores) == 0
-        assert release.to_polars().columns == ["rank", TITLE, "weight"]
         assert all("0 items" in text for text in everything_shown(release)[:1])
+    assert len(release.scores) == 0
+    assert release.to_polars().columns == ["rank", TITLE, "weight"]
+
+
+def alike(n_items, n_users):
+    """Items that as many people hold, each of whom holds nothing else."""
+    items = np.repeat(np.arange(n_items), n_users)
+    return pl.DataFrame({USER: np.arange(n_items * n_users), TITLE: items})
+
+
+def test_a_top_k_has_counts_where_its_rounds_were_stopped_and_no_scores_else(tmp_path):
+    ahead = sl.pairs(table(ITEMS), user=USER, item=TITLE).top_k(2, **ASK)
+    stopped = sl.pairs(alike(60, 70), user=USER, item=TITLE).top_k(60, **ASK)
+    ended = sl.pairs(alike(9, 70), user=USER, item=TITLE).top_k(60, **ASK)
+    assert ahead.scores is None
+    assert ended.scores is None
+    assert ended.to_polars().columns == ahead.to_polars().columns == ["rank", TITLE]
+    assert [len(release) for release in (ahead, stopped, ended)] == [2, 60, 9]
+    assert (stopped.scores.unit, stopped.scores.heading) == ("noisy clipped count", "count")
+    assert np.abs(np.array(stopped.scores) - 70).max() < 6 * stopped.scores.noise_sd
+    assert list(stopped.scores) == sorted(stopped.scores, reverse=True)
+    for release in (ahead, stopped, ended):
+        for name in ("it.json", "it.parquet"):
+            release.save(tmp_path / name, overwrite=True)
+            assert sl.load(tmp_path / name) == release
+        assert ("adds less than 1" in " ".join(str(release).split())) == (release is stopped)
+        assert all(item in release.to_csv() for item in map(str, release.items[:1]))
 
 
 def test_items_of_the_table_are_not_public():

@@ -6,7 +6,7 @@ import math
 
 from shortlist.draws import Ladder
 
-__all__ = ["BITS_OF_WEIGHTS", "FARTHEST", "UNIT_OF_WEIGHTS", "few_rungs", "fine_rungs"]
+__all__ = ["BITS_OF_WEIGHTS", "FARTHEST", "UNIT_OF_WEIGHTS", "few_rungs", "fine_rungs", "one_rung"]
 
 BITS_OF_WEIGHTS = 20
 UNIT_OF_WEIGHTS = 2.0**-BITS_OF_WEIGHTS
@@ -32,3 +32,13 @@ def few_rungs(reached: float) -> Ladder:
     """So few rungs, up to a weight, that all that comes of them can be enumerated."""
     step = 2 ** max(math.frexp(reached / 2)[1] + BITS_OF_WEIGHTS, 0)
     return Ladder(step, 0, max(math.ceil(reached / (step * UNIT_OF_WEIGHTS)), 1) + 1)
+
+
+def one_rung(sd: float) -> Ladder:
+    """The fewest that tell what is far below another: those that reach the rung, and the others.
+
+    Args:
+        sd: The standard deviation of the noise.
+    """
+    step = 2 ** max(math.frexp(sd)[1] + 1 + BITS_OF_WEIGHTS, 0)
+    return Ladder(step, 1, 1)

@@ -164,9 +164,9 @@ CountShare = Annotated[
 TopKMechanism = Annotated[
     str | None,
     _mechanism(
-        "discover-then-rank (the default), weighted-gaussian-peeling, limited-domain (the default "
-        "with --count); for public items joint-or-peel (the default), joint, "
-        "joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
+        "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
+        "limited-domain (the default with --count); for public items joint-or-peel (the default), "
+        "joint, joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
         "one-shot-laplace, gamma; with --store threshold-top-k."
     ),
 ]

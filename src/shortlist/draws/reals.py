@@ -163,7 +163,8 @@ class ExponentialWeights:
 
     Attributes:
         counts: Counts, falling, shape (n,).
-        multiplicities: How many items have each, 0 or more, shape (n,); the first at least 1.
+        multiplicities: How many items have each, or a public factor of its odds, 0 or more,
+            shape (n,); not all 0.
         epsilon: The exponential mechanism's parameter.
         at_most: What the multiplicities add up to, at most. If infinite, every count has a number
             of its own.

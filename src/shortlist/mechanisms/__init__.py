@@ -2,6 +2,7 @@
 
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
+from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.discover_then_hit import DiscoverThenHit
@@ -27,6 +28,7 @@ from shortlist.mechanisms.win_count import WinCount
 __all__ = [
     "Accounting",
     "AdaptiveGaussian",
+    "AdaptiveHittingSet",
     "AdaptiveTopK",
     "AddedNoise",
     "Adjacency",

@@ -13,7 +13,7 @@ import numpy as np
 
 from shortlist import privacy
 from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.rungs import few_rungs, fine_rungs
+from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
 from shortlist.algorithms.stopping import Stopped, StoppingRounds
 from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.draws import Draws, Ints, Ladder
@@ -105,11 +105,13 @@ class AdaptiveTopK(Mechanism):
         "rho",
         "route_epsilon",
         "local_epsilon",
+        "lead",
         "sigma",
         "threshold",
     )
     score_unit: ClassVar[str | None] = "noisy clipped count"
     _plan: ClassVar[Plan] = _PLAN
+    _several_or_many: ClassVar[tuple[int, int]] = _LOOKED_AT
     _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
     _is_fine: ClassVar[bool] = True
 
@@ -199,27 +201,25 @@ class AdaptiveTopK(Mechanism):
     def audit_hints(self) -> AuditHints:
         """The thresholds; and the same code with few rungs and bounds."""
         plan = replace(self._plan, parts=(3, 4), losses=(0.3, 0.7))
-        return replace(
-            super().audit_hints(),
-            thresholds=self._limits.thresholds[::-1],
-            coarse=coarser(self, _is_fine=False, _plan=plan, _bounds=(1, 4)),
-        )
+        few = {"_several_or_many": (1, 2), "_plan": plan, "_bounds": (1, 2), "_is_fine": False}
+        thresholds = self._limits.thresholds[::-1]
+        return replace(super().audit_hints(), thresholds=thresholds, coarse=coarser(self, **few))
 
     def explain(self) -> list[str]:
         """Both ways in plain words."""
         levels = [f"{level:.4g}" for level in self._limits.thresholds]
-        reached = f"{', '.join(levels[:-1])} and {levels[-1]} after each"
-        far = " or ".join(f"{number:,}" for number in self._looked_at)
-        lead = (
-            f"A private choice asks how far count number {self.k} is ahead of those beyond {far}."
-        )
-        several = "1 item is" if self.k == 1 else f"up to {self.k} items are"
-        picks = f"If it is far ahead, {several} picked by count: {odds(self.local_epsilon)}"
+        reached = f"at least {', '.join(levels[:-1])} and {levels[-1]} after these"
+        best, several, them = "the largest count", "1 item is", "the best item is"
+        if self.k > 1:
+            best = f"count number {self.k}, from the largest,"
+            several, them = f"up to {self.k} items are", f"the {self.k} best items are"
+        far = " or ".join(f"{number + 1:,}" for number in self._looked_at)
         return [
-            lead,
-            picks,
+            f"A private choice looks at how far {best} is ahead of count number {far}.",
+            f"If by about {self.lead:.0f}, {several} picked by count: {odds(self.local_epsilon)}",
             f"If not, items are found in rounds, by a mean noisy weight of {reached}.",
-            f"When the best {self.k} are safe, the rest of the budget ranks them by noisy counts.",
+            f"The noise on it is normal, of standard deviation {self.sigma:.3g} in all rounds.",
+            f"When {them} safe, the rest of the budget ranks by noisy counts, and these are told.",
             people_needed(self.threshold),
         ]
 
@@ -247,29 +247,32 @@ class AdaptiveTopK(Mechanism):
         have in common, they are those of the other counts.
         """
         ways: list[int | None] = [*self._looked_at, None]
-        needed = [
-            1 + (math.log(self._nobody(n)) + _SLACK) / self.local_epsilon for n in self._looked_at
-        ]
         largest = np.sort(counts)[::-1]
-        scores = np.array([-_at(largest, n) for n in self._looked_at] + [-_at(largest, self.k - 1)])
+        scores = -np.array([_at(largest, place) for place in (*self._looked_at, self.k - 1)])
+        factors = np.exp(-self.route_epsilon * np.array([*self._leads, 0.0]))  # public: as it may
         order = np.argsort(-scores, kind="stable")
-        factors = np.exp(
-            -self.route_epsilon * np.array([*needed, 0.0])
-        )  # public: rounded in any way
-        odds_of_ways = ExponentialWeights(
-            scores[order], factors[order], self.route_epsilon, at_most=math.inf
-        )
-        return ways[int(order[odds_of_ways.pick(draws)])]
+        chances = ExponentialWeights(scores[order], factors[order], self.route_epsilon, math.inf)
+        return ways[int(order[chances.pick(draws)])]
 
     @property
     def _looked_at(self) -> tuple[int, ...]:
         """How many of the largest counts may take part."""
-        several, many = _LOOKED_AT
+        several, many = self._several_or_many
         return tuple(sorted({several * self.k, max(self.k, many)}))
 
-    def _needed(self, looked_at: int) -> float:
-        """The lead that picks need, not to be ended by "nobody"."""
-        return 1 + (math.log(self._nobody(looked_at)) + _SLACK) / self.local_epsilon
+    @cached_property
+    def _leads(self) -> tuple[float, ...]:
+        """The leads that picks need, not to be ended by "nobody": of each number looked at."""
+        logs = [math.log(self._nobody(looked_at)) for looked_at in self._looked_at]
+        leads = tuple(1 + (log + _SLACK) / self.local_epsilon for log in logs)
+        if not math.isfinite(leads[-1]):
+            raise OverflowError  # no item could have it
+        return leads
+
+    @property
+    def lead(self) -> float:
+        """By how much the k-th count has to lead for the odds of picks to be those of rounds."""
+        return self._leads[0]
 
     def _nobody(self, looked_at: int) -> float:
         """How many items of the bar's count have the odds of "nobody", rounded up."""
@@ -277,12 +280,18 @@ class AdaptiveTopK(Mechanism):
 
     @property
     def _rounds(self) -> Rounds:
-        ladder = self._ladder(self.threshold)(self.sigma)
-        return Rounds(self._plan, self.sigma, self._limits, ladder, _BOLDNESS, Aim.NEXT)
+        return Rounds(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS, Aim.NEXT)
 
-    def _ladder(self, reached: float) -> Callable[[float], Ladder]:
-        """What is rounded down to, given the standard deviation of the noise: any is private."""
-        return fine_rungs if self._is_fine else lambda _: few_rungs(reached)
+    @property
+    def _ladder(self) -> Ladder:
+        """What noisy weights are rounded down to: any is private."""
+        few = few_rungs(max(self._limits.thresholds))._replace(lowest=1)
+        return fine_rungs(self.sigma) if self._is_fine else few
+
+    @property
+    def _ladder_of_counts(self) -> Callable[[float], Ladder]:
+        """What noisy counts are, given the standard deviation of the noise."""
+        return fine_rungs if self._is_fine else one_rung
 
     def _ranked(
         self, evidence: Contributions, found: Stopped, kept: Ints, draws: Draws
@@ -291,7 +300,7 @@ class AdaptiveTopK(Mechanism):
         left = Fraction(sum(self._plan.parts[found.rounds :]), self._plan.whole)
         rho = round_down(left * Fraction(self._in_gaussians))
         sds = tuple(_sd(bound, rho) for bound in self._bounds)
-        looks = TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder(2.0))
+        looks = TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder_of_counts)
         items = found.items[kept]
         ranked = looks.best(evidence.among(items), self.k, draws)
         sd = float(ranked.sds.max())

@@ -58,7 +58,7 @@ class DiscoverThenRank(Discovering):
         max_items_per_user: The most items of one user that count for discovery.
         discovery_share: The first stage's share of rho.
         threshold_share: The share of delta that pays for the thresholds, in zCDP. The defaults of
-            both were measured, see `bench/results/tuning.md`.
+            both were measured.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     Raises:

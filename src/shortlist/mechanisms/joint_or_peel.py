@@ -108,9 +108,11 @@ class JointOrPeel(Mechanism):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """What is about a choice, where there is none."""
-        about = ("choice_share", "threshold", *self.derived[:3])
-        return super().idle if self.chooses else (*super().idle, *about)
+        """What is about a choice, where there is none; with a threshold there is, unless k is 1."""
+        if self.chooses:
+            return super().idle
+        threshold = ("threshold",) if self.k == 1 else ()
+        return (*super().idle, "choice_share", *threshold, *self.derived[:3])
 
     @cached_property
     def choice_epsilon(self) -> float:

@@ -21,7 +21,7 @@ __all__ = ["WeightedGaussianPeeling"]
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedGaussianPeeling(Mechanism):
-    """Top-k of private items as published: for comparison with `DiscoverThenRank`.
+    """Top-k of private items as published: for comparison with `AdaptiveTopK`.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed: half of both for discovery by
     `WeightedGaussian`, half for `Peeling` on the true counts of the items discovered.

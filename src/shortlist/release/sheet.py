@@ -26,8 +26,11 @@ _UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
     "\U0001d159\U000e0100-\U000e01ef]"
 )
 NOT_PRIVATE = "not private: the noise came from a seed"
-_WEIGHT = "weight"
-_NO_COUNT = ", not a number of users"
+_NO_COUNTS = {  # units of scores that are no numbers of users, and what these are
+    "noisy weight": ", not a number of users; the noise has standard deviation",
+    "noisy clipped count": ": a user who holds many of the items found adds less than 1; the noise "
+    "has standard deviation at most",
+}
 _COUNTS = Words("{count_share=0.3}")
 _SPENDS = "Running it again spends the budget again."
 
@@ -166,8 +169,8 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
     scores = release.scores
     if scores is None:
         return
-    about = f"{scores.unit}{_NO_COUNT if scores.heading == _WEIGHT else ''}"
-    about += f"; the noise has standard deviation {_number(scores.noise_sd)}"
+    meaning = _NO_COUNTS.get(scores.unit, "; the noise has standard deviation")
+    about = f"{scores.unit}{meaning} {_number(scores.noise_sd)}"
     if scores.shared_sd is not None:
         about += (
             f", of which a part ({_number(scores.shared_sd)}) is the same for all "
@@ -175,8 +178,8 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         )
     if list(scores) != sorted(scores, reverse=True):
         about += "; the ranks were drawn apart from the scores"
-    if scores.heading == _WEIGHT and release.question == "top-k":
-        about += f"; for counts add {_COUNTS.told(face)}"
+    if scores.unit in _NO_COUNTS and release.question == "top-k":
+        about += f"; for numbers of users add {_COUNTS.told(face)}"
     yield visible(release.to_polars().columns[-1]), harmless(about)
 
 

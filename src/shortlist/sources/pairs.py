@@ -146,8 +146,10 @@ class Pairs(Source):
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
-        With private items fewer than k may come out; by default `DiscoverThenRank` answers, with
-        a noisy weight for each item. With public items `JointOrPeel` answers, without scores.
+        With private items fewer than k may come out; by default `AdaptiveTopK` answers. By its
+        way to the items there are no scores, or noisy counts, to which a user who holds many of
+        the items found adds less than 1; `count_share` gives counts by each way. With public items
+        `JointOrPeel` answers, without scores.
 
         Args:
             k: How many items; at most the number of public items, if these are given.

@@ -34,6 +34,7 @@ class OfContributions(Universe):
         sizes: Up to how many users of any sets there are for each number of items.
         shuffled_sizes: The same where users come in random order, of which there are many.
         scored_sizes: The same where there is much noise to integrate.
+        branched_sizes: The same where so much is drawn that few branches are still many.
     """
 
     evidence = Contributions
@@ -46,6 +47,7 @@ class OfContributions(Universe):
     shuffled_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3, 4: 1}
     scored_sizes: ClassVar[dict[int, int]] = {1: 12, 2: 6}
     quick_scored_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}
+    branched_sizes: ClassVar[dict[int, int]] = {1: 6, 2: 1}
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         """As any universe; with fewer users where laws take long."""
@@ -54,6 +56,13 @@ class OfContributions(Universe):
             self._sizes = self.quick_sizes if quick else self.shuffled_sizes
         elif self._hints.score_sd is not None:
             self._sizes = self.quick_scored_sizes if quick else self.scored_sizes
+        elif self._is_branched:
+            self._sizes = self.branched_sizes
+
+    @property
+    def _is_branched(self) -> bool:
+        """Whether there are many branches, which are no cells of a known noise."""
+        return self._hints.coarse is not None and self._hints.score_sd is None
 
     def families(self) -> Iterator[list[Data]]:
         """All that few users may hold; and many users of one set, with a few others."""
@@ -73,13 +82,13 @@ class OfContributions(Universe):
         if not self._hints.shuffles_users:
             for n in self.large_sizes[-1 if self._quick else 0 :]:
                 yield [(n,)]
-                yield [(n, n, 0)]
+                if not self._is_branched:
+                    yield [(n, n, 0)]
 
     def wide(self) -> Iterator[list[Data]]:
         """Nobody, one user of each item, or many of the first; where nothing is drawn but picks."""
-        hints = self._hints
-        is_slow = hints.shuffles_users or hints.score_sd is not None or hints.inner is not None
-        if is_slow or (self._quick and self._bound):
+        is_slow = self._hints.shuffles_users or self._hints.score_sd is not None
+        if is_slow or self._is_branched or (self._quick and self._bound):
             return
         for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:
             alone = [2**item - 1 for item in range(n_items)]

@@ -51,7 +51,8 @@ class NoisyCounts(Counted):
 
     Guarantee: (epsilon, delta)-DP by composition. count_share of epsilon and delta is withheld from
     the selection; the counts get all that the selection does not use. One user is in at most min(k,
-    max_items_per_user) of the selected counts, once in each.
+    max_items_per_user) of the selected counts, once in each; in up to k where the bound is on what
+    counts for a discovery alone.
 
     Source: composition, `docs/proofs/costs.md`. Proof note: `docs/proofs/noisy-counts.md`.
 

@@ -13,7 +13,16 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import Floats, tail_above
 
-__all__ = ["Cases", "Lost", "Novel", "NovelItems", "SetThreshold", "Threshold", "blocks"]
+__all__ = [
+    "Cases",
+    "Lost",
+    "Novel",
+    "NovelItems",
+    "SetThreshold",
+    "Threshold",
+    "blocks",
+    "require_bound",
+]
 
 _MOST = 2**32  # items of a user
 _EXACT_SIZES = 100  # sizes of sets looked at one by one; beyond, in blocks
@@ -122,8 +131,7 @@ class NovelItems(Novel):
     by_coin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bound <= _MOST:
-            raise InputError("must be from 1 to 2^32", given={"bound": self.bound})
+        require_bound(self.bound)
 
     @cached_property
     def cases(self) -> Cases:
@@ -163,6 +171,12 @@ class NovelItems(Novel):
         there = least <= most
         weight = np.sqrt(most[there] / t[there]) * (1 + 2.0**-50)
         return 1 - least[there], self.lost(items[there], np.minimum(weight, 1.0))
+
+
+def require_bound(bound: int) -> None:
+    """Refuse a bound on a user's items that no table needs."""
+    if not 1 <= bound <= _MOST:
+        raise InputError("must be from 1 to 2^32", given={"bound": bound})
 
 
 def blocks(bound: int) -> tuple[Floats, Floats]:

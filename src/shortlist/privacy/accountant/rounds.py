@@ -8,6 +8,7 @@ of the n is named with a small probability only. Proof note: `docs/proofs/adapti
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,16 +20,17 @@ from shortlist.errors import InputError
 from shortlist.privacy.accountant._normal import Floats
 from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Cases, Novel, blocks
+from shortlist.privacy.accountant.novel import Cases, Novel, blocks, require_bound
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.accountant.weighted_gaussian import sigma_to_spare
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = ["NovelInRounds", "Plan", "RoundsRelease", "fitted", "limits_of"]
+__all__ = ["NovelInRounds", "Plan", "RoundsRelease", "fitted", "limits_of", "noise_then_loss"]
 
 _STEP = 1.05  # from one share of novel items to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
 _ENOUGH = 0.25  # of delta, for thresholds
+_REACHABLE = 2.0**24  # of noise and thresholds: sums of all rounds are far from where numbers end
 _SLACK = 1e-11  # relative, of quantiles and sums of floats
 
 
@@ -53,6 +55,9 @@ class NovelInRounds(Novel):
     def __post_init__(self) -> None:
         if not 0 <= self.delta < 1:
             raise InputError("must be in [0, 1)", given={"delta": self.delta})
+        if not 0 <= self.kept <= 1:
+            raise InputError("must be in [0, 1]", given={"kept": self.kept})
+        require_bound(self.bound)
 
     @cached_property
     def cases(self) -> Cases:
@@ -142,11 +147,29 @@ def fitted(plan: Plan, *, epsilon: float, delta: float, bound: int) -> RoundsRel
     Raises:
         InputError: Delta is too small.
     """
+    return noise_then_loss(
+        lambda release: release.composition(plan, bound), epsilon=epsilon, delta=delta
+    )
+
+
+def noise_then_loss(
+    composition: Callable[[RoundsRelease], Composition], *, epsilon: float, delta: float
+) -> RoundsRelease:
+    """The same, of whatever is composed with so much noise and loss.
+
+    Args:
+        composition: Of the noise of everything together, and of what may be lost.
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+
+    Raises:
+        InputError: Delta is too small.
+    """
     for reserved in _RESERVED:
         sigma = sigma_to_spare(epsilon=epsilon, delta=delta * (1 - reserved))
 
         def spent(lost: float, sigma: float = sigma) -> float:
-            return RoundsRelease(sigma, lost).composition(plan, bound).delta(epsilon)
+            return composition(RoundsRelease(sigma, lost)).delta(epsilon)
 
         lost = largest_share(spent, delta=delta, least=_ENOUGH * delta)
         if lost > 0:
@@ -160,6 +183,9 @@ def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
     A user of d novel items has, before one of them is named, a mean weight of at most x on each
     after round r, x that of the first round's even weight and the later rounds' largest. Each of
     the d passes the threshold of round r with probability at most w lost / d, w the round's part.
+
+    Raises:
+        OverflowError: The noise or a threshold is beyond what fixed-point numbers hold.
     """
     first, last = blocks(bound)
     even, one = 1 / np.sqrt(first) * (1 + 2.0**-50), plan.parts[0] / plan.whole
@@ -178,6 +204,8 @@ def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
         levels = weight + noise
         slack = _SLACK * (weight + np.abs(noise) + release.sigma * math.sqrt(plan.whole))
         thresholds.append(float(np.max(levels + slack)))
+    if not max(release.sigma, *map(abs, thresholds)) <= _REACHABLE:
+        raise OverflowError  # whole numbers that noisy sums are held against would wrap around
     return Limits(tuple(thresholds), first, caps)
 
 

@@ -1,0 +1,263 @@
+"""Adaptive hitting set: rounds that name items until there are enough to pick from, then picks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.algorithms.reaching import pick_by_reach
+from shortlist.algorithms.rounds import Aim, Rounds
+from shortlist.algorithms.rungs import few_rungs, fine_rungs
+from shortlist.algorithms.stopping import UntilMany
+from shortlist.draws import Draws, Floats, Ladder
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms.accounting import Accounting, alone
+from shortlist.mechanisms.base import (
+    AuditHints,
+    Mechanism,
+    Selection,
+    coarser,
+    counted,
+    score_digits,
+)
+from shortlist.mechanisms.peeling import odds
+from shortlist.mechanisms.weighted_gaussian import people_needed
+from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
+from shortlist.privacy import Cost, Gaussian, round_down
+from shortlist.privacy.accountant import Composition
+from shortlist.privacy.accountant.as_normal import picks_below
+from shortlist.privacy.accountant.rounds import (
+    Limits,
+    Plan,
+    RoundsRelease,
+    limits_of,
+    sd_of_round,
+)
+from shortlist.privacy.accountant.stopped_rounds import (
+    fitted_with_a_stop,
+    with_a_stop,
+    zcdp_of_noise,
+)
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
+from shortlist.questions import HittingSet, Question
+
+__all__ = ["AdaptiveHittingSet"]
+
+_RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
+_PLAN = Plan(
+    parts=(3, 3, 3, 4, 5),
+    floor=Fraction(0),
+    losses=(0.08, 0.08, 0.08, 0.16, 0.6),
+    reach=4.0,
+)
+_ENOUGH = Fraction(2), Fraction(3, 2), Fraction(6, 5), Fraction(1)  # times k: items to pick from
+_BOLDNESS = 3.0  # an item is expected to gain by what users move, as a factor
+_POWER = 3  # of its estimated weight, in the odds of an item
+_LOST = 0.5  # of delta, for thresholds, in zCDP
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveHittingSet(Mechanism):
+    """Hitting set of private items: found in rounds until they are enough, and then picked.
+
+    Items are found in rounds, as by `AdaptiveGaussian`. After each but the last, the rounds stop if
+    enough items are found: twice k after the first, fewer later, and k after the fourth. What is
+    left of the budget then pays for k picks among them, each by how many users it reaches anew. If
+    all rounds are run, a twentieth is left.
+
+    The fewer users an item would reach, the less can be told from noise. So the odds of an item
+    also grow with its weight as the rounds' noisy weights estimate it, which costs nothing.
+
+    The noisy weights of the first round are released with the items. They say how many hold an
+    item, and not how many it reaches anew.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed. Picks are made with so much
+    less that they cost no more than normal noise would. So all of it costs as much as normal noise,
+    whenever the rounds stop. A user whose items are all held by others spends delta on that
+    noise, and one who alone holds some spends it on the thresholds too. All are looked at.
+
+    Source: of this project; picks are those of Dick et al. (2026), Algorithm 4. Proof notes:
+    `docs/proofs/adaptive-hitting-set.md`, `docs/proofs/accountant.md`.
+
+    Args:
+        k: How many items, at least 1; fewer come out where fewer are found.
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count in the rounds.
+        accounting: By the worst case of all users, or in zCDP, for one release of many.
+
+    Raises:
+        InputError: A parameter is out of range.
+
+    >>> mechanism = AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    >>> mechanism.cost.epsilon(1e-6) <= 1.0
+    True
+    """
+
+    k: Whole
+    epsilon: Epsilon
+    delta: DeltaAboveZero
+    max_items_per_user: Whole
+    accounting: Accounting = Accounting.EXACT
+
+    question: ClassVar[type[Question]] = HittingSet
+    evidence: ClassVar[type] = Contributions
+    discovers: ClassVar[bool | None] = True
+    derived: ClassVar[tuple[str, ...]] = ("rho", "local_epsilon", "sigma", "threshold")
+    score_unit: ClassVar[str | None] = "noisy weight"
+    _plan: ClassVar[Plan] = _PLAN
+    _enough: ClassVar[tuple[Fraction, ...]] = _ENOUGH
+    _is_fine: ClassVar[bool] = True
+
+    # --- what is spent
+
+    @cached_property
+    def _release(self) -> RoundsRelease:
+        """The noise that all of it is worth, and what may be lost."""
+        if self.accounting is Accounting.EXACT:
+            bound = self.max_items_per_user
+            return fitted_with_a_stop(
+                self._first, epsilon=self.epsilon, delta=self.delta, bound=bound
+            )
+        lost = self.delta * _LOST
+        rho = gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        return RoundsRelease(gaussian_sigma(rho), lost)
+
+    @property
+    def _first(self) -> float:
+        """The share of the first round, or a little less than that."""
+        first = Fraction(self._plan.parts[0], self._plan.whole) * (1 - _RESERVED)
+        return round_down(first) * (1 - 2.0**-40)
+
+    @property
+    def composition(self) -> Composition:
+        """The rounds and the picks, and the items that one user alone may hold."""
+        return with_a_stop(self._release, self._first, self.max_items_per_user)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Normal noise, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return Gaussian(self.rho, self._release.lost)
+        by_rho = Gaussian(self.composition.rho, self.composition.lost)
+        return alone(self.accounting, self.composition, by_rho, self.epsilon)
+
+    @property
+    def rho(self) -> float:
+        """The zCDP of rounds and picks together."""
+        return zcdp_of_noise(self._release.sigma)
+
+    @property
+    def _in_rounds(self) -> float:
+        """The zCDP of all rounds together."""
+        return round_down(Fraction(self.rho) * (1 - _RESERVED))
+
+    def left_after(self, rounds: int) -> float:
+        """The zCDP of normal noise that picks may cost as much as, after so many rounds."""
+        spent = Fraction(sum(self._plan.parts[:rounds]), self._plan.whole)
+        return round_down(Fraction(self.rho) - spent * Fraction(self._in_rounds))
+
+    def picks_after(self, rounds: int) -> float:
+        """The local epsilon of the picks, after so many rounds."""
+        mu = math.sqrt(2 * self.left_after(rounds)) * (1 - 2.0**-50)
+        return picks_below(mu, self.k)
+
+    # --- what is told of it
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick, where the first round finds enough."""
+        return self.picks_after(1)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the mean of all rounds' noise."""
+        return gaussian_sigma(self._in_rounds)
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The least mean of the noisy weights so far to be found, after each round."""
+        return self._limits.thresholds
+
+    @property
+    def threshold(self) -> float:
+        """That after the last round."""
+        return self.thresholds[-1]
+
+    @cached_property
+    def _limits(self) -> Limits:
+        release = RoundsRelease(self.sigma, self._release.lost)
+        return limits_of(self._plan, release, self.max_items_per_user)
+
+    @property
+    def enough(self) -> tuple[int, ...]:
+        """How many items are enough to pick from, after each round but the last."""
+        return tuple(math.ceil(times * self.k) for times in self._enough)
+
+    @property
+    def _score_sd(self) -> float:
+        return sd_of_round(self._plan, self.sigma, 0)
+
+    def audit_hints(self) -> AuditHints:
+        """The thresholds, the noise in the scores; and the same code with few rungs and rounds."""
+        plan = replace(self._plan, parts=(3, 4), losses=(0.4, 0.6))
+        return replace(
+            super().audit_hints(),
+            thresholds=self.thresholds[::-1],
+            score_sd=self._score_sd,
+            coarse=coarser(self, _is_fine=False, _plan=plan, _enough=(Fraction(1),)),
+        )
+
+    def explain(self) -> list[str]:
+        """The rounds and the picks in plain words."""
+        bound, levels = self.max_items_per_user, [f"{level:.4g}" for level in self.thresholds]
+        first = f"In the first, each user adds weight 1/sqrt(t) to t items, t at most {bound}."
+        moved = "to the items whose noisy weights so far are near what is needed to be found next."
+        noise = (
+            f"is added to each item's weight in each round: {self.sigma:.3g} in the mean of all."
+        )
+        least = f"{', '.join(levels[:-1])} and {levels[-1]}"
+        *fewer, fewest = self.enough
+        stops = f"{', '.join(map(str, fewer))} and {fewest} items are found after these"
+        reach = "by how many more people each reaches, and by its noisy weights"
+        return [
+            f"There are up to {len(levels)} rounds. {first}",
+            f"In each later round, users move weight {moved}",
+            f"Normal noise {noise}",
+            f"Items are found whose mean noisy weight is at least {least} after these rounds.",
+            f"The rounds stop early when at least {stops}.",
+            f"Then up to {counted(self.k, 'item')} can be picked, {reach}.",
+            f"After the first round, {odds(self.local_epsilon)}",
+            people_needed(self.threshold),
+        ]
+
+    # --- the selection
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """At most k items in the order picked, each with its noisy weight of the first round."""
+        held = evidence.bounded(self.max_items_per_user, draws)
+        found = UntilMany(self._rounds, self.enough).found(held, draws)
+        local_epsilon = self.picks_after(found.rounds)
+        worth = self._worth(found.estimates)
+        picks = pick_by_reach(evidence, found.items, worth, self.k, local_epsilon, draws)
+        scores = np.round(found.first[picks], score_digits(self._score_sd))
+        return Selection(found.items[picks], scores, noise_sd=self._score_sd)
+
+    def _worth(self, estimates: Floats) -> Floats:
+        """The factor of an item's odds: public, as what it follows from is released."""
+        worth: Floats = np.maximum(estimates / self.threshold, 1.0) ** _POWER
+        return worth
+
+    @property
+    def _rounds(self) -> Rounds:
+        return Rounds(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS, Aim.NEXT)
+
+    @property
+    def _ladder(self) -> Ladder:
+        """What noisy weights are rounded down to: any is private."""
+        return fine_rungs(self.sigma) if self._is_fine else few_rungs(max(self.thresholds))

@@ -1,0 +1,126 @@
+"""The output law of adaptive hitting sets, by brute force from its definition, in plain floats."""
+
+import itertools
+import math
+from functools import partial
+
+from scipy.special import ndtr
+
+from helpers.hitting import picks_oracle
+from helpers.oracles_of_rounds import upper
+from helpers.oracles_of_users import averaged, weights_of
+
+BOLDNESS, REACH, POWER, RESERVED = 3.0, 4.0, 3, 0.05
+BITS = 2.0**-20  # the unit of rungs
+
+
+def hitting_oracle(mechanism, data):
+    """The mean over what bounding may keep."""
+    law = partial(of_kept, Numbers(mechanism), data)
+    return averaged(data, mechanism.max_items_per_user, law)
+
+
+class Numbers:
+    """All numbers of a mechanism, from its budget by the definitions."""
+
+    def __init__(self, mechanism):
+        self.k, self.enough = mechanism.k, mechanism.enough
+        self.bound, self.lost = mechanism.max_items_per_user, mechanism.composition.lost
+        self.rho, self.picks_after = mechanism.rho, mechanism.picks_after
+        self.sigma = 1 / math.sqrt(2 * self.rho * (1 - RESERVED))
+        self.parts, self.losses = mechanism._plan.parts, mechanism._plan.losses
+        self.ladder = mechanism._ladder
+        self.step = self.ladder.step * BITS
+        self.thresholds = [self.threshold(r) for r in range(len(self.parts))]
+
+    def share(self, r):
+        """The precision of the first r rounds, of all."""
+        return sum(self.parts[:r]) / sum(self.parts)
+
+    def threshold(self, r):
+        """After round r, counted from 0: the largest that a user of any size asks for."""
+        first, so_far = self.share(1), self.share(r + 1)
+        noise = self.sigma / math.sqrt(so_far)
+        asked = []
+        for d in range(1, self.bound + 1):
+            cap = min(1, REACH / math.sqrt(d))
+            weight = (first / math.sqrt(d) + (so_far - first) * cap) / so_far
+            asked.append(weight + noise * upper(self.lost * self.losses[r] / d))
+        return max(asked)
+
+    def mean(self, seen):
+        """Of the noisy weights of an item."""
+        if None in (rung for rung, _ in seen):
+            return -math.inf
+        parts = self.parts[: len(seen)]
+        noisy = sum(part * rung for part, (rung, _) in zip(parts, seen, strict=True))
+        return self.step * noisy / sum(parts)
+
+    def estimate(self, seen):
+        """By least squares, of what each noisy weight would be were all of it put on the item."""
+        worth = [max(boost, 0.3) for _, boost in seen]
+        terms = list(zip(self.parts, (rung for rung, _ in seen), worth, strict=False))
+        above = sum(part * w * rung for part, rung, w in terms)
+        return self.step * above / sum(part * w * w for part, _, w in terms)
+
+
+def of_kept(m, data, kept):
+    """Each outcome: the items in the order picked, and their first noisy weights."""
+    kept, outcomes = [held for held in kept if held], {}
+    start = {x: () for x, weight in enumerate(weights_of(kept, 3)) if weight > 0}
+    for seen, found, r, p in rounds_from(m, kept, start, frozenset(), 0, 1.0):
+        worth = {x: max(m.estimate(seen[x]) / m.thresholds[-1], 1) ** POWER for x in found}
+        picks = picks_oracle(data, sorted(found), m.k, m.picks_after(r), worth)
+        for picked, q in picks.items():
+            told = picked, tuple(m.step * seen[x][0][0] for x in picked)
+            outcomes[told] = outcomes.get(told, 0) + p * q
+    return outcomes
+
+
+def rounds_from(m, kept, seen, found, r, p):
+    """All ends: what was seen of each item until it was found, those found, and in which round."""
+    if r == len(m.parts) or (r and len(found) >= m.enough[r - 1]):
+        yield seen, found, r, p
+        return
+    left = sorted(set(seen) - found)
+    boosts = {x: boost(m, seen[x]) for x in left}
+    sums = {x: sum(weight_of(user, x, boosts, r) for user in kept) for x in left}
+    for rungs in itertools.product(*(rung_law(m, sums[x], r) for x in left)):
+        told = {x: (rung, boosts[x]) for x, (rung, _) in zip(left, rungs, strict=True)}
+        new = seen | {x: (*seen[x], heard) for x, heard in told.items()}
+        named = found | {x for x in left if m.mean(new[x]) >= m.thresholds[r]}
+        yield from rounds_from(m, kept, new, named, r + 1, p * math.prod(q for _, q in rungs))
+
+
+def rung_law(m, total, r):
+    """Each rung that noise may bring a sum to, and its chance; None is below all."""
+    sd = m.sigma / math.sqrt(m.parts[r] / sum(m.parts))
+    rungs = [None, *range(m.ladder.lowest, m.ladder.highest + 1)]
+    below = [ndtr((rung * m.step - total) / sd) for rung in rungs[1:]]
+    return zip(rungs, (b - a for a, b in itertools.pairwise([0.0, *below, 1.0])), strict=True)
+
+
+def weight_of(user, x, boosts, r):
+    """What a user adds to an item that is not found yet."""
+    if x not in user:
+        return 0.0
+    if r == 0:
+        return 1 / math.sqrt(len(user))
+    total = sum(boosts[y] ** 2 for y in user if y in boosts)
+    cap = min(1, REACH / math.sqrt(len(user)))
+    return min(cap, boosts[x] / math.sqrt(total)) if boosts[x] else 0.0
+
+
+def boost(m, seen):
+    """What an item is worth in the next round, in whole parts of 2^11."""
+    if not seen:
+        return 1.0
+    r, mean = len(seen), m.mean(seen)
+    if mean == -math.inf:
+        return 0.0
+    done, after = m.share(r), m.share(r + 1)
+    needed = max(0.0, (after * m.thresholds[r] - done * mean) / (after - done))
+    spread = m.sigma * math.sqrt(BOLDNESS**2 / done + 1 / (after - done))
+    excess = max(0.0, (needed - BOLDNESS * mean) / spread)
+    lacking = needed / max(mean, needed)
+    return round(2**11 * lacking * math.exp(-(excess**2) / 2)) / 2**11

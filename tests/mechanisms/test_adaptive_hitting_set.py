@@ -1,0 +1,191 @@
+"""Adaptive hitting sets: what they cost, what they release, and mistakes that are caught."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from helpers.audited import broken
+from helpers.hitting import contributions
+from helpers.oracles import ORACLES
+from shortlist.algorithms.stopping import UntilMany
+from shortlist.audit.exact.search import audit_exactly
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.mechanisms import Accounting, AdaptiveHittingSet
+from shortlist.privacy.accountant import BoundedRange
+from shortlist.privacy.accountant._normal import gaussian_curve
+from shortlist.privacy.accountant.as_normal import normal_noise_above
+from shortlist.privacy.accountant.rounds import Plan
+from shortlist.privacy.calibration import bounded_range_epsilon
+
+ORACLE = ORACLES[AdaptiveHittingSet]
+SETTINGS = {"k": 7, "epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 20}
+FEW = {
+    "_is_fine": False,
+    "_plan": Plan(parts=(3, 4), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
+    "_enough": (Fraction(1),),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllOfTheBudget(AdaptiveHittingSet):
+    """Picks are paid as if the rounds had cost nothing."""
+
+    def left_after(self, _rounds):
+        return self.rho
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsInZcdp(AdaptiveHittingSet):
+    """Picks by what they cost in zCDP, and not as normal noise."""
+
+    def picks_after(self, rounds):
+        return bounded_range_epsilon(self.k, self.left_after(rounds))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForTheLast(AdaptiveHittingSet):
+    """An early stop leaves picks what is left after all rounds."""
+
+    def left_after(self, rounds):
+        return super().left_after(max(rounds, len(self._plan.parts)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoWorth(AdaptiveHittingSet):
+    """All odds are by the users reached alone."""
+
+    def _worth(self, estimates):
+        return np.ones_like(estimates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfBounded(AdaptiveHittingSet):
+    """Picks by bounded sets."""
+
+    def select(self, evidence, draws):
+        return super().select(evidence.bounded(self.max_items_per_user, draws), draws)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharp(AdaptiveHittingSet):
+    """The item that reaches most users is picked."""
+
+    def picks_after(self, _rounds):
+        return 50.0
+
+
+class ByAll(UntilMany):
+    """The rounds stop after the first if there are two items that may yet be found."""
+
+    def found(self, held, draws):
+        is_alone = len(self.rounds.begin(held).items) == 1
+        rounds = UntilMany(self.rounds, (9 if is_alone else 0,))
+        return rounds.found(held, draws)
+
+
+def coarse(kind, **given):
+    """With few rungs and rounds."""
+    few = type(kind.__name__, (kind,), FEW)
+    return few(**{"k": 1, "epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2} | given)
+
+
+def mean_of_squares(mechanism, rounds, share):
+    """Twice the zCDP of rounds and picks as noise, for a user who alone holds such a share."""
+    parts, sigma = mechanism._plan.parts, mechanism.sigma
+    first, heard = parts[0] / sum(parts), sum(parts[:rounds]) / sum(parts)
+    picks = BoundedRange(mechanism.picks_after(rounds), mechanism.k)
+    return (heard - first * share) / sigma**2 + normal_noise_above(picks) ** 2
+
+
+@pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
+@pytest.mark.parametrize("k", [1, 7, 60])
+def test_rounds_and_picks_cost_no_more_than_the_noise_wherever_they_stop(k, accounting):
+    mechanism = AdaptiveHittingSet(**SETTINGS | {"k": k, "accounting": accounting})
+    for rounds in range(1, 6):
+        for share in (0.0, 0.05, 0.5, 1.0):
+            allowed = 2 * mechanism.rho * (1 - mechanism._first * share)
+            spent = mean_of_squares(mechanism, rounds, share)
+            assert 0.99 * allowed < spent <= allowed
+
+
+@pytest.mark.parametrize("kind", [AllOfTheBudget, AsInZcdp])
+def test_picks_that_cost_more_are_seen(kind):
+    mechanism = kind(**SETTINGS)
+    assert mean_of_squares(mechanism, 1, 0.0) > 1.01 * 2 * mechanism.rho
+
+
+def test_the_cost_is_that_of_the_worst_user():
+    mechanism = AdaptiveHittingSet(**SETTINGS)
+    mu, lost = 1 / mechanism._release.sigma, mechanism.composition.lost
+    first = 3 / 18 * 0.95
+    shares = [0, *(n / 20 for n in range(1, 21))]
+    deltas = [
+        share * lost + float(gaussian_curve(1.0, mu * math.sqrt(1 - first * share), up=False))
+        for share in shares
+    ]
+    assert max(deltas) <= mechanism.cost.delta(1.0) <= 1e-5
+    assert max(deltas) > 0.99e-5
+    assert lost > 0.6e-5
+
+
+@pytest.mark.parametrize("kind", [AllOfTheBudget, ForTheLast, NoWorth, OfBounded])
+def test_a_mistake_has_another_law(kind):
+    bound = 1 if kind is OfBounded else 2
+    alone, several = ({0},) * 4 + ({1},) * 3, ({0, 1},) * 3 + ({0},) * 2
+    given = {"epsilon": 4.0, "max_items_per_user": bound}
+    oracle = replace(ORACLE, data=[several if kind is OfBounded else alone])
+    right = coarse(AdaptiveHittingSet, **given)
+    assert oracle.distance(right, right) < ORACLE.within
+    assert oracle.distance(coarse(kind, **given), right) > 5e-3
+
+
+@pytest.mark.parametrize(
+    ("kind", "stop", "family"),
+    [(Sharp, UntilMany, [(9, 9, 0)]), (AdaptiveHittingSet, ByAll, [(9, 0, 0)])],
+)
+def test_the_audit_catches(kind, stop, family, monkeypatch):
+    given = {"epsilon": 1.0, "delta": 0.02}
+    assert not broken(audit_exactly(coarse(AdaptiveHittingSet, **given), families=[family]))
+    monkeypatch.setattr("shortlist.mechanisms.adaptive_hitting_set.UntilMany", stop)
+    assert "delta" in broken(audit_exactly(coarse(kind, **given), families=[family]))
+
+
+def told(mechanism, data, n_items, seeds):
+    held = contributions([frozenset(items) for items in data], n_items)
+    return [mechanism.select(held, ExactDraws(SeededBits(seed))) for seed in range(seeds)]
+
+
+def test_scores_are_the_first_round_s_noisy_weights():
+    mechanism = AdaptiveHittingSet(k=2, epsilon=1.0, delta=1e-5, max_items_per_user=2)
+    answers = told(mechanism, [{0, 1}] * 300 + [{0}] * 200, 2, 200)
+    sd = answers[0].noise_sd
+    assert sd == pytest.approx(mechanism.sigma * math.sqrt(18 / 3))
+    true = {0: 300 / math.sqrt(2) + 200, 1: 300 / math.sqrt(2)}
+    for item, weight in true.items():
+        scores = np.array([a.scores[a.positions.tolist().index(item)] for a in answers])
+        assert abs(scores.mean() - weight) < 5 * sd / math.sqrt(200)
+        assert abs(scores.mean() - 1.3 * weight) > 5 * sd / math.sqrt(200)
+        assert scores.std() == pytest.approx(sd, rel=0.25)
+
+
+def test_where_enough_is_found_picks_are_by_whom_they_reach():
+    mechanism = AdaptiveHittingSet(k=2, epsilon=20.0, delta=0.1, max_items_per_user=3)
+    for answer in told(mechanism, [{0, 1}] * 120 + [{0}] * 2 + [{2}] * 60, 3, 5):
+        assert set(answer.positions.tolist()) in ({0, 2}, {1, 2})
+
+
+def test_where_few_are_found_all_are_named():
+    mechanism = AdaptiveHittingSet(k=9, epsilon=5.0, delta=1e-3, max_items_per_user=3)
+    for answer in told(mechanism, [{0, 1}] * 80 + [{2}] * 60 + [{3}], 4, 5):
+        assert sorted(answer.positions.tolist()) == [0, 1, 2]
+
+
+def test_explaining_names_every_threshold_and_when_it_is_enough():
+    mechanism = AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-5, max_items_per_user=100)
+    text = " ".join(mechanism.explain())
+    assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
+    assert "40, 30, 24 and 20 items" in text
