@@ -11,46 +11,47 @@ from bench.common.axes import Across, Axis
 from bench.common.plotting import Look, against
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
 
-__all__ = ["CHOSEN_ON", "DEFAULT_NAME", "ITEMS", "MASS", "PUBLISHED", "STUDY", "UNSEEN", "plot"]
+__all__ = ["DEFAULT_NAME", "ITEMS", "MASS", "PUBLISHED", "STUDY", "plot"]
 
 ITEMS, MASS = "items named", "missing mass"
 DEFAULT_NAME = "AdaptiveGaussian"
 PUBLISHED = "WeightedGaussian"
-BOUNDS = (10, 100, 1000)
+_BOUNDS = (10, 100, 1000)
 _OTHERS: Kinds = {
     PUBLISHED: WeightedGaussian,
     "PolicyGaussian": PolicyGaussian,
     "PolicyGreedy": PolicyGreedy,
 }
 _NOTE = (
-    f"max_items_per_user {', '.join(f'{bound:,}' for bound in BOUNDS)}; more items and "
+    f"max_items_per_user {', '.join(f'{bound:,}' for bound in _BOUNDS)}; more items and "
     "less missing mass are better. Missing mass is the share of all (user, item) pairs that are of "
     "items not named; ratios are those of items + 1, and of mass + 1e-4. All mechanisms are at "
     "their exact calibration. `PolicyGreedy` has no bound and gets whole sets."
 )
-STUDY = Study(
-    title="Domain",
-    note=_NOTE,
-    questions=[sl.Domain()],
-    across="max_items_per_user",
-    bounds=BOUNDS,
-    others=_OTHERS,
-    measures={
-        ITEMS: Measure("items", 1.0, more_is_better=True),
-        MASS: Measure("missing_mass", 1e-4),
-    },
-)
-
-UNSEEN = (
+_UNSEEN = (
     "amazon_grocery_5core",
     "amazon_video_games_5core",
     "amazon_magazine",
     "reddit_askreddit_1pct_tokens",
     "reddit_askreddit_1pct_bigrams",
 )
-CHOSEN_ON = tuple(name for name in real.TABLES if name not in UNSEEN)
+_CHOSEN_ON = tuple(name for name in real.TABLES if name not in _UNSEEN)
 """Tables that were looked at while the rounds of `AdaptiveGaussian` were designed."""
 
+STUDY = Study(
+    title="Domain",
+    note=_NOTE,
+    chosen_on=_CHOSEN_ON,
+    unseen=_UNSEEN,
+    questions=[sl.Domain()],
+    across="max_items_per_user",
+    bounds=_BOUNDS,
+    others=_OTHERS,
+    measures={
+        ITEMS: Measure("items", 1.0, more_is_better=True),
+        MASS: Measure("missing_mass", 1e-4),
+    },
+)
 _DEFAULT = f"{DEFAULT_NAME} (default)"
 _LOOKS = {
     "PolicyGreedy": Look("#8a9a01"),
@@ -65,7 +66,7 @@ def plot(figures: pl.DataFrame, name: str) -> None:
     against(
         lines(figures, ITEMS, _LOOKS, _DEFAULT),
         report.path_of(name),
-        across=Across("max_items_per_user", "max_items_per_user", BOUNDS, (8, 1250)),
+        across=Across("max_items_per_user", "max_items_per_user", _BOUNDS, (8, 1250)),
         axis=Axis("items named", [1, 10, 100, 1000, 10_000]),
         looks=_LOOKS,
         title="Domain: how many items are named",

@@ -82,10 +82,14 @@ class Study:
         others: Mechanisms beside the default, by the names to show.
         of_counts: Further ones, which see nothing but whole counts and know no bound.
         measures: By the names to show.
+        chosen_on: Tables that the default's parameters were chosen on.
+        unseen: Tables that they were not chosen on.
     """
 
     title: str
     note: str
+    chosen_on: Sequence[str]
+    unseen: Sequence[str]
     questions: Sequence[Question]
     others: Kinds
     measures: Mapping[str, Measure]

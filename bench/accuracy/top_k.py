@@ -19,44 +19,45 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
 )
 
-__all__ = ["CHOSEN_ON", "DEFAULT_NAME", "MASS", "PUBLISHED", "STUDY", "UNSEEN", "plot"]
+__all__ = ["DEFAULT_NAME", "MASS", "PUBLISHED", "STUDY", "plot"]
 
 MASS = "missing mass"
 DEFAULT_NAME = "AdaptiveTopK"
 PUBLISHED = "WeightedGaussianPeeling"
-FIRST = "DiscoverThenRank in zCDP"
-LIMITED, WHOLE = "LimitedDomain", "LimitedDomain, whole counts"
+_FIRST = "DiscoverThenRank in zCDP"
+_LIMITED, _WHOLE = "LimitedDomain", "LimitedDomain, whole counts"
 _OTHERS: Kinds = {
     PUBLISHED: WeightedGaussianPeeling,
-    LIMITED: LimitedDomain,
-    FIRST: partial(DiscoverThenRank, accounting=Accounting.ZCDP),
+    _LIMITED: LimitedDomain,
+    _FIRST: partial(DiscoverThenRank, accounting=Accounting.ZCDP),
     "DiscoverThenRank": DiscoverThenRank,
 }
 _NOTE = (
     f"k from {SIZES[0]} to {SIZES[-1]}, at most 100 items of a user where sets are bounded. "
     "Missing mass is that of `shortlist.metrics.top_k_missing_mass`, its ratios those of "
-    f"mass + 1e-4. {PUBLISHED} is the published algorithm (Dick et al. 2026, Alg. 2), {FIRST} the "
+    f"mass + 1e-4. {PUBLISHED} is the published algorithm (Dick et al. 2026, Alg. 2), {_FIRST} the "
     "default of version 0.1. LimitedDomain (Durfee & Rogers 2019) gets bounded sets, or whole "
     "counts without any bound."
 )
+_CHOSEN_ON = ("steam_200k", "amazon_magazine", "twitter_airline_tokens", "anime_5k")
+"""What the parameters of `AdaptiveTopK` were chosen on, and on tables that are not here."""
+
+_UNSEEN = tuple(name for name in real.TABLES if name not in _CHOSEN_ON)
+
 STUDY = Study(
     title="Top-k",
     note=_NOTE,
+    chosen_on=_CHOSEN_ON,
+    unseen=_UNSEEN,
     questions=[sl.TopK(k) for k in SIZES],
     others=_OTHERS,
-    of_counts={WHOLE: LimitedDomain},
+    of_counts={_WHOLE: LimitedDomain},
     measures={MASS: Measure("missing_mass", 1e-4)},
 )
-
-CHOSEN_ON = ("steam_200k", "amazon_magazine", "twitter_airline_tokens", "anime_5k")
-"""What the parameters of `AdaptiveTopK` were chosen on, and on tables that are not here."""
-
-UNSEEN = tuple(name for name in real.TABLES if name not in CHOSEN_ON)
-
 _DEFAULT = f"{DEFAULT_NAME} (default)"
 _LOOKS = {
-    LIMITED: Look("#9a9a9a"),
-    FIRST: Look("#8e4fa8"),
+    _LIMITED: Look("#9a9a9a"),
+    _FIRST: Look("#8e4fa8"),
     PUBLISHED: Look("#d1701a"),
     _DEFAULT: Look("#0b6e99", width=3),
 }

@@ -26,7 +26,7 @@ STUDIES = (
 
 def compare(runs: int) -> None:
     """All settings beside the defaults, in geometric means over all cells and over parts."""
-    found = [(study, study.figures(top_k.CHOSEN_ON, runs)) for study in STUDIES]
+    found = [(study, study.figures(top_k.STUDY.chosen_on, runs)) for study in STUDIES]
     if any(figures.is_empty() for _, figures in found):
         return
     tables = {study.title: study.summary(figures) for study, figures in found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -14,65 +14,54 @@ __all__ = ["compare", "compare_seen"]
 
 
 STUDIES = (top_k.STUDY, domain.STUDY, hitting_set.STUDY)
+Measured = Sequence[tuple[Study, pl.DataFrame]]
 
 
 def compare(runs: int) -> None:
     """All questions on tables that nothing was tuned on: the README's figures."""
-    ranked = top_k.STUDY.figures(top_k.UNSEEN, runs)
-    found = domain.STUDY.figures(domain.UNSEEN, runs)
-    hit = hitting_set.STUDY.figures(hitting_set.UNSEEN, runs)
-    if ranked.is_empty() or found.is_empty() or hit.is_empty():
+    measured = [(study, study.figures(study.unseen, runs)) for study in STUDIES]
+    if any(figures.is_empty() for _, figures in measured):
         return
     counted, of_counts = unseen_counts.summary(runs)
-    tables = {"Counts": counted} if not counted.is_empty() else {}
-    tables = _tables(zip(STUDIES, (ranked, found, hit), strict=True)) | tables
-    notes = [
-        "Tables and histograms on which no parameter of a default was chosen.",
-        SETTINGS.format(runs=runs),
-        CLEARLY,
-        *(module.STUDY.told(module.UNSEEN) for module in (top_k, domain, hitting_set)),
-        of_counts,
-    ]
-    pictures = {
-        "glance.png": "What the defaults name beside the published mechanisms",
-        "unseen.png": "Missing mass of top-k against k",
-        "unseen-domain.png": "Items named against the bound",
-    }
+    tables = _tables(measured) | ({} if counted.is_empty() else {"Counts": counted})
+    which = "Tables and histograms on which no parameter of a default was chosen."
+    told = [study.told(study.unseen) for study in STUDIES]
+    notes = [which, SETTINGS.format(runs=runs), CLEARLY, *told, of_counts]
+    pictures = {"glance.png": "What the defaults name beside the published mechanisms"}
+    pictures |= _plot(measured, "unseen")
     report.write("unseen", "Tables that nothing was tuned on", tables, notes, pictures)
-    top_k.plot(ranked, "unseen.png")
-    domain.plot(found, "unseen-domain.png")
+    (_, ranked), (_, found), _ = measured
     glance.plot(ranked, found, "glance.png")
 
 
 def compare_seen(runs: int) -> None:
-    """Top-k and domain on the tables that their parameters were chosen on."""
-    ranked = top_k.STUDY.figures(top_k.CHOSEN_ON, runs)
-    found = domain.STUDY.figures(domain.CHOSEN_ON, runs)
-    if ranked.is_empty() or found.is_empty():
+    """The same, but counts, on the tables that their parameters were chosen on."""
+    measured = [(study, study.figures(study.chosen_on, runs)) for study in STUDIES]
+    if any(figures.is_empty() for _, figures in measured):
         return
     which = (
         "Tables that parameters of the defaults were chosen on, or that were looked at meanwhile. "
         "[unseen.md](unseen.md) has the others."
     )
-    notes = [
-        which,
-        SETTINGS.format(runs=runs),
-        CLEARLY,
-        *(module.STUDY.told(module.CHOSEN_ON) for module in (top_k, domain)),
-    ]
-    pictures = {
-        "accuracy.png": "Missing mass of top-k against k",
-        "accuracy-domain.png": "Items named against the bound",
-    }
+    told = [study.told(study.chosen_on) for study in STUDIES]
+    notes = [which, SETTINGS.format(runs=runs), CLEARLY, *told]
     title = "Accuracy on the tables that the defaults were chosen on"
-    report.write(
-        "accuracy", title, _tables(zip(STUDIES[:2], (ranked, found), strict=True)), notes, pictures
-    )
-    top_k.plot(ranked, "accuracy.png")
-    domain.plot(found, "accuracy-domain.png")
+    pictures = _plot(measured, "accuracy")
+    report.write("accuracy", title, _tables(measured), notes, pictures)
 
 
-def _tables(measured: Iterable[tuple[Study, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+def _plot(measured: Measured, stem: str) -> dict[str, str]:
+    """Draw top-k and domains; what is shown, by the names of the files."""
+    (_, ranked), (_, found), _ = measured
+    top_k.plot(ranked, f"{stem}.png")
+    domain.plot(found, f"{stem}-domain.png")
+    return {
+        f"{stem}.png": "Missing mass of top-k against k",
+        f"{stem}-domain.png": "Items named against the bound",
+    }
+
+
+def _tables(measured: Measured) -> dict[str, pl.DataFrame]:
     """Summaries over all cells, where defaults lose, summaries of parts, and all figures."""
     found = [(study, figures, study.summary(figures)) for study, figures in measured]
     first = {study.title: overall(summary) for study, _, summary in found}

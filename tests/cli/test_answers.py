@@ -135,7 +135,7 @@ def test_a_hitting_set_of_fewer_items_says_so(run, file):
         assert "1 item is picked" in plan or "1 is picked one after another" in plan
 
 
-@pytest.mark.parametrize("name", [None, "discover-then-hit", "user-peeling"])
+@pytest.mark.parametrize("name", [None, "adaptive-hitting-set", "user-peeling"])
 def test_a_hitting_set_of_private_items_without_delta_says_why(complaint, file, name):
     words = [] if name is None else ["--mechanism", name]
     told = complaint("hitting-set", file, *COLUMNS, "-k", 2, "--epsilon", 1, *words)

@@ -10,7 +10,6 @@ from shortlist.draws.noise import Normal
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
-    DiscoverThenHit,
     DiscoverThenRank,
     Joint,
     JointOrPeel,
@@ -97,8 +96,7 @@ class FreshScores(DiscoverThenRank):
     gaussians = with_wrong(FreshNoise)
 
 
-HITTING = [DiscoverThenHit, UserPeeling]
-ALL = [WeightedGaussian, WeightedGaussianPeeling, DiscoverThenRank, Peeling, *HITTING]
+ALL = [WeightedGaussian, WeightedGaussianPeeling, DiscoverThenRank, Peeling, UserPeeling]
 OF_COUNTS = [Joint, JointOrPeel, JointPermuteAndFlip, LimitedDomain, PermuteAndFlip]  # and Peeling
 
 

@@ -40,7 +40,6 @@ from helpers.oracles_of_users import (
     averaged,
     counts_of,
     discovery_oracle,
-    hit_oracle,
     named_above,
     published_peeling,
     weights_of,
@@ -344,12 +343,6 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False
     ),
     mechanisms.PolicyGreedy: Oracle(greedy_oracle, build=partial(built, alpha=1), in_order=False),
-    mechanisms.DiscoverThenHit: Oracle(
-        of_kept(lambda m, kept, data: hit_oracle(m, data, kept)),
-        data=DATA[:4],
-        within=1e-8,
-        fewer=FEWER_USERS,
-    ),
     mechanisms.UserPeeling: Oracle(of_kept(picked_by_users)),
     NoisyCounts: Oracle(
         peeled_with_counts,

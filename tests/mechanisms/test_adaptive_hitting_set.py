@@ -23,9 +23,10 @@ from shortlist.privacy.calibration import bounded_range_epsilon
 
 ORACLE = ORACLES[AdaptiveHittingSet]
 SETTINGS = {"k": 7, "epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 20}
+SMALL = {"k": 1, "epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2}
 FEW = {
     "_is_fine": False,
-    "_plan": Plan(parts=(3, 4), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
+    "_plan": Plan(parts=(1, 5), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
     "_enough": (Fraction(1),),
 }
 
@@ -90,7 +91,7 @@ class ByAll(UntilMany):
 def coarse(kind, **given):
     """With few rungs and rounds."""
     few = type(kind.__name__, (kind,), FEW)
-    return few(**{"k": 1, "epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2} | given)
+    return few(**SMALL | given)
 
 
 def mean_of_squares(mechanism, rounds, share):
@@ -130,6 +131,14 @@ def test_the_cost_is_that_of_the_worst_user():
     assert max(deltas) <= mechanism.cost.delta(1.0) <= 1e-5
     assert max(deltas) > 0.99e-5
     assert lost > 0.6e-5
+
+
+def test_three_rounds_have_the_law_of_their_definition():
+    plan = Plan(parts=(1, 2, 3), floor=Fraction(0), losses=(0.2, 0.3, 0.5), reach=4.0)
+    few = {**FEW, "_plan": plan, "_enough": (Fraction(2), Fraction(1))}
+    mechanism = type("AdaptiveHittingSet", (AdaptiveHittingSet,), few)(**SMALL)
+    oracle = replace(ORACLE, data=[({0},) * 2, ({0, 1}, {0})])
+    assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
 @pytest.mark.parametrize("kind", [AllOfTheBudget, ForTheLast, NoWorth, OfBounded])
@@ -188,4 +197,4 @@ def test_explaining_names_every_threshold_and_when_it_is_enough():
     mechanism = AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-5, max_items_per_user=100)
     text = " ".join(mechanism.explain())
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
-    assert "40, 30, 24 and 20 items" in text
+    assert "at least 40, 30, 24 and 20." in text

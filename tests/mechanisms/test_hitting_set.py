@@ -15,7 +15,7 @@ from helpers.refusals import MARKER
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import (
     Accounting,
-    DiscoverThenHit,
+    AdaptiveHittingSet,
     DiscoverThenRank,
     Peeling,
     UserPeeling,
@@ -54,7 +54,7 @@ def test_items_are_picked_for_whom_they_reach_anew(form, tmp_path):
 
 def test_the_mechanisms_and_their_guarantees():
     release = ask(NESTED)
-    assert isinstance(release.mechanism, DiscoverThenHit)
+    assert isinstance(release.mechanism, AdaptiveHittingSet)
     assert (release.question, release.scores.unit) == ("hitting-set", "noisy weight")
     assert release.guarantee.cost.epsilon(1e-6) <= 5.0
     assert release.guarantee.protects == 'all rows of any one "who"'
@@ -103,7 +103,7 @@ def test_nobody_reads_before_the_question_is_sound():
     refused(wrong, "it answers domain, not hitting_set")
     refused(lambda: source.top_k(2, **ASK, mechanism=UserPeeling), "it answers hitting_set")
     refused(lambda: source.domain(**ASK, mechanism=UserPeeling), "it answers hitting_set")
-    wrong = partial(known.hitting_set, 2, **ASK, mechanism=DiscoverThenHit)
+    wrong = partial(known.hitting_set, 2, **ASK, mechanism=AdaptiveHittingSet)
     refused(wrong, "discovers private items, and these are public", "omit mechanism")
     assert not reads
     source.hitting_set(2, **ASK)

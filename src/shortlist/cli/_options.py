@@ -179,7 +179,9 @@ DomainMechanism = Annotated[
 ]
 HittingSetMechanism = Annotated[
     str | None,
-    _mechanism("discover-then-hit (the default) or user-peeling; for public items user-peeling."),
+    _mechanism(
+        "adaptive-hitting-set (the default) or user-peeling; for public items user-peeling."
+    ),
 ]
 RankMechanism = Annotated[
     str | None,

@@ -19,7 +19,7 @@ from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
-from shortlist.privacy.accountant import Composition, NovelItems, SetThreshold, Stage, Threshold
+from shortlist.privacy.accountant import Composition, NovelItems, Stage, Threshold
 from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss
 from shortlist.privacy.calibration import (
     bounded_range_epsilon,
@@ -199,7 +199,7 @@ class Discovering(Mechanism):
         first_rho = rho * self.discovery_share
         return first_rho, subtract_down(rho, first_rho)
 
-    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold | SetThreshold, ...]:
+    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold, ...]:
         gaussians = TwoGaussians(*self.shares(rho), lost, self.max_items_per_user)
         return gaussians.thresholds
 

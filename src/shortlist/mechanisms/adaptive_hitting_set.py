@@ -22,7 +22,6 @@ from shortlist.mechanisms.base import (
     Mechanism,
     Selection,
     coarser,
-    counted,
     score_digits,
 )
 from shortlist.mechanisms.peeling import odds
@@ -205,7 +204,7 @@ class AdaptiveHittingSet(Mechanism):
 
     def audit_hints(self) -> AuditHints:
         """The thresholds, the noise in the scores; and the same code with few rungs and rounds."""
-        plan = replace(self._plan, parts=(3, 4), losses=(0.4, 0.6))
+        plan = replace(self._plan, parts=(1, 5), losses=(0.4, 0.6))
         return replace(
             super().audit_hints(),
             thresholds=self.thresholds[::-1],
@@ -223,15 +222,16 @@ class AdaptiveHittingSet(Mechanism):
         )
         least = f"{', '.join(levels[:-1])} and {levels[-1]}"
         *fewer, fewest = self.enough
-        stops = f"{', '.join(map(str, fewer))} and {fewest} items are found after these"
+        stops = f"{', '.join(map(str, fewer))} and {fewest}"
         reach = "by how many more people each reaches, and by its noisy weights"
+        picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
         return [
             f"There are up to {len(levels)} rounds. {first}",
             f"In each later round, users move weight {moved}",
             f"Normal noise {noise}",
             f"Items are found whose mean noisy weight is at least {least} after these rounds.",
-            f"The rounds stop early when at least {stops}.",
-            f"Then up to {counted(self.k, 'item')} can be picked, {reach}.",
+            f"The rounds stop once the number of items found after these is at least {stops}.",
+            f"Then {picked} picked, {reach}.",
             f"After the first round, {odds(self.local_epsilon)}",
             people_needed(self.threshold),
         ]

@@ -112,7 +112,6 @@ def _kinds_of_parts() -> dict[str, type]:
         "NovelInRounds",
         "NovelItems",
         "PureStage",
-        "SetThreshold",
         "Threshold",
     )
     return {name: getattr(accountant, name) for name in names}

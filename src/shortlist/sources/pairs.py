@@ -215,7 +215,7 @@ class Pairs(Source):
 
         A user is reached by any item held, so that each further item is picked for the users whom
         none before it reached. With private items fewer than k may come out; by default
-        `DiscoverThenHit` answers, with a noisy weight for each item. With public items
+        `AdaptiveHittingSet` answers, with a noisy weight for each item. With public items
         `UserPeeling` answers, without scores.
 
         Args: as `top_k`.

@@ -51,8 +51,8 @@ class NoisyCounts(Counted):
 
     Guarantee: (epsilon, delta)-DP by composition. count_share of epsilon and delta is withheld from
     the selection; the counts get all that the selection does not use. One user is in at most min(k,
-    max_items_per_user) of the selected counts, once in each; in up to k where the bound is on what
-    counts for a discovery alone.
+    max_items_per_user) of the selected counts, once in each; in up to k, where the selection looks
+    at weights or at users' sets, beside which counts are of all that a user holds.
 
     Source: composition, `docs/proofs/costs.md`. Proof note: `docs/proofs/noisy-counts.md`.
 
@@ -220,7 +220,7 @@ class NoisyCounts(Counted):
             user_bound=min(bounds, default=None),
             score_sd=self.count_sd,
             inner=self.selection,
-            coarse=None,
+            coarse=None if inner.coarse is None else replace(self, selection=inner.coarse),
         )
 
     def _told_of_counts(self) -> list[str]:

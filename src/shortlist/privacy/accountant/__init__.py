@@ -1,7 +1,7 @@
 """The exact worst case of a whole selection mechanism: stages, and the delta that they leave."""
 
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Lost, NovelItems, SetThreshold, Threshold
+from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
 from shortlist.privacy.accountant.rounds import NovelInRounds
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
@@ -21,7 +21,6 @@ __all__ = [
     "NovelInRounds",
     "NovelItems",
     "PureStage",
-    "SetThreshold",
     "Stage",
     "Stages",
     "Threshold",

@@ -11,7 +11,7 @@ from shortlist.privacy._curves import gaussian_delta
 from shortlist.privacy.accountant._solving import largest_parameter, largest_share
 from shortlist.privacy.accountant._sums import rho_of
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Lost, NovelItems, SetThreshold, Threshold
+from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
 from shortlist.privacy.accountant.stages import GaussianStage, Stage
 from shortlist.privacy.calibration import gaussian_rho
 
@@ -96,7 +96,7 @@ def noise_on_weights(rho: float) -> GaussianStage:
 
 def noise_and_loss(
     stages: Callable[[float], tuple[Stage, ...]],
-    thresholds: Callable[[float, float], tuple[Threshold | SetThreshold, ...]],
+    thresholds: Callable[[float, float], tuple[Threshold, ...]],
     bound: int,
     *,
     epsilon: float,
@@ -134,7 +134,7 @@ def noise_and_loss(
 
 def _spent(
     stages: tuple[Stage, ...],
-    thresholds: Callable[[float], tuple[Threshold | SetThreshold, ...]],
+    thresholds: Callable[[float], tuple[Threshold, ...]],
     bound: int,
     epsilon: float,
     lost: float,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,6 @@ __all__ = [
     "Lost",
     "Novel",
     "NovelItems",
-    "SetThreshold",
     "Threshold",
     "blocks",
     "require_bound",
@@ -47,23 +45,6 @@ class Threshold:
         distance = self.least - weight
         rounding = 2.0**-50 * (abs(self.least) + weight)
         return np.minimum(tail_above((distance - rounding) / self.sigma), 1.0)
-
-
-@dataclass(frozen=True)
-class SetThreshold:
-    """A threshold for sets: of whichever noise, where one is chosen that tells nothing of them.
-
-    Attributes:
-        delta: At least the probability that one of t novel items of weight 1/sqrt(t) reaches it,
-            for every t.
-    """
-
-    delta: float
-
-    def chance(self, weight: Floats) -> Floats:
-        """At least the probability that an item of this weight reaches it."""
-        chance: Floats = -np.expm1(np.square(weight) * math.log1p(-self.delta))
-        return np.minimum(chance * (1 + 1e-12), 1.0)
 
 
 class Cases(NamedTuple):
@@ -125,7 +106,7 @@ class NovelItems(Novel):
             squares add up to at most 1, as where weights are built by a policy.
     """
 
-    thresholds: tuple[Threshold | SetThreshold, ...]
+    thresholds: tuple[Threshold, ...]
     bound: int
     by_policy: bool = False
     by_coin: ClassVar[bool] = True
