@@ -21,7 +21,7 @@ from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick
 from helpers.noisy_counts import tail
-from helpers.oracles_of_clipped_counts import clipped_oracle
+from helpers.oracles_of_clipped_counts import clipped_oracle, with_clipped_counts
 from helpers.oracles_of_counts import (
     distance,
     joint,
@@ -103,17 +103,6 @@ def with_counts(kind, *, k, epsilon=EPSILON):
 
     given = {"k": k, "epsilon": epsilon, "delta": DELTA, "max_items_per_user": None}
     return kind.of(selection, count_share=0.5, **given)
-
-
-def with_clipped_counts(kind, *, k=None, epsilon=EPSILON):  # noqa: ARG001 - as for others
-    """Few rungs and bounds, beside a domain of one round."""
-    few = type(kind.__name__, (kind,), {"_is_fine": False, "_bounds": (1, 2)})
-
-    def selection(epsilon, delta):  # of one item each, so that whole sets are others than bounded
-        given = {"epsilon": epsilon, "delta": delta, "max_items_per_user": 1}
-        return mechanisms.WeightedGaussian(**given)
-
-    return few.of(selection, epsilon=epsilon, delta=DELTA, count_share=0.5)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,19 @@ import math
 from scipy.special import ndtr
 
 from helpers.oracles_of_users import averaged, named_above, weights_of
+from shortlist.mechanisms import WeightedGaussian
 
 N_ITEMS = 3
+
+
+def with_clipped_counts(kind, *, k=None, epsilon=2.0):  # noqa: ARG001 - as for others
+    """Few rungs and bounds, beside a domain of one round."""
+    few = type(kind.__name__, (kind,), {"_is_fine": False, "_bounds": (1, 2)})
+
+    def selection(epsilon, delta):  # of one item each, so that whole sets are others than bounded
+        return WeightedGaussian(epsilon=epsilon, delta=delta, max_items_per_user=1)
+
+    return few.of(selection, epsilon=epsilon, delta=0.2, count_share=0.5)
 
 
 def clipped_oracle(mechanism, data):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from helpers.losses import hockey_stick
-from helpers.oracles import ORACLES, with_clipped_counts
-from helpers.oracles_of_clipped_counts import part
+from helpers.oracles import ORACLES
+from helpers.oracles_of_clipped_counts import part, with_clipped_counts
 from helpers.refusals import refusal
 from helpers.small import Small
 from shortlist.algorithms.clipped_counts import ClippedCounts

@@ -63,14 +63,13 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
     ],
-    NoisyClippedCounts: [  # one of each kind: a grid of rungs for each item takes its time
+    NoisyClippedCounts: [  # of one kind: counts in noise on rungs are many branches
         {
             "selects": partial(WeightedGaussian, max_items_per_user=1),
             "count_share": 0.3,
             "epsilon": 2.0,
             "delta": 0.2,
         },
-        {"selects": PolicyGreedy, "count_share": 0.5, "epsilon": 1.3, "delta": 0.02},
     ],
     OneShotExponential: [{}, {"neighbours": Adjacency.GENERAL}],
     OneShotLaplace: [
