@@ -14,6 +14,7 @@ from bench.common.dumbbells import Panel, dumbbells
 __all__ = ["plot"]
 
 EPSILON, K = 1.0, 100
+LEAST = 1e-5  # of the missing mass that is drawn
 _RATIO = pl.col("default") / pl.col("published")
 _LOOKS = {"published": "#d1701a", "default": "#0b6e99"}
 
@@ -31,19 +32,23 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
     named = _ends(at_bound, domain.ITEMS, domain.PUBLISHED).with_columns(
         told=pl.format("{}×", _RATIO.round(2))
     )
-    missing = _ends(at_k, top_k.MASS, top_k.PUBLISHED).with_columns(
-        told=pl.format("{}×", _RATIO.round_sig_figs(2))
-    )
+    ends = _ends(at_k, top_k.MASS, top_k.PUBLISHED)
+    whole = ends.filter(pl.max_horizontal("default", "published") < LEAST)["table"]
+    missing = ends.join(
+        whole.to_frame(), on="table", how="anti", maintain_order="left"
+    ).with_columns(told=pl.format("{}×", _RATIO.round_sig_figs(2)))
     items = Across("value", "items, more is better", [10, 100, 1000, 10_000], (10, 5000))
     mass = Across(
         "value",
         "missing, less is better",
-        [1e-4, 1e-3, 1e-2, 1e-1, 1],
-        (1e-4, 1),
+        [LEAST, 1e-4, 1e-3, 1e-2, 1e-1, 1],
+        (LEAST, 1),
         labels="format(datum.value, '~%')",
     )
     beside = f"{domain.DEFAULT_NAME} beside {domain.PUBLISHED}"
     ranks = f"{top_k.DEFAULT_NAME} beside {top_k.PUBLISHED}"
+    if len(whole):
+        ranks += f"; of {' and '.join(whole)} nothing is missing"
     dumbbells(
         [
             Panel("Domain: how many items are named", beside, named, items),

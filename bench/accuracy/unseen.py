@@ -22,8 +22,8 @@ def compare(runs: int) -> None:
     measured = [(study, study.figures(study.unseen, runs)) for study in STUDIES]
     if any(figures.is_empty() for _, figures in measured):
         return
-    counted, of_counts = unseen_counts.summary(runs)
-    tables = _tables(measured) | ({} if counted.is_empty() else {"Counts": counted})
+    counted, of_counts = unseen_counts.measure(runs)
+    tables = _tables(measured) | counted
     which = "Tables and histograms on which no parameter of a default was chosen."
     told = [study.told(study.unseen) for study in STUDIES]
     notes = [which, SETTINGS.format(runs=runs), CLEARLY, *told, of_counts]

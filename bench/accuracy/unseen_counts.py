@@ -14,17 +14,19 @@ from shortlist.draws import Ints
 from shortlist.mechanisms import JointOrPeel
 from shortlist.metrics import compare
 
-__all__ = ["NOTE", "summary"]
+__all__ = ["measure"]
 
 EPSILONS = (0.1, 1.0)
 DELTA = 1e-6
 _AGAIN = (*TUNED, *KIN, "amazon_grocery_5core")  # a histogram of it is among the others
 _KINDS = {DELTA: WITH_DELTA, 0.0: {"JointOrPeel": JointOrPeel, **PURE}}
 _CELL = ["histogram", "delta", "epsilon", "k"]
+_FIGURES = ("medians", "means")
+_SHOWN = 20  # of the worst cells
 _MORE = 3  # times as many runs as elsewhere: they are short, and errors vary
 _LARGE = 1_000_000  # items, from which on there are as many
 
-NOTE = (
+_NOTE = (
     f"Counts: k from {SIZES[0]} to {SIZES[-1]}, epsilon {EPSILONS[0]:g} and {EPSILONS[1]:g}, "
     f"{_MORE} times as many runs but of histograms of a million items. ℓ1 error + 1 over the least "
     "of all mechanisms in the same cell, by medians and by means of the runs: geometric means over "
@@ -35,15 +37,24 @@ NOTE = (
 )
 
 
-def summary(runs: int) -> tuple[pl.DataFrame, str]:
-    """How far each mechanism is from the best of all; and the note, with what was measured."""
+def measure(runs: int) -> tuple[dict[str, pl.DataFrame], str]:
+    """How far each mechanism is from the best of all; and the note, with what was measured.
+
+    Returns:
+        Tables by heading, none if there are no histograms; and the note.
+    """
     found = _histograms()
     parts = [
         _of_histogram(name, counts, runs * (1 if len(counts) > _LARGE else _MORE))
         for name, counts in found.items()
     ]
-    note = NOTE.format(names=", ".join(found))
-    return (_ratios(pl.concat(parts)) if parts else pl.DataFrame()), note
+    note = _NOTE.format(names=", ".join(found))
+    if not parts:
+        return {}, note
+    beside = _beside(pl.concat(parts))
+    of_default = beside.filter(mechanism="JointOrPeel").sort("by means", descending=True)
+    worst = of_default.head(_SHOWN).drop("mechanism")
+    return {"Counts": _ratios(beside), "Counts: worst of JointOrPeel": worst}, note
 
 
 def _histograms() -> dict[str, Ints]:
@@ -84,15 +95,19 @@ def _of_histogram(name: str, counts: Ints, runs: int) -> pl.DataFrame:
     )
 
 
-def _ratios(errors: pl.DataFrame) -> pl.DataFrame:
-    """Over the least of all in the same cell: geometric means, and the worst cell."""
-    figures = ("medians", "means")
-    beside = errors.with_columns(
-        (pl.col(f) + 1) / (pl.col(f).min() + 1).over(_CELL) for f in figures
+def _beside(errors: pl.DataFrame) -> pl.DataFrame:
+    """With the ratios to the least of all in the same cell."""
+    ratios = ((pl.col(f) + 1) / (pl.col(f).min() + 1).over(_CELL) for f in _FIGURES)
+    named = errors.with_columns(
+        *(ratio.alias(f"by {f}") for f, ratio in zip(_FIGURES, ratios, strict=True))
     )
-    beside = beside.sort("delta", descending=True, maintain_order=True)
+    return named.sort("delta", descending=True, maintain_order=True)
+
+
+def _ratios(beside: pl.DataFrame) -> pl.DataFrame:
+    """Geometric means over the cells, and the worst cell."""
     return beside.group_by("delta", "mechanism", maintain_order=True).agg(
         pl.len().alias("cells"),
-        *(pl.col(f).log().mean().exp().alias(f"by {f}") for f in figures),
-        *(pl.col(f).max().alias(f"worst by {f}") for f in figures),
+        *(pl.col(f"by {f}").log().mean().exp() for f in _FIGURES),
+        *(pl.col(f"by {f}").max().alias(f"worst by {f}") for f in _FIGURES),
     )
