@@ -216,7 +216,7 @@ def test_noisy_counts_of_a_domain(run, file):
     told = " ".join(out.split())
     assert "noisy clipped count: a user who holds many of the items found adds less than 1" in told
     status, out, _ = run(*domain(file, "--count-share", "0.3", "--dry-run"))
-    assert (status, "adds sqrt(D / number) to each" in " ".join(out.split())) == (0, True)
+    assert (status, "adds sqrt(D / n) to each count" in " ".join(out.split())) == (0, True)
 
 
 @pytest.mark.parametrize(

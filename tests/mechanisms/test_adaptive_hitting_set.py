@@ -197,4 +197,4 @@ def test_explaining_names_every_threshold_and_when_it_is_enough():
     mechanism = AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-5, max_items_per_user=100)
     text = " ".join(mechanism.explain())
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
-    assert "at least 40, 30, 24 and 20." in text
+    assert "items are found: 40 after the first round, or 30, 24 and 20 after the next" in text

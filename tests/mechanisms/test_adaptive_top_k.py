@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from shortlist.algorithms._clipped_counts import ClippedCounts, clipped_weight
 
 from helpers import wrong_top_k as wrong
 from helpers.hitting import contributions
@@ -15,6 +14,7 @@ from helpers.oracles import ORACLES
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.wrong_top_k import coarse
 from shortlist.algorithms import two_looks
+from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weight
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -286,5 +286,16 @@ def test_of_few_users_hardly_anything_is_named(n):
 
 def test_explaining_names_both_ways():
     text = " ".join(AdaptiveTopK(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=9).explain())
-    for part in ("101 or 10,001", "picked by count", "in rounds", "standard deviation"):
+    for part in ("101 or 10,001", "picked by their counts", "4 rounds", "standard deviation"):
         assert part in text
+
+
+@pytest.mark.parametrize("k", [1, 20])
+def test_explaining_tells_of_counts_only_where_these_are_published(k):
+    mechanism = AdaptiveTopK(k=k, epsilon=1.0, delta=1e-6, max_items_per_user=9)
+    given = {"k": k, "epsilon": 2.0, "delta": 2e-6}
+    counted = NoisyCounts(selection=mechanism, count_share=0.3, **given)
+    published = [text for text in mechanism.explain() if "published" in text]
+    assert published == ["Counts are published only if the rounds stop early."]
+    assert not set(published) & set(counted.explain())
+    assert len([text for text in counted.explain() if "published" in text]) == 1

@@ -137,8 +137,8 @@ def test_it_says_what_it_does():
     mechanism = build()
     told = mechanism.explain()
     assert told[: len(told) - 3] == mechanism.selection.explain()
-    assert f"{mechanism.least_count_sd:.3g} sqrt(D)" in told[-3]
-    assert "adds sqrt(D / number) to each, instead of 1" in told[-2]
+    assert f"{mechanism.least_count_sd:.3g} sqrt(D)" in told[-1]
+    assert "adds sqrt(D / n) to each count, instead of 1" in told[-3]
     parameters = mechanism.parameters()
     assert parameters["selection"]["name"] == "WeightedGaussian"
     assert set(parameters) == {"count_share", "choice_epsilon", "least_count_sd", "selection"}

@@ -14,6 +14,7 @@ from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms._told_of_rounds import told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.weighted_gaussian import people_needed
@@ -59,11 +60,12 @@ class AdaptiveGaussian(Mechanism):
 
     In the first round each user spreads weight over the items held. The noisy weights so far then
     tell which items are found, which are out of reach, and which are near the threshold. In each
-    later round users put more of their weight on these, none on what is found, and a little on all
-    others. The noise of all rounds is averaged, so that nothing is lost by dividing it up.
+    later round users put most of their weight on the last, a little on those out of reach, and none
+    on what is found. Each item's noisy weights are averaged over all rounds, so that nothing is
+    lost by dividing up the budget.
 
     The noisy weights of the first round are released with the named items: later ones say nothing
-    of how many hold an item.
+    about how many users hold an item.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed. A user whose items are all
     held by others spends delta on the noise of all rounds, and one who alone holds them all spends
@@ -177,20 +179,11 @@ class AdaptiveGaussian(Mechanism):
 
     def explain(self) -> list[str]:
         """The rounds in plain words."""
-        bound, levels = self.max_items_per_user, [f"{level:.4g}" for level in self.thresholds]
-        first = f"In the first, each user adds weight 1/sqrt(t) to t items, t at most {bound}."
-        moved = "to the items whose noisy weights so far are near what is needed to be named."
-        noise = (
-            f"is added to each item's weight in each round: {self.sigma:.3g} in the mean of all."
+        bound = self.max_items_per_user
+        rounds = told_of_rounds(
+            self.thresholds, self.sigma, bound=bound, named="named", may_stop=False
         )
-        least = f"{', '.join(levels[:-1])} and {levels[-1]}"
-        return [
-            f"There are {self.rounds} rounds. {first}",
-            f"In each later round, users move weight {moved}",
-            f"Normal noise {noise}",
-            f"Items are named whose mean noisy weight is at least {least} after these rounds.",
-            people_needed(self.threshold),
-        ]
+        return [*rounds, people_needed(self.threshold)]
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """A set of items with their noisy weights; of each user `max_items_per_user` count."""

@@ -16,6 +16,7 @@ from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.algorithms.stopping import UntilMany
 from shortlist.draws import Draws, Floats, Ladder
 from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     AuditHints,
@@ -65,19 +66,19 @@ class AdaptiveHittingSet(Mechanism):
     """Hitting set of private items: found in rounds until they are enough, and then picked.
 
     Items are found in rounds, as by `AdaptiveGaussian`. After each but the last, the rounds stop if
-    enough items are found: twice k after the first, fewer later, and k after the fourth. What is
-    left of the budget then pays for k picks among them, each by how many users it reaches anew. If
-    all rounds are run, a twentieth is left.
+    enough items are found: twice k after the first, fewer later, and k after the fourth. The rest
+    of the budget then pays for k picks among them, each by how many more users it reaches. If all
+    rounds are run, a twentieth is left for the picks.
 
-    The fewer users an item would reach, the less can be told from noise. So the odds of an item
+    Where items would reach few more users, noise hides which are better. So the odds of an item
     also grow with its weight as the rounds' noisy weights estimate it, which costs nothing.
 
-    The noisy weights of the first round are released with the items. They say how many hold an
-    item, and not how many it reaches anew.
+    The noisy weights of the first round are released with the items. They tell how common an item
+    is, and not how many more users it reaches.
 
-    Guarantee: (epsilon, delta)-DP when one user is added or removed. Picks are made with so much
-    less that they cost no more than normal noise would. So all of it costs as much as normal noise,
-    whenever the rounds stop. A user whose items are all held by others spends delta on that
+    Guarantee: (epsilon, delta)-DP when one user is added or removed. The picks cost no more than
+    normal noise would for what is left. So all of it costs as much as normal noise, whenever the
+    rounds stop. A user whose items are all held by others spends delta on that
     noise, and one who alone holds some spends it on the thresholds too. All are looked at.
 
     Source: of this project; picks are those of Dick et al. (2026), Algorithm 4. Proof notes:
@@ -214,25 +215,18 @@ class AdaptiveHittingSet(Mechanism):
 
     def explain(self) -> list[str]:
         """The rounds and the picks in plain words."""
-        bound, levels = self.max_items_per_user, [f"{level:.4g}" for level in self.thresholds]
-        first = f"In the first, each user adds weight 1/sqrt(t) to t items, t at most {bound}."
-        moved = "to the items whose noisy weights so far are near what is needed to be found next."
-        noise = (
-            f"is added to each item's weight in each round: {self.sigma:.3g} in the mean of all."
+        bound = self.max_items_per_user
+        rounds = told_of_rounds(
+            self.thresholds, self.sigma, bound=bound, named="found", may_stop=True
         )
-        least = f"{', '.join(levels[:-1])} and {levels[-1]}"
-        *fewer, fewest = self.enough
-        stops = f"{', '.join(map(str, fewer))} and {fewest}"
-        reach = "by how many more people each reaches, and by its noisy weights"
+        stops = in_turn([str(enough) for enough in self.enough])
         picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
+        reach = "by how many more people each would reach, and by its noisy weights"
         return [
-            f"There are up to {len(levels)} rounds. {first}",
-            f"In each later round, users move weight {moved}",
-            f"Normal noise {noise}",
-            f"Items are found whose mean noisy weight is at least {least} after these rounds.",
-            f"The rounds stop once the number of items found after these is at least {stops}.",
+            *rounds,
+            f"The rounds stop early once enough items are found: {stops}.",
             f"Then {picked} picked, {reach}.",
-            f"After the first round, {odds(self.local_epsilon)}",
+            f"If the rounds stop after the first, {odds(self.local_epsilon)} If later, by less.",
             people_needed(self.threshold),
         ]
 

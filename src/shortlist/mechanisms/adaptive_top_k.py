@@ -20,6 +20,7 @@ from shortlist.draws import Draws, Ints, Ladder
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms._limited_picks import LimitedPicks
+from shortlist.mechanisms._told_of_rounds import told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.peeling import odds
@@ -60,14 +61,15 @@ _RANKED = 2  # times k: of what was found, no more are looked at again
 class AdaptiveTopK(Mechanism):
     """Top-k of private items: by their counts where the best are far ahead, else in rounds.
 
-    A private choice looks at how far the k-th count is above a count far down. Where the lead is
-    large, items are picked by their counts as by `LimitedDomain`. Else items are found in rounds,
-    as by `AdaptiveGaussian`, until the k best of them are safe. What is left of the budget then
-    counts these again: each user's part is clipped at a bound that is chosen privately, and the
-    counts get normal noise, twice, the second time only those that the first left open. If the
-    rounds end before k items are safe, the best are named by what the rounds released.
+    A private choice looks at how far the k-th count is ahead of a count much further down. If the
+    lead is large, items are picked by their counts, as by `LimitedDomain`. If not, items are found
+    in rounds, as by `AdaptiveGaussian`, until the k best are most likely among them. The rest of
+    the budget then ranks the best of them by noisy counts, in which each user's part is clipped at
+    a bound that is chosen privately. Noise is added twice: to all these counts, and then to those
+    alone that may still be among the k best. If all rounds are run, the best are named by what the
+    rounds released.
 
-    The noisy counts, where there are some, are released with the items.
+    The noisy counts, if there are any, are released with the items.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of all
     stages together, whichever way was taken. threshold_share of delta bounds the probability of
@@ -208,21 +210,31 @@ class AdaptiveTopK(Mechanism):
 
     def explain(self) -> list[str]:
         """Both ways in plain words."""
-        levels = [f"{level:.4g}" for level in self._limits.thresholds]
-        reached = f"at least {', '.join(levels[:-1])} and {levels[-1]} after these"
-        best, several, them = "the largest count", "1 item is", "the best item is"
+        best, picked, safe = "the largest count", "1 item is picked by its count", "best item is"
         if self.k > 1:
-            best = f"count number {self.k}, from the largest,"
-            several, them = f"up to {self.k} items are", f"the {self.k} best items are"
+            best = f"number {self.k} of the largest counts"
+            picked, safe = f"up to {self.k} items are picked by their counts", f"{self.k} best are"
         far = " or ".join(f"{number + 1:,}" for number in self._looked_at)
+        limits, bound = self._limits.thresholds, self.max_items_per_user
+        first, *rounds = told_of_rounds(
+            limits, self.sigma, bound=bound, named="found", may_stop=True
+        )
+        ranks = "The rest of the budget then pays for noisy counts of the best items found"
         return [
-            f"A private choice looks at how far {best} is ahead of count number {far}.",
-            f"If by about {self.lead:.0f}, {several} picked by count: {odds(self.local_epsilon)}",
-            f"If not, items are found in rounds, by a mean noisy weight of {reached}.",
-            f"The noise on it is normal, of standard deviation {self.sigma:.3g} in all rounds.",
-            f"When {them} safe, the rest of the budget ranks by noisy counts, and these are told.",
+            f"A private choice looks at how far {best} is ahead of number {far}.",
+            f"If by more than about {self.lead:.0f}, {picked}: {odds(self.local_epsilon)}",
+            f"If not, t{first[1:]}",
+            *rounds,
+            f"The rounds stop early once the {safe} most likely found. {ranks}, to rank them.",
+            "If the rounds do not stop early, items are ranked by their mean noisy weights.",
+            *self.told_of_scores,
             people_needed(self.threshold),
         ]
+
+    @property
+    def told_of_scores(self) -> tuple[str, ...]:
+        """Which way gives any."""
+        return ("Counts are published only if the rounds stop early.",)
 
     # --- the selection
 

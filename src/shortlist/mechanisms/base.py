@@ -206,6 +206,11 @@ class Mechanism(ABC):
         why = "since for so few items the noise would hardly be less; the guarantee is pure."
         return [f"No use is made of delta={self.delta:.3g}, {why}"]
 
+    @property
+    def told_of_scores(self) -> tuple[str, ...]:
+        """What `explain` says of scores alone, which a mechanism around this one may replace."""
+        return ()
+
     @abstractmethod
     def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - see `evidence`
         """Select items; all randomness comes from `draws`."""
@@ -297,17 +302,17 @@ def picked_in_turn(k: int) -> str:
     return "1 item is picked" if k == 1 else f"{k} items are picked one after another"
 
 
-def best_are_named(k: int, score: str, order: str = ", in their order") -> str:
+def best_are_named(k: int, score: str, order: str = ", in that order") -> str:
     """That the k items of the best scores are named, and in which order.
 
     >>> best_are_named(1, "largest noisy count")
-    'The item of the largest noisy count is named.'
+    'The item with the largest noisy count is named.'
     >>> best_are_named(20, "largest noisy count")
-    'The 20 items of the largest noisy counts are named, in their order.'
+    'The 20 items with the largest noisy counts are named, in that order.'
     """
     if k == 1:
-        return f"The item of the {score} is named."
-    return f"The {k} items of the {score}s are named{order}."
+        return f"The item with the {score} is named."
+    return f"The {k} items with the {score}s are named{order}."
 
 
 def score_digits(sd: float) -> int:

@@ -47,13 +47,13 @@ _HOPELESS = 0.7  # of the logarithm of the number of all sequences
 class JointOrPeel(Mechanism):
     """Top-k of public items, the default: as a whole where few sequences compete, else one by one.
 
-    Where the gaps between the largest counts are wide, JOINT is exact and peeling errs; where they
-    are narrow, very many sequences have about the same slack, and JOINT draws any of them. How many
-    compete is told by JOINT's normaliser, summed from the slack on that at least exp(k - 1)
-    sequences reach. A small share of epsilon compares its logarithm, with Laplace noise, with a
-    threshold; the rest goes to the mechanism that was chosen. That is `JointPermuteAndFlip`, or
-    `Peeling`; or in place of the latter `OneShotExponential`, where delta is 0 or k so small that
-    delta buys little. One to three items are worth no choice, and named by the latter two.
+    Where the gaps between the largest counts are wide, JOINT is exact and peeling errs. Where they
+    are narrow, very many sequences have about the same slack, and JOINT draws any of them. JOINT's
+    normaliser tells how many compete; it is summed from the slack on that at least exp(k - 1)
+    sequences reach. A small share of epsilon compares its logarithm plus Laplace noise with a
+    threshold; the rest goes to the mechanism that was chosen. That is `JointPermuteAndFlip` where
+    few compete, and else `Peeling`, or `OneShotExponential` where delta is 0 or k so small that
+    delta buys little. For one to three items there is no choice: one of the latter two names them.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of the
     choice and of whichever way follows. The choice is choice_share of epsilon, pure;
@@ -68,7 +68,7 @@ class JointOrPeel(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
-        delta: In [0, 1); with 0 the guarantee is pure, and for so few items that it buys little.
+        delta: In [0, 1). The guarantee is pure with 0, or with so few items that delta buys little.
         choice_share: The choice's share of epsilon. Its default and the threshold's were measured,
             see `bench/results/choice.md`.
         threshold: Items are picked one by one where the noisy logarithm is at least this; None for
@@ -203,13 +203,13 @@ class JointOrPeel(Mechanism):
         """The choice and both ways in plain words."""
         if not self.chooses:
             return [self._as_one_by_one, *self.unused]
-        reaches = f"reaches {self.switch_at:.3g}"
+        many = f"is at least {self.switch_at:.3g}"
         if self.one_shot:
-            reaches += f", but not {_HOPELESS:g} of that of the number of all sequences"
+            many += f", but less than {_HOPELESS:g} times that of the number of all sequences"
         choice = (
-            f"First, {self.choice_epsilon:.3g} of epsilon tells, with noise of scale "
-            f"{1 / self.slope:.3g}, whether the logarithm of the number of competing sequences "
-            f"{reaches}."
+            f"First, {self.choice_epsilon:.3g} of epsilon decides whether many sequences of "
+            f"{self.k} items are almost as good as the best: whether the logarithm of their "
+            f"number, with noise of scale {1 / self.slope:.3g}, {many}."
         )
         told = flipped_as_a_whole if self._flips else as_a_whole
         whole = told(self.k, self.joint_epsilon)

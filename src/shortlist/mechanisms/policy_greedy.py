@@ -121,7 +121,7 @@ class PolicyGreedy(Mechanism):
         return [
             "Users in random order each add one unit to one of the items they hold.",
             f"It is the first, in a random order of items, with fewer than {self.cutoff} units.",
-            "It does not matter how many: a bound on items per user has no effect.",
+            "Users may hold any number of items: a bound on items per user has no effect.",
             self._naming(),
             people_needed(self.threshold),
         ]

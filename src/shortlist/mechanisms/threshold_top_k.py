@@ -62,8 +62,8 @@ class ThresholdTopK(Mechanism):
     Guarantee: (epsilon, delta)-DP when one user is added or removed, which moves any scores by at
     most 1, all the same way. With Gumbel noise it is `Peeling`: k picks of range 1 / scale, within
     (epsilon, delta) by their worst case. Laplace and exponential noise of scale k / epsilon are
-    pure. Unless it is said which, noise is exponential where delta is 0, or k so small that delta
-    buys little, and else Gumbel. The guarantee covers what is returned; how much is read, and so
+    pure. By default noise is exponential if delta is 0, or if k is so small that delta buys little,
+    and Gumbel otherwise. The guarantee covers what is returned; how much is read, and so
     the time it takes, depends on the data.
 
     Source: Wu, Ohrimenko & Wirth (2023), Algorithm 3, Theorem 4.2, Corollary 4.3; Durfee & Rogers
@@ -146,7 +146,7 @@ class ThresholdTopK(Mechanism):
         sd = self._sd * self.scale
         noise = f"{self.added.value.capitalize()} noise of standard deviation {sd:.3g}"
         sentences = [
-            f"{noise} is added to every score once; it is drawn for those that are looked at.",
+            f"{noise} is added once to every score, but drawn only for those that are read.",
             best_are_named(self.k, "largest noisy score"),
         ]
         if self.added is AddedNoise.GUMBEL:

@@ -77,7 +77,8 @@ class Counted(Mechanism):
 
     def explain(self) -> list[str]:
         """The selection and the noise in plain words."""
-        own = [step for step in self.selection.explain() if step not in self.selection.unused]
+        replaced = {*self.selection.unused, *self.selection.told_of_scores}
+        own = [step for step in self.selection.explain() if step not in replaced]
         return [*own, *self._told_of_counts(), *self.unused]
 
     @abstractmethod

@@ -47,9 +47,9 @@ class NoisyClippedCounts(Counted):
     """Another mechanism's domain, each named item with a noisy count.
 
     One user may hold any number of the named items. So a bound D is picked privately from a grid,
-    and a user who holds more than D of them adds sqrt(D / number) to each instead of 1. What is
-    told of an item is the sum of this in normal noise, which grows with the square root of D.
-    Users' sets are whole here, however the selection bounds them.
+    and a user who holds n of them, more than D, adds sqrt(D / n) to each instead of 1. The count
+    of an item is the sum over its holders, with normal noise that grows with the square root of D.
+    All items of a user count here, however the selection bounds them.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by composition. count_share of
     epsilon and delta is withheld from the selection; the counts and the choice of D get all that
@@ -190,13 +190,12 @@ class NoisyClippedCounts(Counted):
         )
 
     def _told_of_counts(self) -> list[str]:
-        sd = f"{self.least_count_sd:.3g} sqrt(D)"
-        part = "A user who holds more than D of them adds sqrt(D / number) to each, instead of 1."
+        part = "A user who holds n of these items, more than D, adds sqrt(D / n) to each count"
         picked = f"D is picked privately from 1, 2, 4 and so on to {self._bounds[-1]}"
         return [
-            f"Each named item's count is published with noise of standard deviation {sd} (normal).",
-            part,
-            f"{picked}: large where many users hold many of the named items.",
+            f"Each named item comes with a noisy count. {part}, instead of 1.",
+            f"{picked}: it is large where many users hold many of the named items.",
+            f"The noise is normal, of standard deviation {self.least_count_sd:.3g} sqrt(D).",
         ]
 
     # --- the selection
