@@ -1,11 +1,13 @@
 """What the command says of itself."""
 
+import inspect
 import re
 import subprocess
 import sys
 
 import pytest
 
+from shortlist.cli.commands import app
 from shortlist.mechanisms.registry import mechanism_named, mechanism_names
 from shortlist.questions import Domain, HittingSet, Rank, TopK
 
@@ -38,6 +40,12 @@ def test_help_fits_and_has_an_example(run, words):
     assert all(len(line) <= 80 for line in out.split("\n"))
     assert "bool" not in out
     assert not set("<>{}") & set(out)
+
+
+@pytest.mark.parametrize("kind", [app.registered_callback, *app.registered_commands])
+def test_no_line_of_prose_is_broken_in_a_terminal_of_80_columns(kind):
+    lines = inspect.getdoc(kind.callback).splitlines()
+    assert all(len(line) <= 78 for line in lines)
 
 
 def test_help_names_the_mechanisms(run):

@@ -46,7 +46,7 @@ Table = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A table that may be looked at: as for that question.",
+        help="A table as for that question, but one that may be looked at.",
         show_default=False,
     ),
 ]

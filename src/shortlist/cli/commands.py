@@ -134,9 +134,9 @@ def shortlist(
 
     A table has one row per user and item, or one row per item with the number of
     its users. Each user is protected as a whole: the answer hardly tells whether
-    any one user is in the table, whatever else is known. For a ranking, a table has
-    one row per comparison of two items; each row is protected or, with --user, each
-    user.
+    any one user is in the table, whatever else is known. For a ranking, a table
+    has one row per comparison of two items; each row is protected or, with
+    --user, each user.
     """
     if version:
         from importlib.metadata import version as installed
@@ -250,7 +250,7 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
 ) -> Request:
     """At most k items that together reach as many users as possible.
 
-    Each next item is picked by how many users it reaches who hold none picked before.
+    Each item is picked by how many users it reaches beyond those before it.
     """
     return _asked(Request, "hitting-set", locals())
 
