@@ -146,10 +146,10 @@ class Pairs(Source):
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
-        With private items fewer than k may come out; by default `AdaptiveTopK` answers. By its
-        way to the items there are no scores, or noisy counts, to which a user who holds many of
-        the items found adds less than 1; `count_share` gives counts by each way. With public items
-        `JointOrPeel` answers, without scores.
+        With private items fewer than k may come out; by default `AdaptiveTopK` answers. It gives
+        noisy counts, to which a user who holds many of the items found adds less than 1, or no
+        scores: that depends on how it found the items. With a `count_share` there are always
+        counts. With public items `JointOrPeel` answers, without scores.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
@@ -183,10 +183,10 @@ class Pairs(Source):
 
         Also called set union, partition selection or key set. By default `AdaptiveGaussian`
         answers, with a noisy weight for each item: in rounds, users move their weight to the items
-        that it may still help. `WeightedGaussian` does with one round: its scores have less noise,
+        that it may still help. `WeightedGaussian` has only one round: its scores have less noise,
         and where nearly every user holds one item it names a few per cent more. With
-        `max_items_per_user=1`, `PolicyGreedy` answers, which nothing betters there; it gives no
-        scores. It lets each user speak for one item only, and chooses among all items of a user.
+        `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It counts
+        each user for one item only, chosen among all that the user holds, and gives no scores.
 
         With a `count_share`, each item comes with a noisy count instead of a weight. A user may
         hold any number of the named items, and one who holds many adds less than 1 to each.
