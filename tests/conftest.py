@@ -6,12 +6,17 @@ import sys
 
 import polars as pl
 import pytest
+from hypothesis import settings
 
 import postgres
 from helpers.command import ITEMS
 from helpers.databases import Memory, Postgres, Sqlite
 from helpers.refusals import MARKER
 from shortlist import cli
+
+# No test hangs on how fast a machine is, nor on what was drawn before.
+settings.register_profile("everywhere", deadline=None, derandomize=True)
+settings.load_profile("everywhere")
 
 _NUMBERS = itertools.count(1)
 

@@ -14,7 +14,7 @@ from helpers.refusals import MARKER
 from shortlist.mechanisms import DiscoverThenRank, Peeling
 from shortlist.parameters import Share
 from shortlist.plan import bits_of
-from shortlist.questions import HittingSet, Rank, TopK
+from shortlist.questions import Domain, HittingSet, Rank, TopK
 
 HELD = [pl.DataFrame({"item": [MARKER]}), pd.Series([MARKER]), [MARKER], {MARKER}]
 
@@ -57,7 +57,7 @@ def test_what_may_be_data_is_not_quoted(argument, value):
 
 @pytest.mark.parametrize("share", [0, 1, -1, 2, math.nan, "0.1", True, *HELD])
 def test_the_share_for_counts_is_checked(share):
-    for made in (build, build_for_counts):
+    for made in (build, build_for_counts, Domain):
         refusal(lambda made=made: made(count_share=share), "count_share=", "must be a number from")
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from helpers.hitting import contributions
-from shortlist.algorithms import _clipped_counts
-from shortlist.algorithms._clipped_counts import ClippedCounts, clipped_weight
+from shortlist.algorithms import clipped_counts
+from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weight
 from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -177,4 +177,4 @@ def test_a_second_look_names_better():
 
 
 def test_the_unit_is_that_of_weights():
-    assert _clipped_counts._ONE == ONE
+    assert clipped_counts._ONE == ONE

@@ -33,13 +33,15 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.weighted_gaussian import to_units
-from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
 from shortlist.parameters import DeltaAboveZero, Epsilon
 from shortlist.privacy import Gaussian
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 
 EVERY = [
-    built for kind in (*every_mechanism(), NoisyCounts) for built in settings_of(kind, quick=True)
+    built
+    for kind in (*every_mechanism(), NoisyCounts, NoisyClippedCounts)
+    for built in settings_of(kind, quick=True)
 ]
 
 
@@ -159,7 +161,8 @@ def test_the_noise_that_is_told_is_that_of_the_scores(mechanism):
 
 def test_scores_without_a_told_noise_are_those_of_data_or_none():
     untold = {type(m).__name__ for m in EVERY if m.score_unit and not m.audit_hints().score_sd}
-    assert untold <= {"AdaptiveTopK", "OneShotLaplace", "SpectralRanking"}
+    told_by_data = {"AdaptiveTopK", "NoisyClippedCounts", "OneShotLaplace", "SpectralRanking"}
+    assert untold <= told_by_data
     assert Peeling(k=1, epsilon=1.0).audit_hints().score_sd is None
 
 

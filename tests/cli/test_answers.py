@@ -210,6 +210,15 @@ def test_noisy_counts(run, file, readers):
         assert (status, "standard deviation" in out) == (0, True)
 
 
+def test_noisy_counts_of_a_domain(run, file):
+    status, out, _ = run(*domain(file, "--count-share", "0.3"))
+    assert status == 0
+    told = " ".join(out.split())
+    assert "noisy clipped count: a user who holds many of the items found adds less than 1" in told
+    status, out, _ = run(*domain(file, "--count-share", "0.3", "--dry-run"))
+    assert (status, "adds sqrt(D / number) to each" in " ".join(out.split())) == (0, True)
+
+
 @pytest.mark.parametrize(
     "name",
     ["joint-or-peel", "joint", "joint-permute-and-flip", "permute-and-flip", "peeling", "gamma"],

@@ -64,7 +64,7 @@ def test_a_dry_run_in_json(run, file):
     status, out, _ = run(*domain(file, "--dry-run", "--json"))
     assert status == 0
     plan = json.loads(out)
-    assert plan["question"] == {"name": "domain"}
+    assert plan["question"] == {"name": "domain", "count_share": None}
     assert plan["mechanism"]["name"] == "AdaptiveGaussian"
     assert plan["mechanism"]["parameters"]["sigma"] > 0
     cost = plan["guarantee"]["cost"]

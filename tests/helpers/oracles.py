@@ -21,6 +21,7 @@ from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick
 from helpers.noisy_counts import tail
+from helpers.oracles_of_clipped_counts import clipped_oracle, with_clipped_counts
 from helpers.oracles_of_counts import (
     distance,
     joint,
@@ -52,7 +53,7 @@ from shortlist import mechanisms
 from shortlist.audit.exact.enumerator import law
 from shortlist.mechanisms import Mechanism, wrappers
 from shortlist.mechanisms.registry import every_mechanism
-from shortlist.mechanisms.wrappers import NoisyCounts
+from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
 
 EPSILON, DELTA, BOUND = 2.0, 0.2, 2  # so large that even one user is sometimes named
 EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
@@ -165,6 +166,22 @@ class Oracle:
             for p, q in itertools.permutations(map(output, pair)):
                 for epsilon, delta in allowed.items():
                     yield hockey_stick(p, q, epsilon) - delta
+
+
+@dataclass(frozen=True)
+class OfNoisyItems(Oracle):
+    """Of a set of items with their scores, whose noise data decide."""
+
+    def output(self, mechanism, data):
+        """The law of the code as it runs."""
+
+        def run(draws):
+            evidence = self.small.evidence(mechanism, data, self.small.n_items, draws)
+            told = mechanism.select(evidence, draws)
+            scored = frozenset(zip(told.positions.tolist(), told.scores.tolist(), strict=True))
+            return scored, round(told.noise_sd, 9)
+
+        return law(run, self.edges)
 
 
 def of_counts(law_of_counts):
@@ -334,6 +351,13 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         with_counts,
         edges=(0.5, 2.5),
     ),
+    NoisyClippedCounts: OfNoisyItems(
+        clipped_oracle,
+        Small(3, TWO_ITEMS.pairs),
+        DATA[:4],
+        with_clipped_counts,
+        within=2e-6,  # users' parts are rounded down to multiples of 2^-20
+    ),
 }
 
 
@@ -346,7 +370,7 @@ def every_wrapper():
         kind
         for name in names
         for _, kind in inspect.getmembers(importlib.import_module(name), inspect.isclass)
-        if issubclass(kind, Mechanism) and kind.__module__ == name
+        if issubclass(kind, Mechanism) and kind.__module__ == name and not inspect.isabstract(kind)
     ]
 
 

@@ -15,12 +15,16 @@ SLACK, BOLDNESS, REACH, CHOICE, MARGIN = 6.0, 3.0, 4.0, 0.02, 1.5
 BITS = 2.0**-20  # the unit of rungs
 
 
-def top_k_oracle(mechanism, data, n_items=2):
-    """Each outcome: the items in their order, and their scores, or None."""
+def top_k_oracle(mechanism, data, n_items=2, *, forced=None):
+    """Each outcome: the items in their order, and their scores, or None.
+
+    forced: From all numbers to the law of the way, in the place of the private choice.
+    """
     m, outcomes = Numbers(mechanism), {}
     counts = counts_of(data, n_items)
     rounds = partial(of_rounds, m, data)
-    for way, p in route_law(m, counts).items():
+    ways = route_law(m, counts) if forced is None else forced(m)
+    for way, p in ways.items():
         if way is None:
             law = averaged(data, mechanism.max_items_per_user, rounds)
         else:
@@ -36,11 +40,8 @@ class Numbers:
     def __init__(self, mechanism):
         self.k, self.bound = mechanism.k, mechanism.max_items_per_user
         self.lost = mechanism.delta / 4
-        self.route, self.local, rho = (
-            mechanism.route_epsilon,
-            mechanism.local_epsilon,
-            mechanism.rho,
-        )
+        self.route, self.local = mechanism.route_epsilon, mechanism.local_epsilon
+        rho = mechanism.rho
         self.choice = math.sqrt(8 * CHOICE * rho)
         self.rho = rho * (1 - 2 * CHOICE)
         self.sigma = 1 / math.sqrt(2 * self.rho)

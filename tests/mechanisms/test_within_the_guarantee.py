@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 from functools import partial
 
 import polars as pl
@@ -13,6 +12,10 @@ from helpers.command import top_k
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import (
     Accounting,
+    AdaptiveGaussian,
+    AdaptiveHittingSet,
+    AdaptiveTopK,
+    AddedNoise,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -22,10 +25,14 @@ from shortlist.mechanisms import (
     UserPeeling,
     WeightedGaussian,
 )
+from shortlist.mechanisms._picks import EDGE
 from shortlist.privacy.accountant import Composition, NovelItems, Threshold
 from shortlist.privacy.accountant.weighted_gaussian import Release, noisy_weights
 
 KINDS = [
+    AdaptiveGaussian,
+    AdaptiveHittingSet,
+    AdaptiveTopK,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -47,7 +54,6 @@ NOISE = [  # more of which is worse; of a local epsilon, less is
     "mean_sigma",
     "mean_threshold",
 ]
-GUMBEL = math.pi / math.sqrt(6)  # its standard deviation over its scale
 MET = 0.995  # of delta, at least
 BUDGETS = [(1e-3, 1e-12), (0.1, 0.1), (1.0, 1e-6), (5.0, 1e-9), (20.0, 1e-3)]
 SIZES = [(1, 1), (2, 100_000), (30, 30), (300, 1)]
@@ -71,10 +77,10 @@ def noise(mechanism):
     if isinstance(mechanism, JointOrPeel):
         del numbers["threshold"]  # where the choice switches
     if hasattr(mechanism, "local_epsilon"):
-        once = getattr(mechanism, "one_shot", False)  # exponential noise in place of Gumbel's
-        numbers["pick"] = (1.0 if once else GUMBEL) / mechanism.local_epsilon
+        once = getattr(mechanism, "one_shot", False)  # exponential noise, which names better
+        numbers["pick"] = (1.0 if once else EDGE) / mechanism.local_epsilon
     if isinstance(mechanism, ThresholdTopK):
-        numbers["scale"] *= mechanism._sd
+        numbers["scale"] *= EDGE if mechanism.added is AddedNoise.GUMBEL else 1.0
     return numbers
 
 

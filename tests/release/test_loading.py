@@ -131,7 +131,7 @@ def test_real_answers_come_back(tmp_path, suffix, question):
     plays = sl.pairs(rows, user="user", item="title")
     answer = {
         TopK: lambda: plays.top_k(2, epsilon=1.0, delta=1e-6, count_share=0.2),
-        Domain: lambda: plays.domain(epsilon=1.0, delta=1e-6),
+        Domain: lambda: plays.domain(epsilon=1.0, delta=1e-6, count_share=0.2),
         HittingSet: lambda: plays.hitting_set(2, epsilon=1.0, delta=1e-6),
         Rank: lambda: sl.comparisons(
             games, winner="won", loser="lost", public_items=sl.IN_TABLE

@@ -15,7 +15,13 @@ from helpers.forms import FORMS, counting, everything_shown
 from helpers.pairs import ASK, ITEMS, STEP, TITLE, USER, table
 from helpers.refusals import refusal
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants
-from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, PolicyGreedy
+from shortlist.mechanisms import (
+    DiscoverThenRank,
+    LimitedDomain,
+    PolicyGaussian,
+    PolicyGreedy,
+    WeightedGaussian,
+)
 from shortlist.mechanisms.base import Adjacency
 from shortlist.mechanisms.one_shot_laplace import OneShotLaplace
 
@@ -148,6 +154,18 @@ def test_counts_of_public_items_are_bounded_where_the_mechanism_is_told_to():
     release = one.top_k(3, epsilon=5.0, mechanism=changed)
     assert release.items == ITEMS[:3]
     assert release.guarantee.adjacency == said
+
+
+@pytest.mark.parametrize("mechanism", [None, WeightedGaussian, PolicyGaussian, PolicyGreedy])
+def test_a_noisy_count_of_each_named_item(mechanism):
+    source = sl.pairs(table(ITEMS), user=USER, item=TITLE)
+    release = source.domain(epsilon=10.0, delta=1e-6, count_share=0.4, mechanism=mechanism)
+    assert release.scores.unit == "noisy clipped count"
+    people = {item: (len(ITEMS) - i) * STEP for i, item in enumerate(ITEMS)}  # of one item each
+    errors = np.subtract(list(release.scores), [people[item] for item in release.items])
+    assert 0 < np.abs(errors).max() < 8 * release.scores.noise_sd
+    assert list(release.scores) == sorted(release.scores, reverse=True)
+    assert release.guarantee.delta <= 1e-6
 
 
 @pytest.mark.parametrize("public", [None, ITEMS])

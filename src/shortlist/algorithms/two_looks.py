@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.algorithms._clipped_counts import ClippedCounts
+from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.rungs import fine_rungs
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.evidence.contributions import Contributions

@@ -16,8 +16,8 @@ from shortlist.audit.report import Audit
 from shortlist.audit.settings import settings_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
-from shortlist.mechanisms.registry import every_mechanism, mechanism_named
-from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
+from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
 
 __all__ = ["Kind", "run"]
 
@@ -27,6 +27,9 @@ Kind = type[Mechanism] | partial[Mechanism]
 Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)
+_WRAPPERS: dict[str, type[Mechanism]] = {
+    kebab(kind): kind for kind in (NoisyCounts, NoisyClippedCounts)
+}
 
 
 def run(
@@ -116,14 +119,14 @@ def _instances(
         yield mechanism
         return
     named = _named(mechanism) if isinstance(mechanism, str) else mechanism
-    every: list[Kind] = [*every_mechanism(), NoisyCounts]
+    every: list[Kind] = [*every_mechanism(), *_WRAPPERS.values()]
     for kind in every if named is None else [_required(named)]:
         yield from settings(kind)
 
 
 def _named(name: str) -> type[Mechanism]:
     """As a question takes it; noisy counts too, which go with another."""
-    return NoisyCounts if name == "noisy-counts" else mechanism_named(name)
+    return _WRAPPERS[name] if name in _WRAPPERS else mechanism_named(name)
 
 
 def _required(kind: object) -> Kind:

@@ -25,10 +25,11 @@ from shortlist.mechanisms import (
     SpectralRanking,
     ThresholdTopK,
     UserPeeling,
+    WeightedGaussian,
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
 
 __all__ = ["class_of", "options_of", "settings_of"]
 
@@ -61,6 +62,14 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
         },
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
+    ],
+    NoisyClippedCounts: [  # of one kind: counts in noise on rungs are many branches
+        {
+            "selects": partial(WeightedGaussian, max_items_per_user=1),
+            "count_share": 0.3,
+            "epsilon": 2.0,
+            "delta": 0.2,
+        },
     ],
     OneShotExponential: [{}, {"neighbours": Adjacency.GENERAL}],
     OneShotLaplace: [

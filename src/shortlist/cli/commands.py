@@ -218,6 +218,7 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     count: NoCount = None,  # refused with its reason
     max_items_per_user: Bound = 100,
     public_items: NoPublicItems = None,  # refused with its reason
+    count_share: CountShare = None,
     mechanism: DomainMechanism = None,
     **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:

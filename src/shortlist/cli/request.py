@@ -60,7 +60,7 @@ class Request:
         from shortlist.questions import Domain, HittingSet, TopK
 
         if self.k is None:
-            return Domain()
+            return Domain(self.count_share)
         return TopK(self.k, self.count_share) if self.question == "top-k" else HittingSet(self.k)
 
     def kind(

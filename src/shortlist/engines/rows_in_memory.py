@@ -46,7 +46,7 @@ class RowsInMemory(Engine):
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
         if self._public is None:
-            yield ShownEvidence(_evidence(held, wants.kind), items.take)
+            yield ShownEvidence(held.shown_as(wants.kind), items.take)
             return
         known = items.find(self._public)
         evidence: PublicCounts | Contributions
@@ -65,10 +65,3 @@ class RowsInMemory(Engine):
         n_items, coding = items.size, items.coding
         del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
         return Contributions.of_buckets(buckets, n_items), coding
-
-
-def _evidence(held: Contributions, kind: type) -> WeightedHistogram | PrivateCounts | Contributions:
-    """What private items are shown as."""
-    if kind is Contributions:
-        return held
-    return held.recount() if kind is PrivateCounts else held.weigh()

@@ -168,6 +168,12 @@ class Contributions:
         weights = self.added_up(kernels.weigh, weight_of_size)
         return WeightedHistogram(weights, self.counts, self.max_items_per_user)
 
+    def shown_as(self, kind: type) -> Contributions | PrivateCounts | WeightedHistogram:
+        """As what a mechanism of private items looks at: sets, counts or weights."""
+        if kind is Contributions:
+            return self
+        return self.recount() if kind is PrivateCounts else self.weigh()
+
     @property
     def largest(self) -> int:
         """How many items the user holds who holds most."""

@@ -114,6 +114,7 @@ class AdaptiveTopK(Mechanism):
     _several_or_many: ClassVar[tuple[int, int]] = _LOOKED_AT
     _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
     _is_fine: ClassVar[bool] = True
+    _stopping: ClassVar[type[StoppingRounds]] = StoppingRounds
 
     # --- what is spent
 
@@ -229,11 +230,9 @@ class AdaptiveTopK(Mechanism):
         """At most k items, best first; with noisy counts, where the rounds were stopped early."""
         looked_at = self._route(evidence.counts, draws)
         if looked_at is not None:
-            nobody = self._nobody(looked_at)
-            picks = LimitedPicks(self.k, looked_at, nobody, self.local_epsilon)
-            return Selection(picks.select(evidence.counts, draws))
+            return Selection(self._picks(looked_at).select(evidence.counts, draws))
         held = evidence.bounded(self.max_items_per_user, draws)
-        found = StoppingRounds(self._rounds, self.k, _MARGINS).found(held, draws)
+        found = self._stopping(self._rounds, self.k, _MARGINS).found(held, draws)
         best = best_first(found.estimates, draws)
         if found.rounds == len(self._plan.parts):
             return Selection(found.items[best[: self.k]])
@@ -247,12 +246,15 @@ class AdaptiveTopK(Mechanism):
         have in common, they are those of the other counts.
         """
         ways: list[int | None] = [*self._looked_at, None]
-        largest = np.sort(counts)[::-1]
-        scores = -np.array([_at(largest, place) for place in (*self._looked_at, self.k - 1)])
+        scores = self._scores_of_ways(np.sort(counts)[::-1])
         factors = np.exp(-self.route_epsilon * np.array([*self._leads, 0.0]))  # public: as it may
         order = np.argsort(-scores, kind="stable")
         chances = ExponentialWeights(scores[order], factors[order], self.route_epsilon, math.inf)
         return ways[int(order[chances.pick(draws)])]
+
+    def _scores_of_ways(self, largest: Ints) -> Ints:
+        """The first count not looked at, and for the rounds the k-th, all negative."""
+        return -np.array([_at(largest, place) for place in (*self._looked_at, self.k - 1)])
 
     @property
     def _looked_at(self) -> tuple[int, ...]:
@@ -273,6 +275,10 @@ class AdaptiveTopK(Mechanism):
     def lead(self) -> float:
         """By how much the k-th count has to lead for the odds of picks to be those of rounds."""
         return self._leads[0]
+
+    def _picks(self, looked_at: int) -> LimitedPicks:
+        """Of as many of the largest counts."""
+        return LimitedPicks(self.k, looked_at, self._nobody(looked_at), self.local_epsilon)
 
     def _nobody(self, looked_at: int) -> float:
         """How many items of the bar's count have the odds of "nobody", rounded up."""
@@ -297,15 +303,22 @@ class AdaptiveTopK(Mechanism):
         self, evidence: Contributions, found: Stopped, kept: Ints, draws: Draws
     ) -> Selection:
         """The best of what was found, by noisy counts for what the rounds left of the budget."""
-        left = Fraction(sum(self._plan.parts[found.rounds :]), self._plan.whole)
-        rho = round_down(left * Fraction(self._in_gaussians))
-        sds = tuple(_sd(bound, rho) for bound in self._bounds)
-        looks = TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder_of_counts)
         items = found.items[kept]
+        looks = self._looks(self._left(found.rounds))
         ranked = looks.best(evidence.among(items), self.k, draws)
         sd = float(ranked.sds.max())
         scores = np.round(ranked.counts, score_digits(sd))
         return Selection(items[ranked.items], scores, noise_sd=sd)
+
+    def _left(self, rounds: int) -> float:
+        """What so many rounds leave of their zCDP."""
+        left = Fraction(sum(self._plan.parts[rounds:]), self._plan.whole)
+        return round_down(left * Fraction(self._in_gaussians))
+
+    def _looks(self, rho: float) -> TwoLooks:
+        """Two, each for half of the zCDP."""
+        sds = tuple(_sd(bound, rho) for bound in self._bounds)
+        return TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder_of_counts)
 
 
 def _in_gaussians(rho: float) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist import mechanisms
 from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.base import Mechanism
-from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers._counted import Counted
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,7 +34,7 @@ def kind_and_options(
     kind = mechanism
     if isinstance(mechanism, partial) and not mechanism.args:
         kind, options = mechanism.func, mechanism.keywords
-    if isinstance(kind, type) and issubclass(kind, NoisyCounts):
+    if isinstance(kind, type) and issubclass(kind, Counted):
         raise InputError(
             "it goes with a mechanism that selects",
             "give that one, or none, and {count_share} to the question",

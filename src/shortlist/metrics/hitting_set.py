@@ -53,11 +53,12 @@ def hits(held: Contributions, positions: Positions) -> int:
 
 
 def missed_users(held: Contributions, positions: Positions) -> int:
-    """How many users hold none of the items: all users less `hits`.
+    """How many of the users who hold anything hold none of the items.
 
-    Reads private data: for experiments only. Users who hold nothing count as missed.
+    Reads private data: for experiments only. Users who hold nothing cannot be reached, and where
+    users are numbers, those between two of them are nobody.
     """
-    return len(held.sizes) - hits(held, positions)
+    return int(np.count_nonzero(held.sizes)) - hits(held, positions)
 
 
 def greedy_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:

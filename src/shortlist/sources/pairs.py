@@ -176,6 +176,7 @@ class Pairs(Source):
         epsilon: float,
         delta: float,
         mechanism: object = None,
+        count_share: float | None = None,
         random: Bits | None = None,
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
@@ -187,7 +188,10 @@ class Pairs(Source):
         `max_items_per_user=1`, `PolicyGreedy` answers, which nothing betters there; it gives no
         scores. It lets each user speak for one item only, and chooses among all items of a user.
 
-        Args: as `top_k`; `delta` is above 0.
+        With a `count_share`, each item comes with a noisy count instead of a weight. A user may
+        hold any number of the named items, and one who holds many adds less than 1 to each.
+
+        Args: as `top_k`; `delta` is above 0, and `count_share` as in `shortlist.Domain`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -195,7 +199,8 @@ class Pairs(Source):
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        return self.plan(Domain(), epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        question = Domain(count_share)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
     def hitting_set(
         self,

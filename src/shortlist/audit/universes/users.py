@@ -87,7 +87,8 @@ class OfContributions(Universe):
 
     def wide(self) -> Iterator[list[Data]]:
         """Nobody, one user of each item, or many of the first; where nothing is drawn but picks."""
-        is_slow = self._hints.shuffles_users or self._hints.score_sd is not None
+        hints = self._hints
+        is_slow = hints.shuffles_users or hints.score_sd is not None or hints.inner is not None
         if is_slow or self._is_branched or (self._quick and self._bound):
             return
         for n_items in self.quick_wide_sizes if self._quick else self.wide_sizes:

@@ -1,6 +1,7 @@
 """Mechanisms around another, for questions that ask for more than a selection."""
 
 from shortlist.mechanisms.wrappers.answering import Build, answering
+from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
-__all__ = ["Build", "NoisyCounts", "answering"]
+__all__ = ["Build", "NoisyClippedCounts", "NoisyCounts", "answering"]

@@ -7,8 +7,9 @@ from functools import singledispatch
 
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
-from shortlist.questions import Question, TopK
+from shortlist.questions import Domain, Question, TopK
 
 __all__ = ["Build", "answering"]
 
@@ -64,4 +65,21 @@ def _with_counts(
         delta=delta,
         count_share=question.count_share,
         max_items_per_user=max_items_per_user,
+    )
+
+
+@answering.register
+def _with_clipped_counts(
+    question: Domain,
+    build: Build,
+    *,
+    epsilon: float,
+    delta: float,
+    max_items_per_user: int | None,  # noqa: ARG001 - counts are of whole sets
+) -> Mechanism:
+    """The domain; with noisy counts around it, if a share of the budget is for them."""
+    if question.count_share is None:
+        return build(epsilon, delta)
+    return NoisyClippedCounts.of(
+        build, epsilon=epsilon, delta=delta, count_share=question.count_share
     )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     AuditHints,
@@ -27,11 +26,12 @@ from shortlist.mechanisms.wrappers._correlated_noise import (
     independent,
     least_correlated,
 )
+from shortlist.mechanisms.wrappers._counted import Counted
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Pure, round_down, round_up
 from shortlist.privacy.accountant import Composition, GaussianStage, PureStage, Stage
 from shortlist.privacy.accountant.fitting import largest_after
-from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest, subtract_down
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, subtract_down
 from shortlist.privacy.composed import composition_of
 
 __all__ = ["NoisyCounts"]
@@ -41,7 +41,7 @@ _MOST = 2.0**44  # of a standard deviation: noise reaches 2^53, where floats are
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyCounts(Mechanism):
+class NoisyCounts(Counted):
     """Another mechanism's selection, each item with its count in fresh noise, a whole number.
 
     The noise is continuous, Laplace or normal, whichever is smaller, and what is released is the
@@ -51,8 +51,8 @@ class NoisyCounts(Mechanism):
 
     Guarantee: (epsilon, delta)-DP by composition. count_share of epsilon and delta is withheld from
     the selection; the counts get all that the selection does not use. One user is in at most min(k,
-    max_items_per_user) of the selected counts, once in each; in up to k where the bound is on what
-    counts for a discovery alone.
+    max_items_per_user) of the selected counts, once in each; in up to k, where the selection looks
+    at weights or at users' sets, beside which counts are of all that a user holds.
 
     Source: composition, `docs/proofs/costs.md`. Proof note: `docs/proofs/noisy-counts.md`.
 
@@ -74,28 +74,6 @@ class NoisyCounts(Mechanism):
 
     derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd", "count_shared_sd")
     score_unit: ClassVar[str | None] = "noisy count"
-
-    @classmethod
-    def of(
-        cls,
-        build: Callable[[float, float], Mechanism],
-        *,
-        k: int,
-        epsilon: float,
-        delta: float,
-        count_share: float,
-        max_items_per_user: int | None = None,
-    ) -> Self:
-        """Around the mechanism that `build(epsilon, delta)` gives for what the share leaves."""
-        rest = (subtract_down(whole, whole * count_share) for whole in (epsilon, delta))
-        return cls(
-            selection=build(*rest),
-            k=k,
-            epsilon=epsilon,
-            delta=delta,
-            count_share=count_share,
-            max_items_per_user=max_items_per_user,
-        )
 
     def __post_init__(self) -> None:
         most = self.selection.parameters().get("k")
@@ -127,11 +105,6 @@ class NoisyCounts(Mechanism):
         return Wants(wants.kind, min(bounds, default=None))
 
     @property
-    def adjacency(self) -> str:
-        """As the selection's."""
-        return self.selection.adjacency
-
-    @property
     def _changed(self) -> int:
         """How many of the selected counts one user can change.
 
@@ -153,12 +126,6 @@ class NoisyCounts(Mechanism):
         yield from self._by_guarantees()
         if self._is_exact:
             yield from self._after_stages()
-
-    @property
-    def _is_exact(self) -> bool:
-        """Whether the selection counts by its worst case, as most do, or is pure."""
-        exact = Accounting.EXACT
-        return getattr(self.selection, "accounting", exact) is exact
 
     def _added_up(self) -> Iterator[_Way]:
         """Noise whose cost is added to the selection's."""
@@ -195,7 +162,7 @@ class NoisyCounts(Mechanism):
         mu = largest_after(stages, GaussianStage, epsilon=budget[0], delta=budget[1])
         if mu > 0:
             rho = ZCDP(round_up(Fraction(mu) ** 2 / 2))
-            yield self._gaussian(mu, self._composed(stages, GaussianStage(mu), rho))
+            yield self._gaussian(mu, self._one_more(stages, GaussianStage(mu), rho))
         if changed > _FEW:
             return
         each = partial(PureStage, times=changed)
@@ -203,13 +170,11 @@ class NoisyCounts(Mechanism):
         if rate > 0:
             scale = round_up(1 / Fraction(rate))
             rate = round_up(1 / Fraction(scale))
-            yield _Way(Laplace(scale), self._composed(stages, each(rate), Pure(rate) * changed))
+            yield _Way(Laplace(scale), self._one_more(stages, each(rate), Pure(rate) * changed))
 
-    def _composed(self, stages: Composition, counts: Stage, by_rho: Cost) -> Cost:
+    def _one_more(self, before: Composition, counts: Stage, by_rho: Cost) -> Cost:
         """The stages of the selection, and the noise on the counts."""
-        whole = Composition((*stages.stages, counts), stages.unnamed)
-        by_rho = self.selection.cost.ways[0] + by_rho
-        return Composed(whole, by_rho, epsilon=self.epsilon)
+        return self._composed(Composition((*before.stages, counts), before.unnamed), by_rho)
 
     def _normal(self, rho: float, cost: Cost) -> _Way:
         return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
@@ -223,13 +188,6 @@ class NoisyCounts(Mechanism):
         if self.adjacency == ADD_OR_REMOVE:
             return least_correlated(mu, k=self.k, m=self._changed)
         return independent(mu, m=self._changed)
-
-    @property
-    def _delta_left(self) -> float:
-        return subtract_down(self.delta, self.selection.spent_delta)
-
-    def _largest(self, cost_of: Callable[[float], Cost]) -> float:
-        return largest(cost_of, epsilon=self.epsilon, delta=self.delta)
 
     @property
     def count_noise(self) -> str:
@@ -262,17 +220,10 @@ class NoisyCounts(Mechanism):
             user_bound=min(bounds, default=None),
             score_sd=self.count_sd,
             inner=self.selection,
-            coarse=None,
+            coarse=None if inner.coarse is None else replace(self, selection=inner.coarse),
         )
 
-    def parameters(self) -> dict[str, object]:
-        """All public parameters, those of the selection under its own name."""
-        own = {name: getattr(self, name) for name in ("count_share", *self.derived)}
-        name = type(self.selection).__name__
-        return own | {"selection": {"name": name, **self.selection.parameters()}}
-
-    def explain(self) -> list[str]:
-        """The selection and the noise in plain words."""
+    def _told_of_counts(self) -> list[str]:
         counts = (
             f"Each selected item's count is published with noise of standard deviation "
             f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
@@ -282,8 +233,7 @@ class NoisyCounts(Mechanism):
                 f" A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
                 "all counts: it cancels in differences and adds up in sums."
             )
-        own = [step for step in self.selection.explain() if step not in self.selection.unused]
-        return [*own, counts, *self.unused]
+        return [counts]
 
     def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - the selection's
         """The selection, with noisy counts as its scores.

@@ -30,6 +30,7 @@ _MARGIN = 1e-4  # of delta: more than two looks at the same users together with 
 _LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
 _LESS = 0.98  # of a parameter that was too large
 _STEP = 1 + 2.0**-10  # of a parameter, to see what grows with it
+_HALVINGS = 4  # of a step that was too large by no more than itself
 _TRIES = 200  # then it is hardly worth anything
 
 
@@ -172,8 +173,23 @@ def largest_after(
         parameter = largest_parameter(spent, delta=delta, near=near)
     except InputError:  # there is none so small
         return 0.0
+
+    def fits(parameter: float) -> bool:
+        return after(parameter).delta(epsilon) <= delta
+
+    if fits(parameter):
+        return parameter
     for _ in range(_TRIES):
-        if after(parameter).delta(epsilon) <= delta:
-            return parameter
-        parameter *= _LESS
+        good, bad = parameter * _LESS, parameter
+        if fits(good):
+            return _between(fits, good, bad)
+        parameter = good
     return 0.0
+
+
+def _between(fits: Callable[[float], bool], good: float, bad: float) -> float:
+    """The largest of some parameters that was seen to fit."""
+    for _ in range(_HALVINGS):
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if fits(middle) else (good, middle)
+    return good

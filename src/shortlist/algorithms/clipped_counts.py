@@ -23,7 +23,7 @@ from shortlist.evidence.contributions import Contributions
 __all__ = ["ClippedCounts", "clipped_weight"]
 
 _ONE = 1 << BITS_OF_WEIGHTS  # a user's whole part, in the unit of weights
-_NOISE = 5.0  # the noise's standard deviation over what is left out of a count in the mean
+_OF_RANKS = 5.0  # what is left out of all counts alike changes no order
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,13 @@ class ClippedCounts:
     Attributes:
         held: Each user's items: whole sets, of nothing but these items.
         ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
+        noise_weight: How much the noise's standard deviation counts beside what is left out of a
+            count, in the mean, when a bound is picked: as for ranking, unless it is given.
     """
 
     held: Contributions
     ladder: Callable[[float], Ladder] = fine_rungs
+    noise_weight: float = _OF_RANKS
 
     def noisy(self, bound: int, sd: float, draws: Draws) -> Floats:
         """The counts clipped to a bound in normal noise, rounded down to a public grid.
@@ -74,7 +77,7 @@ class ClippedCounts:
         noise = np.array(sds)[order] - min(sds)
         odds = ExponentialWeights(
             -lost[order],
-            np.exp(-epsilon * _NOISE * noise),  # public: rounded in any way
+            np.exp(-epsilon * self.noise_weight * noise),  # public: rounded in any way
             epsilon * UNIT_OF_WEIGHTS,  # exact
             at_most=math.inf,
         )
@@ -95,9 +98,11 @@ class ClippedCounts:
         return np.bincount(self.held.sizes, minlength=1).astype(np.int64)
 
     def _weights(self, bound: int) -> Ints:
-        """What a user adds to each item, by the number of items held."""
-        sizes = range(1, self.held.largest + 1)
-        return np.array([_ONE, *(clipped_weight(bound, size) for size in sizes)], np.int64)
+        """What a user adds to each item, by how many are held, if by anybody."""
+        weights = np.full(self.held.largest + 1, _ONE, np.int64)
+        for size in np.flatnonzero(self._users_of_size).tolist():
+            weights[size] = clipped_weight(bound, size) if size else _ONE
+        return weights
 
 
 def clipped_weight(bound: int, size: int) -> int:

@@ -1,0 +1,270 @@
+"""A domain, and a noisy count of each named item, of which each user's part is clipped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from shortlist.algorithms.clipped_counts import ClippedCounts
+from shortlist.algorithms.rungs import few_rungs, fine_rungs
+from shortlist.draws import Draws, Ladder
+from shortlist.errors import InputError
+from shortlist.evidence import PrivateCounts, Wants, WeightedHistogram
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms.base import (
+    ADD_OR_REMOVE,
+    AuditHints,
+    Mechanism,
+    Selection,
+    coarser,
+    score_digits,
+)
+from shortlist.mechanisms.wrappers._counted import Counted
+from shortlist.parameters import DeltaOfDomain, Epsilon, Share
+from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_down, round_up
+from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage, Stage
+from shortlist.privacy.accountant.fitting import largest_after, largest_within
+from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down, zcdp_rho
+from shortlist.privacy.composed import composition_of
+from shortlist.questions import Domain, Question
+
+__all__ = ["NoisyClippedCounts"]
+
+_CHOICE = 0.1  # of the zCDP of the counts, for the choice of the bound
+_NOISE_WEIGHT = 1.0  # beside what is left out of a count: both are errors
+_BOUNDS = tuple(2**n for n in range(13))  # of the squared norm of a user's part in all counts
+_MOST = 2.0**29  # of a standard deviation: noise beyond the last rung is 32 times as large
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyClippedCounts(Counted):
+    """Another mechanism's domain, each named item with a noisy count.
+
+    One user may hold any number of the named items. So a bound D is picked privately from a grid,
+    and a user who holds more than D of them adds sqrt(D / number) to each instead of 1. What is
+    told of an item is the sum of this in normal noise, which grows with the square root of D.
+    Users' sets are whole here, however the selection bounds them.
+
+    Guarantee: (epsilon, delta)-DP when one user is added or removed, by composition. count_share of
+    epsilon and delta is withheld from the selection; the counts and the choice of D get all that
+    the selection does not use.
+
+    Source: of this project; the clipping is that of the norm of a gradient, Abadi et al. (2016).
+    Proof notes: `docs/proofs/noisy-clipped-counts.md`, `docs/proofs/adaptive-top-k.md`, part E.
+
+    Attributes:
+        selection: The mechanism that answers which items there are.
+        epsilon: Of the whole.
+        delta: Of the whole.
+        count_share: The share of epsilon and delta that is withheld from the selection.
+    """
+
+    selection: Mechanism
+    epsilon: Epsilon
+    delta: DeltaOfDomain
+    count_share: Share
+
+    question: ClassVar[type[Question]] = Domain
+    evidence: ClassVar[type] = Contributions
+    discovers: ClassVar[bool | None] = True
+    derived: ClassVar[tuple[str, ...]] = ("choice_epsilon", "least_count_sd")
+    score_unit: ClassVar[str | None] = "noisy clipped count"
+    _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
+    _is_fine: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self._require_domain()
+        super().__post_init__()
+        if max(self._sds) > _MOST:
+            raise InputError(
+                "so small that the counts would be all noise",
+                "give more, or omit it",
+                given={"count_share": self.count_share},
+            )
+
+    def _require_domain(self) -> None:
+        """Refuse what does not answer which items there are, from rows of users."""
+        shown = self.selection.wants.kind in (Contributions, WeightedHistogram, PrivateCounts)
+        if not (self.selection.question is Domain and shown and self.adjacency == ADD_OR_REMOVE):
+            raise InputError(
+                "{kind} names no domain of users' rows",
+                "omit it",
+                given={"count_share": self.count_share},
+                kind=type(self.selection),
+            )
+
+    # --- what is spent
+
+    @cached_property
+    def _best(self) -> _Way:
+        """The way with the least noise; a choice by public parameters."""
+        return max(self._ways(), key=lambda way: way.counts.mu)
+
+    def _ways(self) -> Iterator[_Way]:
+        """All ways to buy the counts from what the selection leaves."""
+        yield self._by_guarantees()
+        yield from self._added_up()
+        if self._is_exact:
+            yield from self._after_stages()
+
+    def _by_guarantees(self) -> _Way:
+        """For the epsilon and the delta that are left: both guarantees add up."""
+        left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
+        known = zcdp_rho(epsilon=left[0], delta=left[1])
+        rho = largest_within(
+            lambda rho: _Counts.of(rho).stages, epsilon=left[0], delta=left[1], by_rho=known
+        )
+        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
+        return _Way(_Counts.of(rho), spent + Approximate(*left))
+
+    def _added_up(self) -> Iterator[_Way]:
+        """In zCDP with the selection, where that leaves anything."""
+        before = self.selection.cost
+        if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:
+            rho = self._largest(lambda rho: before + ZCDP(rho))
+            counts = _Counts.of(rho)
+            yield _Way(counts, before + counts.by_rho)
+
+    def _after_stages(self) -> Iterator[_Way]:
+        """As two stages more of a selection whose worst case is known.
+
+        The choice is set apart first: its share of what noise alone could have.
+        """
+        before = composition_of(self.selection.cost)
+        if before is None:
+            return
+        if (alone := self._noise_after(before)) == 0:
+            return
+        choice = _Counts.of(alone**2 / 2).choice
+        chosen = Composition((*before.stages, BoundedRange(choice)), before.unnamed)
+        if (mu := self._noise_after(chosen)) > 0:
+            counts = _Counts(mu, choice)
+            stages = Composition((*before.stages, *counts.stages), before.unnamed)
+            yield _Way(counts, self._composed(stages, counts.by_rho))
+
+    def _noise_after(self, stages: Composition) -> float:
+        return largest_after(stages, GaussianStage, epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def cost(self) -> Cost:
+        """The selection's, that of the choice of a bound, and the counts'."""
+        return self._best.cost
+
+    # --- what is told of it
+
+    @property
+    def choice_epsilon(self) -> float:
+        """The range of the choice of a bound."""
+        return self._best.counts.choice
+
+    @property
+    def least_count_sd(self) -> float:
+        """The standard deviation of the noise of a count, where the bound is 1."""
+        return self._sds[0]
+
+    @cached_property
+    def _sds(self) -> tuple[float, ...]:
+        """Of the noise of a count, for each bound."""
+        return tuple(map(self._best.counts.sd, self._bounds))
+
+    @property
+    def wants(self) -> Wants:
+        """Whole sets: the selection's are bounded here."""
+        return Wants(self.evidence)
+
+    def audit_hints(self) -> AuditHints:
+        """Those of the selection; and the same code with few rungs and bounds."""
+        inner = self.selection.audit_hints()
+        around = replace(self, selection=inner.coarse or self.selection)
+        return replace(
+            inner,
+            score_sd=None,
+            inner=self.selection,
+            coarse=coarser(around, _is_fine=False, _bounds=(1, 2)),
+        )
+
+    def _told_of_counts(self) -> list[str]:
+        sd = f"{self.least_count_sd:.3g} sqrt(D)"
+        part = "A user who holds more than D of them adds sqrt(D / number) to each, instead of 1."
+        picked = f"D is picked privately from 1, 2, 4 and so on to {self._bounds[-1]}"
+        return [
+            f"Each named item's count is published with noise of standard deviation {sd} (normal).",
+            part,
+            f"{picked}: large where many users hold many of the named items.",
+        ]
+
+    # --- the selection
+
+    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+        """The selection, with noisy clipped counts as its scores."""
+        wants, shown = self.selection.wants, evidence
+        if wants.bound is not None:
+            shown = evidence.bounded(wants.bound, draws)
+        selection = self.selection.select(shown.shown_as(wants.kind), draws)
+        return self._with_counts(selection, evidence.among(selection.positions), draws)
+
+    def _with_counts(self, selection: Selection, held: Contributions, draws: Draws) -> Selection:
+        """With counts of what users hold of the selected items."""
+        if not held.n_items:
+            return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
+        clipped = ClippedCounts(held, self._ladder, _NOISE_WEIGHT)
+        chosen = clipped.pick(self._bounds, self._sds, self.choice_epsilon, draws)
+        sd = self._sds[chosen]
+        counts = clipped.noisy(self._bounds[chosen], sd, draws)
+        return selection._replace(scores=np.round(counts, score_digits(sd)), noise_sd=sd)
+
+    @property
+    def _ladder(self) -> Callable[[float], Ladder]:
+        """What noisy counts are rounded down to, given their noise: any is private."""
+        return fine_rungs if self._is_fine else partial(_few_rungs, 2.0)
+
+
+def _few_rungs(reached: float, sd: float) -> Ladder:  # noqa: ARG001 - whatever the noise is
+    return few_rungs(reached)
+
+
+class _Counts(NamedTuple):
+    """How private the choice of a bound, and the counts after it, are.
+
+    Attributes:
+        mu: Of the Gaussian mechanism that the counts are.
+        choice: The range of the choice.
+    """
+
+    mu: float
+    choice: float
+
+    @classmethod
+    def of(cls, rho: float) -> _Counts:
+        """That cost so much zCDP together."""
+        left = Fraction(rho) * (1 - Fraction(_CHOICE))
+        mu = round_down(Fraction(math.sqrt(2 * left)) * (1 - Fraction(1, 2**50)))
+        return cls(mu, bounded_range_epsilon(1, rho * _CHOICE * (1 - 2.0**-50)))
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """In their order."""
+        return BoundedRange(self.choice), GaussianStage(self.mu)
+
+    @property
+    def by_rho(self) -> Cost:
+        """Each by itself in zCDP."""
+        return Pure.bounded_range(self.choice) + ZCDP(round_up(Fraction(self.mu) ** 2 / 2))
+
+    def sd(self, bound: int) -> float:
+        """Of the noise of counts of which one user's part has at most this squared norm."""
+        norm = Fraction(math.sqrt(bound)) * (1 + Fraction(1, 2**50))
+        return round_up(norm / Fraction(self.mu))
+
+
+class _Way(NamedTuple):
+    """The counts, and what they cost with the selection."""
+
+    counts: _Counts
+    cost: Cost
