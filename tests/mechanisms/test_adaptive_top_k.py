@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from shortlist.algorithms._clipped_counts import ClippedCounts, clipped_weight
 
 from helpers import wrong_top_k as wrong
 from helpers.hitting import contributions
@@ -15,6 +14,7 @@ from helpers.oracles import ORACLES
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.wrong_top_k import coarse
 from shortlist.algorithms import two_looks
+from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weight
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits

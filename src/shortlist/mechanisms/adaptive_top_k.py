@@ -14,7 +14,7 @@ import numpy as np
 from shortlist import privacy
 from shortlist.algorithms.rounds import Aim, Rounds
 from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
-from shortlist.algorithms.stopping import Stopped, StoppingRounds
+from shortlist.algorithms.stopping import Stopped, UntilSafe
 from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.draws import Draws, Ints, Ladder
 from shortlist.draws.reals import ExponentialWeights
@@ -114,7 +114,7 @@ class AdaptiveTopK(Mechanism):
     _several_or_many: ClassVar[tuple[int, int]] = _LOOKED_AT
     _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
     _is_fine: ClassVar[bool] = True
-    _stopping: ClassVar[type[StoppingRounds]] = StoppingRounds
+    _stopping: ClassVar[type[UntilSafe]] = UntilSafe
 
     # --- what is spent
 
