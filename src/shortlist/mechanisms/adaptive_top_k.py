@@ -246,7 +246,7 @@ class AdaptiveTopK(Mechanism):
         have in common, they are those of the other counts.
         """
         ways: list[int | None] = [*self._looked_at, None]
-        scores = self._scores_of_ways(np.sort(counts)[::-1])
+        scores = self._scores_of_ways(_largest(counts, self._looked_at[-1] + 1))
         factors = np.exp(-self.route_epsilon * np.array([*self._leads, 0.0]))  # public: as it may
         order = np.argsort(-scores, kind="stable")
         chances = ExponentialWeights(scores[order], factors[order], self.route_epsilon, math.inf)
@@ -329,6 +329,12 @@ def _in_gaussians(rho: float) -> float:
 def _sd(bound: int, rho: float) -> float:
     """Of each of two looks, at counts of which one user's part has at most this squared norm."""
     return round_up(Fraction(math.sqrt(bound / rho)) * (1 + Fraction(1, 2**50)))
+
+
+def _largest(counts: Ints, n: int) -> Ints:
+    """The n largest counts (all, if there are fewer), falling."""
+    some = np.partition(counts, -n)[-n:] if n < len(counts) else counts
+    return np.sort(some)[::-1]
 
 
 def _at(largest: Ints, place: int) -> int:
