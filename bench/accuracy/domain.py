@@ -67,7 +67,7 @@ def plot(figures: pl.DataFrame, name: str) -> None:
         lines(figures, ITEMS, _LOOKS, _DEFAULT),
         report.path_of(name),
         across=Across("max_items_per_user", "max_items_per_user", _BOUNDS, (8, 1250)),
-        axis=Axis("items named", [1, 10, 100, 1000, 10_000]),
+        axis=Axis("items named", [1, 10, 100, 1000, 10_000, 100_000]),
         looks=_LOOKS,
         title="Domain: how many items are named",
         subtitle="More is better. Mean ± 2 standard errors; δ = 1e-5.",

@@ -47,8 +47,11 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
     )
     beside = f"{domain.DEFAULT_NAME} beside {domain.PUBLISHED}"
     ranks = f"{top_k.DEFAULT_NAME} beside {top_k.PUBLISHED}"
-    if len(whole):
-        ranks += f"; of {' and '.join(whole)} nothing is missing"
+    setting = (
+        f"Tables that nothing was tuned on; ε = {EPSILON:g}, δ = {DELTA:g}, at most {BOUND} items "
+        "a user."
+    )
+    of_whole = f"Nothing is missing from either top {K} of {' and '.join(whole)}."
     dumbbells(
         [
             Panel("Domain: how many items are named", beside, named, items),
@@ -57,8 +60,7 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
         report.path_of(name),
         colours=_LOOKS,
         title="What the defaults name, beside the published mechanisms",
-        subtitle=f"Tables that nothing was tuned on; ε = {EPSILON:g}, δ = {DELTA:g}, at most "
-        f"{BOUND} items a user.",
+        subtitle=[setting, of_whole] if len(whole) else [setting],
     )
 
 

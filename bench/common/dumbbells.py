@@ -41,7 +41,7 @@ def dumbbells(
     *,
     colours: Mapping[str, str],
     title: str,
-    subtitle: str,
+    subtitle: list[str],
 ) -> None:
     """A line for each table, from what was published to the default.
 
@@ -50,7 +50,7 @@ def dumbbells(
         path: Where to write.
         colours: By side: of the columns published and default.
         title: Of the whole.
-        subtitle: What is shown, and how.
+        subtitle: What is shown, and how, by lines.
     """
     save(
         alt.hconcat(*(_panel(panel, colours) for panel in panels), spacing=40),

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.hitting import contributions
 from shortlist.algorithms.rounds import BOOSTS
-from shortlist.algorithms.stopping import StoppingRounds
+from shortlist.algorithms.stopping import UntilSafe
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import AdaptiveTopK
@@ -37,7 +37,7 @@ def rungs(*weights):
 
 
 def stopping(k=2):
-    return StoppingRounds(MECHANISM._rounds, k, MARGINS)
+    return UntilSafe(MECHANISM._rounds, k, MARGINS)
 
 
 def safe(r, above=0.01):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from shortlist.algorithms.rounds import Rounds
-from shortlist.algorithms.stopping import StoppingRounds
+from shortlist.algorithms.stopping import UntilSafe
 from shortlist.draws.noise import Normal
 from shortlist.mechanisms import AdaptiveTopK
 
@@ -69,10 +69,21 @@ class RoundTwice(InRounds):
         return super()._left(rounds - 1)
 
 
-class _StopsByAll(StoppingRounds):
-    def _is_safe(self, progress, estimates):
+class _Watched(Rounds):
+    def begin(self, held):
+        self.__dict__["progress"] = super().begin(held)
+        return self.progress
+
+
+class _StopsByAll(UntilSafe):
+    def found(self, held, draws):
+        watched = replace(self, rounds=_Watched(**vars(self.rounds)))
+        return UntilSafe.found(watched, held, draws)
+
+    def is_enough(self, heard, estimates):
+        progress = self.rounds.progress
         near = progress.so_far[~progress.found] > 0
-        return super()._is_safe(progress, estimates) and not near.any()
+        return super().is_enough(heard, estimates) and not near.any()
 
 
 class StopsByAll(InRounds):

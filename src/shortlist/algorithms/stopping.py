@@ -17,7 +17,7 @@ from shortlist.algorithms.rounds import BOOSTS, Heard, Progress, Rounds
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence.contributions import Contributions
 
-__all__ = ["Stopped", "StoppingRounds", "UntilEnough", "UntilMany"]
+__all__ = ["Stopped", "UntilEnough", "UntilMany", "UntilSafe"]
 
 _LEAST_BOOST = 0.3  # that an estimate takes for what an item was worth
 
@@ -72,7 +72,7 @@ class UntilEnough(ABC):
 
 
 @dataclass(frozen=True)
-class StoppingRounds(UntilEnough):
+class UntilSafe(UntilEnough):
     """Rounds that stop early when the k best of what they found are safe.
 
     Attributes:

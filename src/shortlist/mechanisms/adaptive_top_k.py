@@ -14,7 +14,7 @@ import numpy as np
 from shortlist import privacy
 from shortlist.algorithms.rounds import Aim, Rounds
 from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
-from shortlist.algorithms.stopping import Stopped, StoppingRounds
+from shortlist.algorithms.stopping import Stopped, UntilSafe
 from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.draws import Draws, Ints, Ladder
 from shortlist.draws.reals import ExponentialWeights
@@ -116,7 +116,7 @@ class AdaptiveTopK(Mechanism):
     _several_or_many: ClassVar[tuple[int, int]] = _LOOKED_AT
     _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
     _is_fine: ClassVar[bool] = True
-    _stopping: ClassVar[type[StoppingRounds]] = StoppingRounds
+    _stopping: ClassVar[type[UntilSafe]] = UntilSafe
 
     # --- what is spent
 
@@ -258,7 +258,7 @@ class AdaptiveTopK(Mechanism):
         have in common, they are those of the other counts.
         """
         ways: list[int | None] = [*self._looked_at, None]
-        scores = self._scores_of_ways(np.sort(counts)[::-1])
+        scores = self._scores_of_ways(_largest(counts, self._looked_at[-1] + 1))
         factors = np.exp(-self.route_epsilon * np.array([*self._leads, 0.0]))  # public: as it may
         order = np.argsort(-scores, kind="stable")
         chances = ExponentialWeights(scores[order], factors[order], self.route_epsilon, math.inf)
@@ -341,6 +341,12 @@ def _in_gaussians(rho: float) -> float:
 def _sd(bound: int, rho: float) -> float:
     """Of each of two looks, at counts of which one user's part has at most this squared norm."""
     return round_up(Fraction(math.sqrt(bound / rho)) * (1 + Fraction(1, 2**50)))
+
+
+def _largest(counts: Ints, n: int) -> Ints:
+    """The n largest counts (all, if there are fewer), falling."""
+    some = np.partition(counts, -n)[-n:] if n < len(counts) else counts
+    return np.sort(some)[::-1]
 
 
 def _at(largest: Ints, place: int) -> int:

@@ -54,7 +54,9 @@ def four_times(mechanism):
     return Louder(**{name: getattr(mechanism, name) for name in mechanism.fields()})
 
 
-ENOUGH = {  # samples, where 5000 are too few
+ENOUGH = {  # samples, where 5000 are too few; or too many, since each is drawn by itself
+    "AdaptiveGaussian": 3000,
+    "AdaptiveHittingSet": 1000,
     "Joint": 15_000,
     "SpectralRanking": 60_000,
     "WeightedGaussianPeeling": 25_000,
