@@ -55,8 +55,8 @@ class Plan:
         promise, cost = self.guarantee, self.guarantee.cost
         lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
         return (
-            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. Added to "
-            f"others, it counts as these, or in zCDP as rho = {cost.rho:.4g}{lost}."
+            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. In a sum "
+            f"with other runs, it counts as these, or in zCDP as rho = {cost.rho:.4g}{lost}."
         )
 
     def to_dict(self) -> dict[str, Any]:
