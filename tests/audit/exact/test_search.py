@@ -51,7 +51,8 @@ def searched(mechanism, examples):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda mechanism: type(mechanism).__name__)
 def test_it_finds_no_pair_that_breaks_a_claim(mechanism):
-    assert searched(mechanism, 40) == {Verdict.HOLDS}
+    steps = 8 if hasattr(mechanism, "_is_fine") else 40  # laws of many branches take long
+    assert searched(mechanism, steps) == {Verdict.HOLDS}
 
 
 def test_it_finds_what_small_universes_do_not_hold():
