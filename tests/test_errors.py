@@ -183,19 +183,32 @@ def room(place):
     return place.split("/")[0].split(":")[0]
 
 
+def in_file(raised):
+    return raised.place.split(":")[0]
+
+
+every_file = pytest.mark.parametrize("file", sorted({in_file(raised) for raised in ALL}))
+
+
+def raised_in(file):
+    return [raised for raised in ALL if in_file(raised) == file]
+
+
 def test_there_are_many():
     assert sum(raised.builder == "InputError" for raised in ALL) > 180
     assert ROOT.name == "shortlist"
 
 
-@pytest.mark.parametrize("raised", ALL, ids=lambda raised: raised.place)
-def test_templates_stand_there_and_use_every_value(raised):
-    assert raised.is_constant, "a template is no f-string and no variable: what is in it is trusted"
-    shown = {mark.partition("=")[0].rstrip("!") for mark in raised.marks}
-    assert set(raised.values) <= shown
-    if raised.builder != "Words":
-        assert len(raised.templates) <= 4
-        assert not any(text.endswith(".") for text in raised.templates)
+@every_file
+def test_templates_stand_there_and_use_every_value(file):
+    for raised in raised_in(file):
+        # A template is no f-string and no variable: what is in it is trusted.
+        assert raised.is_constant, raised.place
+        shown = {mark.partition("=")[0].rstrip("!") for mark in raised.marks}
+        assert set(raised.values) <= shown, raised.place
+        if raised.builder != "Words":
+            assert len(raised.templates) <= 4, raised.place
+            assert not any(text.endswith(".") for text in raised.templates), raised.place
 
 
 def parameters(*calls):
@@ -229,14 +242,16 @@ PYTHON_KNOWS, OPTIONS = python_knows(), parameters(top_k, domain, hitting_set, r
 SAME = {"rank", "domain", "accounting"}  # the last as --option accounting=zcdp
 
 
-@pytest.mark.parametrize("raised", ALL, ids=lambda raised: raised.place)
-def test_every_reference_is_known_to_both_faces(raised):
-    if room(raised.place) in IN_PYTHON:
+@every_file
+def test_every_reference_is_known_to_both_faces(file):
+    if room(file) in IN_PYTHON:
         return
-    known = OPTIONS | {"data"} if room(raised.place) == "cli" else PYTHON_KNOWS
-    for name in raised.references - ONLY_PYTHON:
-        assert name in known, "Python has nothing of this name"
-        assert SHELL.reference(name) != name or name in SAME, "a shell has no word for it"
+    known = OPTIONS | {"data"} if room(file) == "cli" else PYTHON_KNOWS
+    for raised in raised_in(file):
+        for name in raised.references - ONLY_PYTHON:
+            assert name in known, f"Python has nothing of this name: {raised.place}"
+            told = SHELL.reference(name)
+            assert told != name or name in SAME, f"a shell has no word for it: {raised.place}"
 
 
 PYTHONS = re.compile(r"\b[a-z]+_[a-z_]+\b|\bsl\.|\b[a-z_]+=(?!=)|\b(?:[A-Z][a-z]+){2,}\b")
@@ -244,10 +259,10 @@ SHELLS = re.compile(r"(?<!\w)--[a-z]|\b(?:top-k|hitting-set)\b")
 NAMES = {"AddedNoise", "NumPy", "PostgreSQL", "NDJSON", "PyArrow", "WITHOUT ROWID", "sslmode"}
 
 
-@pytest.mark.parametrize("raised", ALL, ids=lambda raised: raised.place)
-def test_nothing_beside_the_references_is_of_one_face(raised):
+@every_file
+def test_nothing_beside_the_references_is_of_one_face(file):
     """So that the words of each hold no spelling of the other's."""
-    for template in raised.templates:
+    for raised, template in [(r, template) for r in raised_in(file) for template in r.templates]:
         bare = re.sub(r"\{[^{}]+\}", "…", template)
         assert not SHELLS.search(bare)
         if room(raised.place) not in IN_PYTHON and not set(raised.given) & ONLY_PYTHON:
