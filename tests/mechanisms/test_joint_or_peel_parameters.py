@@ -12,7 +12,7 @@ from helpers.exactness import between
 from shortlist.mechanisms import Accounting, JointOrPeel, Peeling, PermuteAndFlip
 from shortlist.privacy import Either, Pure
 
-fixed = settings(derandomize=True, deadline=None, max_examples=60)
+fixed = settings(derandomize=True, deadline=None, max_examples=25)
 
 PARAMETERS = st.fixed_dictionaries(
     {

@@ -22,7 +22,7 @@ from shortlist.privacy import ZCDP, Approximate, Composed, Pure, round_up
 from shortlist.privacy.accountant import Composition, GaussianStage, PureStage
 from shortlist.privacy.composed import composition_of
 
-fixed = settings(derandomize=True, deadline=None, max_examples=20)
+fixed = settings(derandomize=True, deadline=None, max_examples=10)
 WEIGHTED = ["discover, then rank", "weighted gaussian peeling"]
 PRIVATE = [*WEIGHTED, "limited domain", "limited domain, bounded"]
 
@@ -88,8 +88,8 @@ SHARES = st.floats(0.01, 0.99) | st.sampled_from([1e-6, 0.1, 0.5, 1 - 1e-6])
 def test_the_cost_is_within_what_was_asked_for_and_the_noise_no_larger(
     kind, k, epsilon, delta, count_share, bound
 ):
-    if kind in PRIVATE:
-        delta = max(delta, 1e-280)
+    if kind in PRIVATE:  # weights at next to no delta take long: they have a test of their own
+        delta = max(delta, 1e-60 if kind in WEIGHTED else 1e-280)
     if kind in WEIGHTED:  # noise beyond what weights can reach is refused
         count_share = min(max(count_share, 0.01), 0.99)
     mechanism = build(kind, k=k, epsilon=epsilon, delta=delta, count_share=count_share, bound=bound)
