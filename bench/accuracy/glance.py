@@ -47,10 +47,7 @@ def plot(ranked: pl.DataFrame, found: pl.DataFrame, name: str) -> None:
     )
     beside = f"{domain.DEFAULT_NAME} beside {domain.PUBLISHED}"
     ranks = f"{top_k.DEFAULT_NAME} beside {top_k.PUBLISHED}"
-    setting = (
-        f"Tables that nothing was tuned on; ε = {EPSILON:g}, δ = {DELTA:g}, at most {BOUND} items "
-        "a user."
-    )
+    setting = f"ε = {EPSILON:g}, δ = {DELTA:g}, at most {BOUND} items a user."
     of_whole = f"Nothing is missing from either top {K} of {' and '.join(whole)}."
     dumbbells(
         [
