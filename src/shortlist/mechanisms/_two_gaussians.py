@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +13,16 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import AuditHints, Mechanism, score_digits
+from shortlist.mechanisms.base import score_digits
 from shortlist.mechanisms.weighted_gaussian import discover, to_units
 from shortlist.privacy import round_up
-from shortlist.privacy.accountant import Composition, NovelItems, Stage, Threshold
-from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss
+from shortlist.privacy.accountant import Threshold
 from shortlist.privacy.calibration import (
-    bounded_range_epsilon,
     gaussian_sigma,
-    subtract_down,
     threshold,
-    zcdp_rho,
 )
 
-__all__ = ["Discovering", "TwoGaussians"]
+__all__ = ["TwoGaussians"]
 
 _GRID = 2**20  # shares are multiples of 1/_GRID, so that a share and its complement are exact
 
@@ -145,112 +138,3 @@ class TwoGaussians:
         """The first noise, given which items it named."""
         bounds = to_units(self.first_threshold) - weights
         return Normal(self.first_sigma, weight, bounds=bounds, above=named)
-
-
-class Discovering(Mechanism):
-    """A first Gaussian names items, and how many it names decides what the rest is spent on.
-
-    A mechanism of this kind has the fields `k`, `delta`, `max_items_per_user`, `discovery_share`,
-    `threshold_share` and `accounting`.
-    """
-
-    k: int
-    delta: float
-    max_items_per_user: int
-    discovery_share: float
-    threshold_share: float
-    accounting: Accounting
-
-    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
-
-    @abstractmethod
-    def stages(self, rho: float) -> tuple[Stage, ...]:
-        """All stages, where they cost so much zCDP together."""
-
-    @property
-    def rho(self) -> float:
-        """The zCDP of all stages together."""
-        return self._spent[0]
-
-    @property
-    def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
-        return self._spent[1]
-
-    @cached_property
-    def _spent(self) -> tuple[float, float]:
-        """The zCDP, and the probability."""
-        share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
-        lost = self.delta * share
-        rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
-        if self.accounting is Accounting.ZCDP:
-            return rho, lost
-        return noise_and_loss(
-            self.stages,
-            self._thresholds,
-            self.max_items_per_user,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            by_rho=rho,
-        )
-
-    def shares(self, rho: float) -> tuple[float, float]:
-        """The zCDP of the first Gaussian, and of all that follows it."""
-        first_rho = rho * self.discovery_share
-        return first_rho, subtract_down(rho, first_rho)
-
-    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold, ...]:
-        gaussians = TwoGaussians(*self.shares(rho), lost, self.max_items_per_user)
-        return gaussians.thresholds
-
-    @property
-    def composition(self) -> Composition:
-        """All stages, and the items that one user alone may hold."""
-        thresholds = self._thresholds(*self._spent)
-        return Composition(self.stages(self.rho), NovelItems(thresholds, self.max_items_per_user))
-
-    @property
-    def first_rho(self) -> float:
-        """The zCDP of the first Gaussian."""
-        return self.shares(self.rho)[0]
-
-    @property
-    def rest(self) -> float:
-        """The zCDP of all that follows it."""
-        return self.shares(self.rho)[1]
-
-    @cached_property
-    def local_epsilon(self) -> float:
-        """The parameter of each pick, where the first Gaussian named enough to pick from."""
-        return bounded_range_epsilon(self.k, self.rest)
-
-    @property
-    @abstractmethod
-    def gaussians(self) -> TwoGaussians:
-        """The first Gaussian, and the second that may follow it."""
-
-    def audit_hints(self) -> AuditHints:
-        """Both thresholds; and the noise in the scores, of one item."""
-        sd = self.first_sigma if self.k == 1 else self.mean_sigma
-        thresholds = self.mean_threshold, self.first_threshold
-        return replace(super().audit_hints(), thresholds=thresholds, score_sd=sd)
-
-    @property
-    def first_sigma(self) -> float:
-        """The standard deviation of the first noise."""
-        return self.gaussians.first_sigma
-
-    @property
-    def mean_sigma(self) -> float:
-        """The standard deviation of the noise in the mean of both Gaussians."""
-        return self.gaussians.mean_sigma
-
-    @property
-    def first_threshold(self) -> float:
-        """The least noisy weight to be named by the first Gaussian."""
-        return self.gaussians.first_threshold
-
-    @property
-    def mean_threshold(self) -> float:
-        """The least mean of noisy weights to be named with a second Gaussian."""
-        return self.gaussians.mean_threshold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,9 +11,11 @@ import numpy as np
 from shortlist import privacy
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.mechanisms._two_gaussians import Discovering, TwoGaussians
+from shortlist.mechanisms._two_gaussians import TwoGaussians
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
+    AuditHints,
+    Mechanism,
     Selection,
     require_bounded,
 )
@@ -23,15 +25,22 @@ from shortlist.mechanisms.weighted_gaussian import (
 )
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, Pure
-from shortlist.privacy.accountant import BoundedRange, EitherStage, Stage
-from shortlist.privacy.accountant.fitting import noise_on_weights
-from shortlist.privacy.calibration import bounded_range_epsilon
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    NovelItems,
+    Stage,
+    Threshold,
+)
+from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss, noise_on_weights
+from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down, zcdp_rho
 
 __all__ = ["DiscoverThenRank"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverThenRank(Discovering):
+class DiscoverThenRank(Mechanism):
     """Top-k of private items, the default: every bit of budget goes where the data needs it.
 
     First the weighted Gaussian mechanism names items with `discovery_share` of the budget. If it
@@ -88,6 +97,7 @@ class DiscoverThenRank(Discovering):
         "mean_sigma",
         "mean_threshold",
     )
+    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
     score_unit: ClassVar[str | None] = "noisy weight"
 
     @cached_property
@@ -98,6 +108,26 @@ class DiscoverThenRank(Discovering):
         )
 
     @property
+    def first_sigma(self) -> float:
+        """The standard deviation of the first noise."""
+        return self.gaussians.first_sigma
+
+    @property
+    def mean_sigma(self) -> float:
+        """The standard deviation of the noise in the mean of both Gaussians."""
+        return self.gaussians.mean_sigma
+
+    @property
+    def first_threshold(self) -> float:
+        """The least noisy weight to be named by the first Gaussian."""
+        return self.gaussians.first_threshold
+
+    @property
+    def mean_threshold(self) -> float:
+        """The least mean of noisy weights to be named with a second Gaussian."""
+        return self.gaussians.mean_threshold
+
+    @property
     def second_sigma(self) -> float:
         """The standard deviation of a second Gaussian's noise."""
         return self.gaussians.second_sigma
@@ -106,6 +136,63 @@ class DiscoverThenRank(Discovering):
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
         return Wants(self.evidence, self.max_items_per_user)
+
+    @property
+    def rho(self) -> float:
+        """The zCDP of all stages together."""
+        return self._spent[0]
+
+    @property
+    def threshold_delta(self) -> float:
+        """The probability granted to naming an item that one user alone holds."""
+        return self._spent[1]
+
+    @cached_property
+    def _spent(self) -> tuple[float, float]:
+        """The zCDP, and the probability."""
+        share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
+        lost = self.delta * share
+        rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
+        if self.accounting is Accounting.ZCDP:
+            return rho, lost
+        return noise_and_loss(
+            self.stages,
+            self._thresholds,
+            self.max_items_per_user,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            by_rho=rho,
+        )
+
+    def shares(self, rho: float) -> tuple[float, float]:
+        """The zCDP of the first Gaussian, and of all that follows it."""
+        first_rho = rho * self.discovery_share
+        return first_rho, subtract_down(rho, first_rho)
+
+    def _thresholds(self, rho: float, lost: float) -> tuple[Threshold, ...]:
+        gaussians = TwoGaussians(*self.shares(rho), lost, self.max_items_per_user)
+        return gaussians.thresholds
+
+    @property
+    def composition(self) -> Composition:
+        """All stages, and the items that one user alone may hold."""
+        thresholds = self._thresholds(*self._spent)
+        return Composition(self.stages(self.rho), NovelItems(thresholds, self.max_items_per_user))
+
+    @property
+    def first_rho(self) -> float:
+        """The zCDP of the first Gaussian."""
+        return self.shares(self.rho)[0]
+
+    @property
+    def rest(self) -> float:
+        """The zCDP of all that follows it."""
+        return self.shares(self.rho)[1]
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The parameter of each pick, where the first Gaussian named enough to pick from."""
+        return bounded_range_epsilon(self.k, self.rest)
 
     def stages(self, rho: float) -> tuple[Stage, ...]:
         """Noise on the weights; and then picks, or more noise on the same."""
@@ -120,6 +207,12 @@ class DiscoverThenRank(Discovering):
         first = Gaussian(self.first_rho, self.threshold_delta)
         by_rho = first + privacy.max(peeling, Gaussian(self.rest))
         return alone(self.accounting, self.composition, by_rho, self.epsilon)
+
+    def audit_hints(self) -> AuditHints:
+        """Both thresholds; and the noise in the scores, of one item."""
+        sd = self.first_sigma if self.k == 1 else self.mean_sigma
+        thresholds = self.mean_threshold, self.first_threshold
+        return replace(super().audit_hints(), thresholds=thresholds, score_sd=sd)
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""
