@@ -92,7 +92,7 @@ ALLOWED = {
         "privacy", "processes", "questions", "release", "stores", "table",
     },
     "metrics": {
-        "algorithms", "bits", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
+        "bits", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
         "parameters", "plan", "processes", "questions", "sources",
     },
     "audit.answers": {"draws", "mechanisms"},

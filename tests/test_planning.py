@@ -12,7 +12,7 @@ from helpers.planned import build, build_for_counts, refusal
 from shortlist import mechanisms
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.evidence import WeightedHistogram
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.user_sets import UserSets
 from shortlist.mechanisms import (
     AdaptiveGaussian,
     AdaptiveTopK,
@@ -214,7 +214,7 @@ def test_a_share_of_the_budget_is_for_counts():
     assert counted.selection.epsilon == 0.75
     assert (counted.k, counted.epsilon, counted.delta) == (20, 1.0, 1e-6)
     assert counted.count_share == 0.25
-    assert counted.evidence is Contributions
+    assert counted.evidence is UserSets
     assert build(DiscoverThenRank, count_share=0.25).evidence is WeightedHistogram
     for kind in (AdaptiveTopK, DiscoverThenRank):  # beside sets and weights, counts are of all
         assert build(kind, bound=3, count_share=0.25)._changed == 20

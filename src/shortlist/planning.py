@@ -18,7 +18,14 @@ from shortlist.errors import (
     reference,
     shown,
 )
-from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
+from shortlist.evidence import (
+    Outcomes,
+    PrivateCounts,
+    PublicCounts,
+    UserSets,
+    WeightedHistogram,
+    Wins,
+)
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.base import Mechanism
@@ -64,6 +71,7 @@ _NEEDS: dict[type, tuple[Words, Words]] = {
         Words("omit {mechanism}, or give a store, by {sl.store}"),
     ),
     WeightedHistogram: _WHO,
+    UserSets: _WHO,
     Contributions: _WHO,
     PublicCounts: _EVERY,
     PrivateCounts: _EVERY,

@@ -16,7 +16,8 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import contributions
-from shortlist.evidence.contributions import Contributions, unit_weight
+from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.user_sets import unit_weight
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 N_USERS, N_ITEMS = 7, 9

@@ -11,6 +11,7 @@ from helpers.views import Listed
 from shortlist import mechanisms
 from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.user_sets import UserSets
 from shortlist.evidence.view import View
 from shortlist.mechanisms import AddedNoise, Mechanism, OneShotLaplace, Selection
 
@@ -56,7 +57,7 @@ def one_item_each(counts):
 
 
 def evidence(mechanism, counts, weights=None, bound=10):
-    if mechanism.evidence is Contributions:
+    if issubclass(mechanism.evidence, UserSets):
         return one_item_each(tuple(counts))
     counts = np.array(counts, np.int64)
     if mechanism.evidence is View:

@@ -9,6 +9,7 @@ from shortlist.draws import UNIT
 from shortlist.draws.noise import Normal
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.user_sets import UserSets
 from shortlist.mechanisms import (
     DiscoverThenRank,
     Joint,
@@ -33,7 +34,7 @@ def build(mechanism, *, k, bound=2, epsilon=EPSILON, delta=DELTA):
 
 def shown(held, mechanism, draws):
     """What the mechanism may look at: bounded, unless everybody knows the items."""
-    if mechanism.evidence is Contributions:
+    if issubclass(mechanism.evidence, UserSets):
         return held
     if mechanism.evidence is PublicCounts:
         return held.count()

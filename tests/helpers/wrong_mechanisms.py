@@ -8,7 +8,6 @@ from itertools import accumulate
 
 import numpy as np
 
-from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Laplace
@@ -240,7 +239,7 @@ class StopsWhenReached(UserPeeling):
 
     def select(self, evidence, draws):
         picked = super().select(evidence, draws).positions
-        unreached, kept = Unreached.of(evidence, np.arange(evidence.n_items)), 0
+        unreached, kept = evidence.unreached(np.arange(evidence.n_items)), 0
         while kept < len(picked) and unreached.counts.any():
             unreached.reach(int(picked[kept]))
             kept += 1

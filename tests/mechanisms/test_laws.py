@@ -23,7 +23,8 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
-from shortlist.evidence.contributions import Contributions, unit_weight
+from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.user_sets import unit_weight
 from shortlist.mechanisms import Peeling, WeightedGaussian, WeightedGaussianPeeling
 
 

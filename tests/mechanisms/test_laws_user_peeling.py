@@ -14,7 +14,6 @@ from helpers.laws import agree
 from helpers.losses import hockey_stick, largest_log_ratio, neighbours
 from helpers.oracles_of_users import discovery_oracle
 from helpers.refusals import refusal
-from shortlist.algorithms.unreached import Unreached
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import (
@@ -76,7 +75,7 @@ def test_as_published_halves_are_each_calibrated_to_half_of_the_budget(bound):
 )
 def test_counts_and_groups_are_those_of_the_users_not_reached(data, domain, random):
     held = contributions(data, n_items=6)
-    unreached = Unreached.of(held, np.array(domain, np.int64))
+    unreached = held.unreached(np.array(domain, np.int64))
     order, taken = list(range(len(domain))), set()
     random.shuffle(order)
     for place in order:
@@ -140,7 +139,7 @@ class Stops(UserPeeling):
 
     def select(self, evidence, draws):
         selection = super().select(evidence, draws)
-        unreached, kept = Unreached.of(evidence, np.arange(evidence.n_items)), []
+        unreached, kept = evidence.unreached(np.arange(evidence.n_items)), []
         for position in selection.positions.tolist():
             if unreached.counts.any():
                 kept.append(position)

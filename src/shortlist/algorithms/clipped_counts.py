@@ -13,12 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from shortlist import kernels
 from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS, fine_rungs
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 
 __all__ = ["ClippedCounts", "clipped_weight"]
 
@@ -37,7 +36,7 @@ class ClippedCounts:
             count, in the mean, when a bound is picked: as for ranking, unless it is given.
     """
 
-    held: Contributions
+    held: UserSets
     ladder: Callable[[float], Ladder] = fine_rungs
     noise_weight: float = _OF_RANKS
 
@@ -55,7 +54,7 @@ class ClippedCounts:
 
     def clipped(self, bound: int) -> Ints:
         """The counts clipped to a bound, in multiples of 2^-20: private."""
-        return self.held.added_up(kernels.weigh, self._weights(bound))
+        return self.held.added_by_size(self._weights(bound))
 
     def pick(
         self, bounds: Sequence[int], sds: Sequence[float], epsilon: float, draws: Draws
@@ -88,18 +87,18 @@ class ClippedCounts:
 
         Of a user who holds d of n items it is d (1 - w) / n in units, rounded down.
         """
-        sizes = np.arange(self.held.largest + 1)
+        sizes = np.arange(len(self._users_of_size))
         lost = sizes * (_ONE - self._weights(bound)) // max(self.held.n_items, 1)
         return int(self._users_of_size @ lost)
 
     @cached_property
     def _users_of_size(self) -> Ints:
         """How many users hold so many of the items."""
-        return np.bincount(self.held.sizes, minlength=1).astype(np.int64)
+        return self.held.users_of_size()
 
     def _weights(self, bound: int) -> Ints:
         """What a user adds to each item, by how many are held, if by anybody."""
-        weights = np.full(self.held.largest + 1, _ONE, np.int64)
+        weights = np.full(len(self._users_of_size), _ONE, np.int64)
         for size in np.flatnonzero(self._users_of_size).tolist():
             weights[size] = clipped_weight(bound, size) if size else _ONE
         return weights

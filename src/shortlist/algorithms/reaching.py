@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.algorithms.unreached import Unreached
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import ExponentialWeights
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 
 __all__ = ["pick_by_reach"]
 
@@ -15,7 +14,7 @@ _ROUNDING = 1 + 1e-9  # of a sum of floats: more
 
 
 def pick_by_reach(
-    held: Contributions, domain: Ints, worth: Floats, k: int, local_epsilon: float, draws: Draws
+    held: UserSets, domain: Ints, worth: Floats, k: int, local_epsilon: float, draws: Draws
 ) -> Ints:
     """Places in the domain of `k` items (all, if fewer), in the order picked.
 
@@ -31,7 +30,7 @@ def pick_by_reach(
         draws: The exact draws.
     """
     picked: list[int] = []
-    unreached = Unreached.of(held, domain)
+    unreached = held.unreached(domain)
     left = np.arange(len(domain))
     for _ in range(min(k, len(domain))):
         left = left[np.argsort(-unreached.counts[left], kind="stable")]

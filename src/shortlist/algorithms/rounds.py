@@ -8,7 +8,7 @@ table over these, is the same wherever the item stands. Proof note:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import NamedTuple
@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist import kernels
 from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, FARTHEST, UNIT_OF_WEIGHTS
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
+from shortlist.evidence.user_sets import Steering
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant.rounds import Limits, Plan, sd_of_round
 
@@ -47,8 +47,8 @@ class Progress:
     """What the rounds so far have heard: private, but for what is found.
 
     Attributes:
-        held: Users' bounded sets; of each the items that were left after the last steering first.
-        left: How many these are, of each user.
+        held: Users' bounded sets.
+        steering: The same users, as they weight their items after the first round.
         items: Positions of the items that anybody holds, shape (n,).
         sums: What users add in the round to come, of every item there could be.
         boosts: How much weight each of the items was worth in it, shape (n,).
@@ -57,8 +57,8 @@ class Progress:
         rounds: How many rounds were heard.
     """
 
-    held: Contributions
-    left: Ints
+    held: UserSets
+    steering: Steering
     items: Ints
     sums: Ints
     boosts: NDArray[np.int16]
@@ -116,7 +116,7 @@ class Rounds:
         """Between two noisy sums."""
         return self.ladder.step * UNIT_OF_WEIGHTS
 
-    def found(self, held: Contributions, draws: Draws) -> Found:
+    def found(self, held: UserSets, draws: Draws) -> Found:
         """The items that all rounds find, of users' bounded sets.
 
         In the last round nothing is asked but whether an item is found, so that it is a coin.
@@ -131,13 +131,13 @@ class Rounds:
         weights = first[progress.found].astype(np.float64) * self.step
         return Found(progress.items[progress.found], weights)
 
-    def begin(self, held: Contributions) -> Progress:
+    def begin(self, held: UserSets) -> Progress:
         """Each user spreads weight evenly."""
-        sums = held.added_up(kernels.weigh, self._even_weights(held.largest))
+        sums = held.added_by_size(self._even_weights(held.largest))
         items = np.flatnonzero(sums)  # nobody else has any
         boosts, so_far = np.full(len(items), BOOSTS, np.int16), np.zeros(len(items), np.int64)
-        found, left = np.zeros(len(items), np.bool_), held.sizes.copy()
-        return Progress(held, left, items, sums, boosts, so_far, found)
+        found = np.zeros(len(items), np.bool_)
+        return Progress(held, held.steering(), items, sums, boosts, so_far, found)
 
     def hear(self, progress: Progress, draws: Draws) -> Heard:
         """Add noise to what users add; find what reaches the bar by all that was heard."""
@@ -154,10 +154,8 @@ class Rounds:
         progress.boosts[left] = self._boosts(progress.rounds - 1, progress.so_far[left])
         boosts = np.full(held.n_items, -1, np.int16)
         boosts[progress.items[left]] = progress.boosts[left]
-        kept = np.empty_like(held.items) if progress.rounds == 1 else held.items
         limits = self._floors(held.largest), self._caps(held.largest)
-        progress.sums = held.added_up(kernels.steer, progress.left, kept, boosts, *limits)
-        progress.held = replace(held, items=kept)
+        progress.sums = progress.steering.sums(boosts, *limits)
 
     def _toss(self, progress: Progress, draws: Draws) -> None:
         """Find what the last round would find, without its noise."""

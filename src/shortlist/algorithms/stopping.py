@@ -15,7 +15,7 @@ import numpy as np
 
 from shortlist.algorithms.rounds import BOOSTS, Heard, Progress, Rounds
 from shortlist.draws import Draws, Floats, Ints
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 
 __all__ = ["Stopped", "UntilEnough", "UntilMany", "UntilSafe"]
 
@@ -52,7 +52,7 @@ class UntilEnough(ABC):
     def is_enough(self, heard: int, estimates: Floats) -> bool:
         """Whether to stop after so many rounds, but the last, with these estimates of all found."""
 
-    def found(self, held: Contributions, draws: Draws) -> Stopped:
+    def found(self, held: UserSets, draws: Draws) -> Stopped:
         """The items found, of users' bounded sets, until these are enough."""
         progress = self.rounds.begin(held)
         estimates = _Estimates(np.zeros(len(progress.items)), np.zeros(len(progress.items)))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.rungs import fine_rungs
 from shortlist.draws import Draws, Floats, Ints, Ladder
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 
 __all__ = ["Ranked", "TwoLooks", "best_first"]
 
@@ -64,7 +64,7 @@ class TwoLooks:
     epsilon: float
     ladder: Callable[[float], Ladder] = fine_rungs
 
-    def best(self, held: Contributions, k: int, draws: Draws) -> Ranked:
+    def best(self, held: UserSets, k: int, draws: Draws) -> Ranked:
         """The k items of the largest counts (all, if there are fewer).
 
         Args:
@@ -85,7 +85,7 @@ class TwoLooks:
         items = items[best_first(counts[items], draws)]
         return Ranked(items, counts[items], sds[items])
 
-    def _look(self, held: Contributions, share: float, draws: Draws) -> _Look:
+    def _look(self, held: UserSets, share: float, draws: Draws) -> _Look:
         """Noisy counts at a bound that suits a share of their noise: what is left after all."""
         clipped = ClippedCounts(held, self.ladder)
         sds = [share * sd for sd in self.sds]

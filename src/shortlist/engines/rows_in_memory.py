@@ -11,7 +11,7 @@ import numpy as np
 from shortlist.draws import Draws
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
-from shortlist.evidence import PrivateCounts, PublicCounts, Wants, WeightedHistogram
+from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Buckets, Contributions
 from shortlist.table import Table
 from shortlist.table.keys import Coding
@@ -35,8 +35,10 @@ class RowsInMemory(Engine):
         self._table, self._public = table, public
         self.items_are_public = public is not None
         self.n_items = None if public is None else public.height
-        private = (WeightedHistogram, PrivateCounts, Contributions)
-        self.can_show = (PublicCounts, Contributions) if self.items_are_public else private
+        histograms = (
+            (PublicCounts,) if self.items_are_public else (WeightedHistogram, PrivateCounts)
+        )
+        self.can_show = (*histograms, UserSets, Contributions)
         self._held = Once(self._read)
 
     @contextmanager
@@ -50,7 +52,7 @@ class RowsInMemory(Engine):
             return
         known = items.find(self._public)
         evidence: PublicCounts | Contributions
-        if wants.kind is Contributions:
+        if issubclass(wants.kind, UserSets):
             evidence = held.among(known)
         else:
             counts = held.counts if wants.bound is None else held.recount().counts

@@ -3,6 +3,7 @@
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.outcomes import Outcomes, Wins
+from shortlist.evidence.user_sets import UserSets
 from shortlist.evidence.view import View
 from shortlist.evidence.wants import Wants
 
@@ -11,6 +12,7 @@ __all__ = [
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",
+    "UserSets",
     "View",
     "Wants",
     "WeightedHistogram",

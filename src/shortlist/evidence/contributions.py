@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -15,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import kernels
-from shortlist.draws import UNIT, Draws, Ints
+from shortlist.draws import Draws, Ints
 from shortlist.errors import InputError
-from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence._unreached_rows import UnreachedRows
+from shortlist.evidence.user_sets import Steering, UserSets
 
-__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions", "unit_weight"]
+__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions"]
 
 Codes = NDArray[np.uint32]
 
@@ -68,8 +68,8 @@ class Buckets:
 
 
 @dataclass(frozen=True)
-class Contributions:
-    """Sets of items, one per user.
+class Contributions(UserSets):
+    """Sets of items, one per user, as rows in memory.
 
     Attributes:
         starts: Where each user's items begin in `items`, shape (n_users,).
@@ -105,11 +105,7 @@ class Contributions:
         return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
-        """A uniformly random subset of at most `max_items_per_user` items of each user.
-
-        The subsets are independent between users: each is drawn from fresh bits. `counts` stay
-        those of all items.
-        """
+        """As `UserSets.bounded`: uniformly random subsets."""
         sizes = np.minimum(self.sizes, max_items_per_user)
         starts, items = self.starts, self.items
         large = np.flatnonzero(self.sizes > max_items_per_user)
@@ -128,12 +124,7 @@ class Contributions:
         return Contributions(starts, sizes, items, self.n_items, self.counts, max_items_per_user)
 
     def among(self, codes: Ints) -> Contributions:
-        """The same users' sets, of nothing but these items.
-
-        Args:
-            codes: The item code of each, which is its place from now on, or -1 where nobody holds
-                it; shape (n,), no code twice.
-        """
+        """As `UserSets.among`."""
         places = np.full(self.n_items, -1, np.int64)
         held = np.flatnonzero(codes >= 0)
         places[codes[held]] = held
@@ -149,30 +140,21 @@ class Contributions:
         listed: Codes = self.items[places]
         return listed
 
-    def count(self) -> PublicCounts:
-        """How many users hold each item."""
-        return PublicCounts(self.counts)
+    def users_of_size(self) -> Ints:
+        """As `UserSets.users_of_size`."""
+        return np.bincount(self.sizes, minlength=1).astype(np.int64)
 
-    def recount(self) -> PrivateCounts:
-        """How many users hold each item, after `bounded`."""
-        counts = self.added_up(kernels.weigh, np.ones(self.largest + 1, np.int64))
-        return PrivateCounts(counts, self.max_items_per_user)
+    def added_by_size(self, weights: Ints) -> Ints:
+        """As `UserSets.added_by_size`."""
+        return self.added_up(kernels.weigh, weights)
 
-    def weigh(self) -> WeightedHistogram:
-        """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
-        if self.max_items_per_user is None:
-            raise ValueError("weigh() needs bounded contributions: call bounded() first.")
-        weight_of_size = np.zeros(self.largest + 1, np.int64)
-        for size in np.flatnonzero(np.bincount(self.sizes)).tolist():
-            weight_of_size[size] = unit_weight(size) if size else 0
-        weights = self.added_up(kernels.weigh, weight_of_size)
-        return WeightedHistogram(weights, self.counts, self.max_items_per_user)
+    def steering(self) -> Steering:
+        """As `UserSets.steering`."""
+        return _Steered(self, self.sizes.copy())
 
-    def shown_as(self, kind: type) -> Contributions | PrivateCounts | WeightedHistogram:
-        """As what a mechanism of private items looks at: sets, counts or weights."""
-        if kind is Contributions:
-            return self
-        return self.recount() if kind is PrivateCounts else self.weigh()
+    def unreached(self, domain: Ints) -> UnreachedRows:
+        """As `UserSets.unreached`."""
+        return UnreachedRows.of(self, domain)
 
     @property
     def largest(self) -> int:
@@ -195,13 +177,25 @@ class Contributions:
         return _total(partial_sums, self.n_items)
 
 
-def unit_weight(size: int) -> int:
-    """The largest w with size · w² <= 1, in units of `UNIT`: a user's ℓ2 norm never exceeds 1.
+@dataclass
+class _Steered(Steering):
+    """Users' rows, of each the items that were left after the last round first.
 
-    >>> [unit_weight(size) * UNIT for size in (1, 4, 100)]
-    [1.0, 0.5, 0.09999999986030161]
+    Attributes:
+        held: Users' sets.
+        left: How many of each user's items were left, shape (n_users,).
+        kept: These, in the place of the items of `held`; None before the first round.
     """
-    return math.isqrt(round(UNIT**-2) // size)
+
+    held: Contributions
+    left: Ints
+    kept: Codes | None = None
+
+    def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
+        """As `Steering.sums`."""
+        held = self.held if self.kept is None else replace(self.held, items=self.kept)
+        self.kept = np.empty_like(held.items) if self.kept is None else self.kept
+        return held.added_up(kernels.steer, self.left, self.kept, boosts, floors, caps)
 
 
 def _parts(n_rows: int, ends: Ints | None = None) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from shortlist.algorithms.rounds import Rounds
 from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError, is_whole
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
@@ -96,7 +96,7 @@ class AdaptiveGaussian(Mechanism):
     accounting: Accounting = Accounting.EXACT
 
     question: ClassVar[type[Question]] = Domain
-    evidence: ClassVar[type] = Contributions
+    evidence: ClassVar[type] = UserSets
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
@@ -185,7 +185,7 @@ class AdaptiveGaussian(Mechanism):
         )
         return [*rounds, people_needed(self.threshold)]
 
-    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+    def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """A set of items with their noisy weights; of each user `max_items_per_user` count."""
         held = evidence.bounded(self.max_items_per_user, draws)
         rounds = self._kind(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS)

@@ -15,7 +15,7 @@ from shortlist.algorithms.rounds import Aim, Rounds
 from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.algorithms.stopping import UntilMany
 from shortlist.draws import Draws, Floats, Ladder
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
@@ -106,7 +106,7 @@ class AdaptiveHittingSet(Mechanism):
     accounting: Accounting = Accounting.EXACT
 
     question: ClassVar[type[Question]] = HittingSet
-    evidence: ClassVar[type] = Contributions
+    evidence: ClassVar[type] = UserSets
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "local_epsilon", "sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
@@ -232,7 +232,7 @@ class AdaptiveHittingSet(Mechanism):
 
     # --- the selection
 
-    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+    def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items in the order picked, each with its noisy weight of the first round."""
         held = evidence.bounded(self.max_items_per_user, draws)
         found = UntilMany(self._rounds, self.enough).found(held, draws)

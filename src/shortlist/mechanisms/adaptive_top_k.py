@@ -18,7 +18,7 @@ from shortlist.algorithms.stopping import Stopped, UntilSafe
 from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.draws import Draws, Ints, Ladder
 from shortlist.draws.reals import ExponentialWeights
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 from shortlist.mechanisms._limited_picks import LimitedPicks
 from shortlist.mechanisms._told_of_rounds import told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
@@ -101,7 +101,7 @@ class AdaptiveTopK(Mechanism):
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
 
-    evidence: ClassVar[type] = Contributions
+    evidence: ClassVar[type] = UserSets
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = (
         "rho",
@@ -238,7 +238,7 @@ class AdaptiveTopK(Mechanism):
 
     # --- the selection
 
-    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+    def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items, best first; with noisy counts, where the rounds were stopped early."""
         looked_at = self._route(evidence.counts, draws)
         if looked_at is not None:
@@ -311,9 +311,7 @@ class AdaptiveTopK(Mechanism):
         """What noisy counts are, given the standard deviation of the noise."""
         return fine_rungs if self._is_fine else one_rung
 
-    def _ranked(
-        self, evidence: Contributions, found: Stopped, kept: Ints, draws: Draws
-    ) -> Selection:
+    def _ranked(self, evidence: UserSets, found: Stopped, kept: Ints, draws: Draws) -> Selection:
         """The best of what was found, by noisy counts for what the rounds left of the budget."""
         items = found.items[kept]
         looks = self._looks(self._left(found.rounds))

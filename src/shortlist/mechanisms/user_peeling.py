@@ -9,9 +9,8 @@ from typing import ClassVar, NamedTuple, cast
 import numpy as np
 
 from shortlist.algorithms.grouping import Shuffle
-from shortlist.algorithms.unreached import Unreached
 from shortlist.draws import Draws, Ints
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 from shortlist.mechanisms._picks import picks_cost, picks_epsilon
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
@@ -118,7 +117,7 @@ class UserPeeling(Mechanism):
     threshold_share: Share = 0.3
 
     question: ClassVar[type[Question]] = HittingSet
-    evidence: ClassVar[type] = Contributions
+    evidence: ClassVar[type] = UserSets
     discovers: ClassVar[bool | None] = None
     accountings: ClassVar[tuple[Accounting, ...]] = tuple(Accounting)
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
@@ -240,12 +239,12 @@ class UserPeeling(Mechanism):
         )
         return [discovery, f"Of these, up to {picks}", leave, people_needed(plan.threshold)]
 
-    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+    def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items in the order picked, from whole sets of items."""
         domain = self._domain(evidence, draws)
         return Selection(domain[peel_users(evidence, domain, self.k, self.local_epsilon, draws)])
 
-    def _domain(self, evidence: Contributions, draws: Draws) -> Ints:
+    def _domain(self, evidence: UserSets, draws: Draws) -> Ints:
         """The items to pick from."""
         if (plan := self._plan.discovery) is None:
             return np.arange(evidence.n_items)
@@ -254,9 +253,7 @@ class UserPeeling(Mechanism):
         return items[named]
 
 
-def peel_users(
-    held: Contributions, domain: Ints, k: int, local_epsilon: float, draws: Draws
-) -> Ints:
+def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:
     """Places in the domain of `k` items (all, if fewer), each picked by whom it reaches anew.
 
     Items that the same number of users hold have equal odds, so that each pick is of a count, by
@@ -264,7 +261,7 @@ def peel_users(
     nobody is left, all that follow are a uniform draw without replacement.
     """
     picked: list[int] = []
-    unreached = Unreached.of(held, domain)
+    unreached = held.unreached(domain)
     k = min(k, len(domain))
     while len(picked) < k:
         counts, sizes = unreached.groups()

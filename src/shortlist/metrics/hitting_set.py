@@ -86,10 +86,8 @@ def greedy_hitting_set(held: Contributions, k: int) -> NDArray[np.int64]:
     >>> greedy_hitting_set(Contributions.of_rows(users, items, n_users=3, n_items=3), k=2)
     array([1, 2])
     """
-    from shortlist.algorithms.unreached import Unreached
-
     require_k(k)
-    unreached = Unreached.of(held, np.arange(held.n_items))
+    unreached = held.unreached(np.arange(held.n_items))
     chosen: list[int] = []
     while len(chosen) < k and unreached.counts.max(initial=0) > 0:
         chosen.append(int(unreached.counts.argmax()))

@@ -28,7 +28,7 @@ _UNIVERSES: tuple[type[Universe], ...] = (
 def universe_of(mechanism: Mechanism, *, quick: bool = False) -> Universe:
     """The small universes of the evidence that a mechanism looks at."""
     for kind in _UNIVERSES:
-        if kind.evidence is mechanism.evidence:
+        if issubclass(kind.evidence, mechanism.evidence):
             return kind(mechanism, quick=quick)
     raise InputError(
         "{mechanism}: the audit knows no universe of {evidence}",

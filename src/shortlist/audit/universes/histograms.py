@@ -12,7 +12,7 @@ from shortlist.audit.universes._views import Listed
 from shortlist.audit.universes.base import Data, Universe
 from shortlist.draws import UNIT
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
-from shortlist.evidence.contributions import unit_weight
+from shortlist.evidence.user_sets import unit_weight
 from shortlist.evidence.view import View
 from shortlist.mechanisms.base import Adjacency
 

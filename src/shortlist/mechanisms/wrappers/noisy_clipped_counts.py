@@ -15,7 +15,7 @@ from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError
-from shortlist.evidence import PrivateCounts, Wants, WeightedHistogram
+from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
@@ -71,7 +71,6 @@ class NoisyClippedCounts(Counted):
     count_share: Share
 
     question: ClassVar[type[Question]] = Domain
-    evidence: ClassVar[type] = Contributions
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("choice_epsilon", "least_count_sd")
     score_unit: ClassVar[str | None] = "noisy clipped count"
@@ -90,7 +89,8 @@ class NoisyClippedCounts(Counted):
 
     def _require_domain(self) -> None:
         """Refuse what does not answer which items there are, from rows of users."""
-        shown = self.selection.wants.kind in (Contributions, WeightedHistogram, PrivateCounts)
+        kinds = UserSets | WeightedHistogram | PrivateCounts
+        shown = issubclass(self.selection.wants.kind, kinds)
         if not (self.selection.question is Domain and shown and self.adjacency == ADD_OR_REMOVE):
             raise InputError(
                 "{kind} names no domain of users' rows",
@@ -174,6 +174,12 @@ class NoisyClippedCounts(Counted):
         return tuple(map(self._best.counts.sd, self._bounds))
 
     @property
+    def evidence(self) -> type:  # type: ignore[override]
+        """Users' sets; as rows, where the selection goes through them."""
+        rows = issubclass(self.selection.evidence, Contributions)
+        return Contributions if rows else UserSets
+
+    @property
     def wants(self) -> Wants:
         """Whole sets: the selection's are bounded here."""
         return Wants(self.evidence)
@@ -200,7 +206,7 @@ class NoisyClippedCounts(Counted):
 
     # --- the selection
 
-    def select(self, evidence: Contributions, draws: Draws) -> Selection:
+    def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """The selection, with noisy clipped counts as its scores."""
         wants, shown = self.selection.wants, evidence
         if wants.bound is not None:
@@ -208,7 +214,7 @@ class NoisyClippedCounts(Counted):
         selection = self.selection.select(shown.shown_as(wants.kind), draws)
         return self._with_counts(selection, evidence.among(selection.positions), draws)
 
-    def _with_counts(self, selection: Selection, held: Contributions, draws: Draws) -> Selection:
+    def _with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:
         """With counts of what users hold of the selected items."""
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)

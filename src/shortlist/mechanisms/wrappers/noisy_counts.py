@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
-from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets, Wants, WeightedHistogram
 from shortlist.mechanisms.base import (
     ADD_OR_REMOVE,
     AuditHints,
@@ -99,7 +98,7 @@ class NoisyCounts(Counted):
         Users' sets are whole: the selection bounds them where it needs that.
         """
         wants = self.selection.wants
-        if wants.kind is Contributions:
+        if issubclass(wants.kind, UserSets):
             return wants
         bounds = [b for b in (wants.bound, self.max_items_per_user) if b is not None]
         return Wants(wants.kind, min(bounds, default=None))
@@ -110,7 +109,7 @@ class NoisyCounts(Counted):
 
         Those beside weights and users' sets are of all that a user holds.
         """
-        whole = self.evidence in (WeightedHistogram, Contributions)
+        whole = issubclass(self.evidence, WeightedHistogram | UserSets)
         bounded = self.adjacency == ADD_OR_REMOVE and not whole
         bound = self.max_items_per_user if bounded else None
         return self.k if bound is None else min(self.k, bound)
@@ -241,7 +240,7 @@ class NoisyCounts(Counted):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        if self.evidence is not Contributions:
+        if not issubclass(self.evidence, UserSets):
             require_bounded(evidence, self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
         scores = self._noisy(evidence.counts[selection.positions], draws)

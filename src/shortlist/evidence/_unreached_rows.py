@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import Ints
-from shortlist.evidence.contributions import Codes, Contributions
+from shortlist.evidence.user_sets import Unreached
 
-__all__ = ["Unreached"]
+if TYPE_CHECKING:
+    from shortlist.evidence.contributions import Codes, Contributions
+
+__all__ = ["UnreachedRows"]
 
 
 @dataclass(frozen=True)
-class Unreached:
-    """The users not reached so far, by the items of a domain that they hold.
+class UnreachedRows(Unreached):
+    """By users' rows.
 
     All `reach` together look at each (user, item) twice: once by the item, once by the user. Items
     stand in the order of their counts, falling: one whose count falls by 1 changes places
     with the last of those of its count, whose end moves up by one.
-
-    Attributes:
-        counts: How many users not reached hold each item of the domain, shape (n,); it changes with
-            every `reach`.
     """
 
     counts: Ints
@@ -38,7 +38,7 @@ class Unreached:
     _ranks: Ints  # where in the order each place of the domain stands
 
     @classmethod
-    def of(cls, held: Contributions, domain: Ints) -> Unreached:
+    def of(cls, held: Contributions, domain: Ints) -> UnreachedRows:
         """All users; the domain are item codes, none twice."""
         counts = held.recount().counts[domain]
         places = np.full(held.n_items, -1, np.int64)
@@ -53,7 +53,7 @@ class Unreached:
         return cls(counts, held, places, starts, holders, reached, at_least, order, ranks)
 
     def reach(self, place: int) -> None:
-        """All who hold the item at this place of the domain."""
+        """As `Unreached.reach`."""
         held = self._held
         kernels.reach(
             self._holders[self._starts[place] : self._starts[place + 1]],
@@ -69,16 +69,16 @@ class Unreached:
         )
 
     def leave_out(self, place: int) -> None:
-        """The item at this place, all of whose holders are reached: no group has it any more."""
+        """As `Unreached.leave_out`."""
         kernels.lower(place, self.counts, self._at_least, self._order, self._ranks)
 
     def groups(self) -> tuple[Ints, Ints]:
-        """The distinct counts of the items not left out, falling, and how many have each."""
+        """As `Unreached.groups`."""
         values = np.empty(min(len(self.counts), len(self._at_least)), np.int64)
         values = values[: kernels.distinct(self.counts, self._at_least, self._order, values)]
         return values, np.diff(self._at_least[values], prepend=0)
 
     def members(self, count: int) -> Ints:
-        """The places of the items not left out that have this count, in no order that matters."""
+        """As `Unreached.members`."""
         first = self._at_least[count + 1] if count + 1 < len(self._at_least) else 0
         return self._order[first : self._at_least[count]]

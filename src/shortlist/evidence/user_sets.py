@@ -1,0 +1,154 @@
+"""Each user's distinct items, wherever they lie: what a mechanism may ask of them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.draws import UNIT, Draws, Ints
+from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+
+__all__ = ["Steering", "Unreached", "UserSets", "unit_weight"]
+
+
+class UserSets(ABC):
+    """Sets of items, one per user, of which sums over all users can be had.
+
+    No user is ever seen: `Contributions` has the rows as well, for what goes through the users one
+    by one.
+
+    Attributes:
+        n_items: How many item codes there are, from 0; some may be held by nobody.
+        counts: How many users hold each item, without bounding, shape (n_items,).
+        max_items_per_user: The bound that `bounded` enforced, or None.
+    """
+
+    n_items: int
+    counts: Ints
+    max_items_per_user: int | None
+
+    @abstractmethod
+    def bounded(self, max_items_per_user: int, draws: Draws) -> Self:
+        """A random subset of at most `max_items_per_user` items of each user.
+
+        Each user's depends on fresh random bits and that user's items alone. `counts` stay those of
+        all items.
+        """
+
+    @abstractmethod
+    def among(self, codes: Ints) -> UserSets:
+        """The same users' sets, of nothing but these items.
+
+        Args:
+            codes: The item code of each, which is its place from now on, or -1 where nobody holds
+                it; shape (n,), no code twice.
+        """
+
+    @abstractmethod
+    def users_of_size(self) -> Ints:
+        """How many users hold so many items, shape (`largest` + 1,): from 0 items on.
+
+        Users who hold nothing may be left out.
+        """
+
+    @abstractmethod
+    def added_by_size(self, weights: Ints) -> Ints:
+        """The sum of what users add to each item, where it depends on how many they hold.
+
+        Args:
+            weights: What a user adds to each item held, by their number, shape (`largest` + 1,).
+        """
+
+    @abstractmethod
+    def steering(self) -> Steering:
+        """The same users, who weight their items anew from round to round."""
+
+    @abstractmethod
+    def unreached(self, domain: Ints) -> Unreached:
+        """All users, of whom none is reached yet; the domain are item codes, none twice."""
+
+    @property
+    def largest(self) -> int:
+        """How many items the user holds who holds most."""
+        return len(self.users_of_size()) - 1
+
+    def count(self) -> PublicCounts:
+        """How many users hold each item."""
+        return PublicCounts(self.counts)
+
+    def recount(self) -> PrivateCounts:
+        """How many users hold each item, after `bounded`."""
+        ones = np.ones(self.largest + 1, np.int64)
+        return PrivateCounts(self.added_by_size(ones), self.max_items_per_user)
+
+    def weigh(self) -> WeightedHistogram:
+        """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
+        if self.max_items_per_user is None:
+            raise ValueError("weigh() needs bounded sets: call bounded() first.")
+        users = self.users_of_size()
+        weights = np.zeros(len(users), np.int64)
+        for size in np.flatnonzero(users).tolist():
+            weights[size] = unit_weight(size) if size else 0
+        return WeightedHistogram(self.added_by_size(weights), self.counts, self.max_items_per_user)
+
+    def shown_as(self, kind: type) -> Any:  # noqa: ANN401 - an instance of the kind
+        """As what a mechanism of private items looks at: sets, counts or weights."""
+        if issubclass(kind, UserSets):
+            return self
+        return self.recount() if kind is PrivateCounts else self.weigh()
+
+
+class Steering(ABC):
+    """Users who weight the items that are left to them."""
+
+    @abstractmethod
+    def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
+        """What all users add to each item in a round, shape (n_items,): see `kernels.steer`.
+
+        Args:
+            boosts: What an item is worth, from 0 to 2^11; -1 where it is found, for good. Shape
+                (n_items,).
+            floors: The least square of a weight, by how many items the user held at first, in
+                multiples of 2^-40; shape (`largest` + 1,).
+            caps: The largest square of a weight, likewise.
+        """
+
+
+class Unreached(ABC):
+    """The users not reached so far, by the items of a domain that they hold.
+
+    Attributes:
+        counts: How many users not reached hold each item of the domain, shape (n,); it changes with
+            every `reach`.
+    """
+
+    counts: Ints
+
+    @abstractmethod
+    def reach(self, place: int) -> None:
+        """All who hold the item at this place of the domain."""
+
+    @abstractmethod
+    def leave_out(self, place: int) -> None:
+        """The item at this place, all of whose holders are reached: no group has it any more."""
+
+    @abstractmethod
+    def groups(self) -> tuple[Ints, Ints]:
+        """The distinct counts of the items not left out, falling, and how many have each."""
+
+    @abstractmethod
+    def members(self, count: int) -> Ints:
+        """The places of the items not left out that have this count, in no order that matters."""
+
+
+def unit_weight(size: int) -> int:
+    """The largest w with size · w² <= 1, in units of `UNIT`: a user's ℓ2 norm never exceeds 1.
+
+    >>> [unit_weight(size) * UNIT for size in (1, 4, 100)]
+    [1.0, 0.5, 0.09999999986030161]
+    """
+    return math.isqrt(round(UNIT**-2) // size)
