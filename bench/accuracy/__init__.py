@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.accuracy import bounds, choice, counts, ranking, tuning, unseen
+from bench.accuracy import bounds, choice, counts, ranking, tuning, unseen, which_bound
 from bench.common.parts import Part
 
 __all__ = ["PARTS"]
@@ -14,5 +14,6 @@ PARTS = {
     "choice": Part(lambda asked: choice.compare(asked.runs or 50)),
     "ranking": Part(lambda asked: ranking.measure(asked.scale, asked.runs or 100)),
     "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
+    "which-bound": Part(lambda asked: which_bound.measure(asked.runs or 5)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }
