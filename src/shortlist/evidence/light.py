@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist.draws import Ints
 
 __all__ = ["LightItems", "WeighedItems"]
@@ -22,6 +25,14 @@ class WeighedItems(NamedTuple):
     positions: Ints
     weights: Ints
     counts: Ints
+
+    def at(self, places: Ints | NDArray[np.bool_]) -> WeighedItems:
+        """Those at these places, or those that a mask keeps."""
+        return WeighedItems(*(column[places] for column in self))
+
+    def and_also(self, others: WeighedItems) -> WeighedItems:
+        """These, and behind them the others."""
+        return WeighedItems(*map(np.concatenate, zip(self, others, strict=True)))
 
 
 class LightItems(ABC):

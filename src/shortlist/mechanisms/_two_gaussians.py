@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Ordered
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import ANY
+from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms.base import score_digits
-from shortlist.mechanisms.weighted_gaussian import discover, to_units
+from shortlist.mechanisms.weighted_gaussian import Discovered, discover, light_below, to_units
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant import Threshold
 from shortlist.privacy.calibration import (
@@ -104,9 +105,14 @@ class TwoGaussians:
         )
         return [spread, name]
 
-    def discover(self, weights: Ints, draws: Draws) -> tuple[Ints, NDArray[np.bool_]]:
-        """The items of positive weight, and whether the first names each of them, as coins."""
-        return discover(weights, self.first_sigma, self.first_threshold, draws)
+    @property
+    def light_below(self) -> int | None:
+        """The least weight with which an item is to be shown to the first."""
+        return light_below(self.first_sigma, self.first_threshold)
+
+    def discover(self, evidence: WeightedHistogram, draws: Draws) -> Discovered:
+        """The items of positive weight that the first names, as coins."""
+        return discover(evidence, self.first_sigma, self.first_threshold, draws)
 
     def first_scores(self, weights: Ints, draws: Draws) -> Floats:
         """The first noisy weight of each of these items, which it named."""
