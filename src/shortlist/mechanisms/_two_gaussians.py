@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Floats, Ints, Ordered
-from shortlist.draws.noise import Normal
+from shortlist.draws import Draws, Floats, Ints, Noise
+from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
-from shortlist.evidence import WeightedHistogram
+from shortlist.evidence import LightItems, WeighedItems, WeightedHistogram
+from shortlist.mechanisms._strips import Strips
 from shortlist.mechanisms.base import score_digits
 from shortlist.mechanisms.weighted_gaussian import Discovered, discover, light_below, to_units
 from shortlist.privacy import round_up
@@ -107,8 +108,22 @@ class TwoGaussians:
 
     @property
     def light_below(self) -> int | None:
-        """The least weight with which an item is to be shown to the first."""
-        return light_below(self.first_sigma, self.first_threshold)
+        """The least weight with which an item is to be shown: either may well name that."""
+        first, mean = (light_below(each.sigma, each.least) for each in self.thresholds)
+        if first is None or mean is None or not self._strips.are_small:
+            return None
+        return min(first, mean)
+
+    @cached_property
+    def _strips(self) -> Strips:
+        """By what the second thins light items."""
+        return Strips(
+            self.first_sigma,
+            self.second_sigma,
+            self.first_share,
+            to_units(self.first_threshold),
+            to_units(self.mean_threshold),
+        )
 
     def discover(self, evidence: WeightedHistogram, draws: Draws) -> Discovered:
         """The items of positive weight that the first names, as coins."""
@@ -120,25 +135,52 @@ class TwoGaussians:
         ranked = draws.order(weights, [noise], digits=score_digits(self.first_sigma))
         return ranked.by_position()
 
-    def mean(
-        self, weights: Ints, named: NDArray[np.bool_], draws: Draws, k: int | None = None
-    ) -> Ordered:
-        """The items that the first named or the mean does, at most k, with their means, best first.
+    def mean(self, discovered: Discovered, draws: Draws, k: int) -> tuple[Ints, Floats]:
+        """The items that the first named or the mean does, at most k, and their means, best first.
 
-        Args:
-            weights: Of the items that `discover` looked at.
-            named: What it said of each.
-            draws: The exact draws.
-            k: How many at most; None for all.
+        The items are positions in the evidence.
         """
-        second = Normal(self.second_sigma, weight=1 - self.first_share)
-        return draws.order(
+        at, named = discovered.looked_at, discovered.passed
+        weights = discovered.evidence.weights[at]
+        noises: list[Noise] = [
+            self.first_noise(weights, named, self.first_share),
+            Normal(self.second_sigma, weight=1 - self.first_share),
+        ]
+        if (light := discovered.evidence.light) is not None:
+            at, weights, named, noises = self._with_light(discovered, light, draws)
+        ranked = draws.order(
             weights,
-            [self.first_noise(weights, named, self.first_share), second],
+            noises,
             at_least=np.where(named, ANY, to_units(self.mean_threshold)),
             k=k,
             digits=score_digits(self.mean_sigma),
         )
+        return at[ranked.positions], ranked.values
+
+    def _with_light(
+        self, discovered: Discovered, light: LightItems, draws: Draws
+    ) -> tuple[Ints, Ints, NDArray[np.bool_], list[Noise]]:
+        """Positions, weights, what the first named, and both noises: of light items as well."""
+        at, named, evidence = discovered.looked_at, discovered.passed, discovered.evidence
+        items = WeighedItems(at, evidence.weights[at], evidence.counts[at])
+        if discovered.light is not None:
+            items = items.and_also(discovered.light)
+            named = np.append(named, np.ones(len(discovered.light.weights), np.bool_))
+        gaps = to_units(self.first_threshold) - items.weights
+        low, high = np.where(named, gaps, -OPEN), np.where(named, OPEN, gaps)
+        second = np.full(len(gaps), -OPEN)
+        if (seen := self._strips.draw(light, discovered.light, draws)) is not None:
+            items = items.and_also(seen.items)
+            named = np.append(named, np.zeros(len(seen.low), np.bool_))
+            low, high = np.append(low, seen.low), np.append(high, seen.high)
+            second = np.append(second, seen.second)
+        noises: list[Noise] = [
+            NormalBetween(self.first_sigma, self.first_share, low, high),
+            NormalBetween(
+                self.second_sigma, 1 - self.first_share, second, np.full(len(second), OPEN)
+            ),
+        ]
+        return items.positions, items.weights, named, noises
 
     def first_noise(self, weights: Ints, named: NDArray[np.bool_], weight: float = 1.0) -> Normal:
         """The first noise, given which items it named."""

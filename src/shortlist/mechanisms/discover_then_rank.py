@@ -240,6 +240,5 @@ class DiscoverThenRank(Mechanism):
             picked = named.at(peel(named.counts, self.k, self.local_epsilon, draws))
             scores = gaussians.first_scores(picked.weights, draws)
             return Selection(picked.positions, scores, noise_sd=gaussians.first_sigma)
-        positions, weights, passed = discovered.all_items()
-        ranked = gaussians.mean(weights, passed, draws, self.k)
-        return Selection(positions[ranked.positions], ranked.values, noise_sd=gaussians.mean_sigma)
+        positions, means = gaussians.mean(discovered, draws, self.k)
+        return Selection(positions, means, noise_sd=gaussians.mean_sigma)

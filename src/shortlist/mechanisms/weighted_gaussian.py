@@ -181,22 +181,6 @@ class Discovered(NamedTuple):
         shown = WeighedItems(at, self.evidence.weights[at], self.evidence.counts[at])
         return shown if self.light is None else shown.and_also(self.light)
 
-    def all_items(self) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Positions and weights of all items of positive weight, and whether each passed.
-
-        What was not shown is fetched now, all of it.
-        """
-        at, passed = self.looked_at, self.passed
-        if self.evidence.light is None:
-            return at, self.evidence.weights[at], passed
-        rest = self.evidence.light.fetch(np.arange(self.evidence.light.n))
-        known = at[:0] if self.light is None else self.light.positions
-        return (
-            np.append(at, rest.positions),
-            np.append(self.evidence.weights[at], rest.weights),
-            np.append(passed, np.isin(rest.positions, known)),
-        )
-
 
 def discover(
     evidence: WeightedHistogram, sigma: float, threshold: float, draws: Draws
