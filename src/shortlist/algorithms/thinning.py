@@ -14,6 +14,7 @@ from shortlist.algorithms._binomial import BinomialWeights
 from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Ints, Reals
 from shortlist.draws.reals import Quotient
+from shortlist.errors import InputError
 from shortlist.evidence import LightItems, WeighedItems
 
 __all__ = ["succeeding"]
@@ -35,16 +36,23 @@ def succeeding(
         draws: The exact draws.
 
     Raises:
-        ValueError: An item weighs more than a light item may.
+        InputError: Other items came than there were, fewer or heavier ones.
     """
     most = _at_least_all(chances, light.below)
     ranks = sample(light.n, _how_many(light.n, most, draws), draws)
     if not len(ranks):
         return None
     fetched = light.fetch(ranks)
-    if len(fetched.weights) != len(ranks) or (fetched.weights >= light.below).any():
-        raise ValueError("The engine's light items are not as many, or not as light, as agreed.")
+    _require_light(fetched.weights, len(ranks), light.below)
     return fetched.at(draws.coin(Quotient(chances(fetched.weights), most)))
+
+
+def _require_light(weights: Ints, n: int, below: int) -> None:
+    """Refuse what is not what it was when light items were counted: the law would be another."""
+    if len(weights) != n or not ((weights > 0) & (weights < below)).all():
+        raise InputError(
+            "the table changed while it was read", "do not change it while a question is answered"
+        )
 
 
 def _at_least_all(chances: Callable[[Ints], Reals], below: int) -> Fraction:
