@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.algorithms.thinning import succeeding
 from shortlist.draws import UNIT, Draws, Floats, Ints
@@ -25,27 +26,45 @@ from shortlist.evidence import LightItems, WeighedItems
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["InStrips", "Strips"]
+__all__ = ["Ranged", "Strips"]
 
 _STRIPS = 40
 _IN_A_DEVIATION = 4  # strips in a standard deviation of the first noise
 _MOST = 2**60  # what is compared with weights, so that the difference is below 2^62
 
 
-class InStrips(NamedTuple):
-    """Items that may be named by the mean, and what is known of the noise of each.
+class Ranged(NamedTuple):
+    """Items, and what is known of both noises of each, in units of `UNIT`.
 
     Attributes:
         items: The items.
-        low: The first noise is at least this, in units of `UNIT`, shape (n,),
-        high: and below this.
-        second: The second noise is at least this.
+        low: The first noise is at least this, shape (n,); -`OPEN` if nothing is known,
+        high: and below this; `OPEN` if nothing is known.
+        second: The second noise is at least this; -`OPEN` if nothing is known.
     """
 
     items: WeighedItems
     low: Ints
     high: Ints
     second: Ints
+
+    @classmethod
+    def by_first(cls, items: WeighedItems, named: NDArray[np.bool_], threshold: int) -> Ranged:
+        """What it tells of the first noise whether an item reaches the first threshold."""
+        gaps = threshold - items.weights
+        low, high = np.where(named, gaps, -OPEN), np.where(named, OPEN, gaps)
+        return cls(items, low, high, np.full(len(gaps), -OPEN))
+
+    @property
+    def named(self) -> NDArray[np.bool_]:
+        """Which of them reach the first threshold: the noise of others is below something."""
+        reach: NDArray[np.bool_] = self.high == OPEN
+        return reach
+
+    def and_also(self, others: Ranged) -> Ranged:
+        """These, and behind them the others."""
+        ends = zip(self[1:], others[1:], strict=True)
+        return Ranged(self.items.and_also(others.items), *map(np.concatenate, ends))
 
 
 @dataclass(frozen=True)
@@ -89,7 +108,7 @@ class Strips:
         """The same as an array."""
         return np.array(self._left_to_second, np.int64)
 
-    def draw(self, light: LightItems, named: WeighedItems | None, draws: Draws) -> InStrips | None:
+    def draw(self, light: LightItems, named: WeighedItems | None, draws: Draws) -> Ranged | None:
         """The items that are in a strip and reach what it leaves; None if none was seen.
 
         Args:
@@ -105,7 +124,7 @@ class Strips:
         odds = [_EachStrip(self, weight) for weight in items.weights.tolist()]
         strip = np.array([draws.choice(its_odds) for its_odds in odds], np.int64)
         low = np.append(self.highs[1:], -OPEN)[strip]
-        return InStrips(
+        return Ranged(
             items,
             np.where(low == -OPEN, low, low - items.weights),
             self.highs[strip] - items.weights,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,11 +11,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Floats, Ints, Noise
+from shortlist.draws import Draws, Floats, Ints, Noise, Ordered
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
-from shortlist.evidence import LightItems, WeighedItems, WeightedHistogram
-from shortlist.mechanisms._strips import Strips
+from shortlist.evidence import LightItems, WeightedHistogram
+from shortlist.mechanisms._strips import Ranged, Strips
 from shortlist.mechanisms.base import score_digits
 from shortlist.mechanisms.weighted_gaussian import Discovered, discover, light_below, to_units
 from shortlist.privacy import round_up
@@ -140,47 +141,45 @@ class TwoGaussians:
 
         The items are positions in the evidence.
         """
+        if (light := discovered.evidence.light) is not None:
+            return self._mean_with_light(discovered, light, draws, k)
         at, named = discovered.looked_at, discovered.passed
         weights = discovered.evidence.weights[at]
-        noises: list[Noise] = [
-            self.first_noise(weights, named, self.first_share),
-            Normal(self.second_sigma, weight=1 - self.first_share),
-        ]
-        if (light := discovered.evidence.light) is not None:
-            at, weights, named, noises = self._with_light(discovered, light, draws)
-        ranked = draws.order(
+        first = self.first_noise(weights, named, self.first_share)
+        second = Normal(self.second_sigma, weight=1 - self.first_share)
+        ranked = self._reaching(weights, [first, second], named, draws, k)
+        return at[ranked.positions], ranked.values
+
+    def _mean_with_light(
+        self, discovered: Discovered, light: LightItems, draws: Draws, k: int
+    ) -> tuple[Ints, Floats]:
+        """The same where light items are not shown: few of them take part."""
+        known = Ranged.by_first(*discovered.seen(), to_units(self.first_threshold))
+        if (others := self._strips.draw(light, discovered.light, draws)) is not None:
+            known = known.and_also(others)
+        (at, weights, _), low, high, least = known
+        first = NormalBetween(self.first_sigma, self.first_share, low, high)
+        open_end = np.full(len(at), OPEN)
+        second = NormalBetween(self.second_sigma, 1 - self.first_share, least, open_end)
+        ranked = self._reaching(weights, [first, second], known.named, draws, k)
+        return at[ranked.positions], ranked.values
+
+    def _reaching(
+        self,
+        weights: Ints,
+        noises: Sequence[Noise],
+        named: NDArray[np.bool_],
+        draws: Draws,
+        k: int,
+    ) -> Ordered:
+        """Those that the first named, or whose mean reaches its threshold: the best k."""
+        return draws.order(
             weights,
             noises,
             at_least=np.where(named, ANY, to_units(self.mean_threshold)),
             k=k,
             digits=score_digits(self.mean_sigma),
         )
-        return at[ranked.positions], ranked.values
-
-    def _with_light(
-        self, discovered: Discovered, light: LightItems, draws: Draws
-    ) -> tuple[Ints, Ints, NDArray[np.bool_], list[Noise]]:
-        """Positions, weights, what the first named, and both noises: of light items as well."""
-        at, named, evidence = discovered.looked_at, discovered.passed, discovered.evidence
-        items = WeighedItems(at, evidence.weights[at], evidence.counts[at])
-        if discovered.light is not None:
-            items = items.and_also(discovered.light)
-            named = np.append(named, np.ones(len(discovered.light.weights), np.bool_))
-        gaps = to_units(self.first_threshold) - items.weights
-        low, high = np.where(named, gaps, -OPEN), np.where(named, OPEN, gaps)
-        second = np.full(len(gaps), -OPEN)
-        if (seen := self._strips.draw(light, discovered.light, draws)) is not None:
-            items = items.and_also(seen.items)
-            named = np.append(named, np.zeros(len(seen.low), np.bool_))
-            low, high = np.append(low, seen.low), np.append(high, seen.high)
-            second = np.append(second, seen.second)
-        noises: list[Noise] = [
-            NormalBetween(self.first_sigma, self.first_share, low, high),
-            NormalBetween(
-                self.second_sigma, 1 - self.first_share, second, np.full(len(second), OPEN)
-            ),
-        ]
-        return items.positions, items.weights, named, noises
 
     def first_noise(self, weights: Ints, named: NDArray[np.bool_], weight: float = 1.0) -> Normal:
         """The first noise, given which items it named."""

@@ -177,9 +177,18 @@ class Discovered(NamedTuple):
     @property
     def named(self) -> WeighedItems:
         """All that passed, shown or not."""
-        at = self.looked_at[self.passed]
-        shown = WeighedItems(at, self.evidence.weights[at], self.evidence.counts[at])
+        shown = self._shown(self.looked_at[self.passed])
         return shown if self.light is None else shown.and_also(self.light)
+
+    def seen(self) -> tuple[WeighedItems, NDArray[np.bool_]]:
+        """The shown items and the light ones that passed, and which of them passed."""
+        shown = self._shown(self.looked_at)
+        if self.light is None:
+            return shown, self.passed
+        return shown.and_also(self.light), np.append(self.passed, self.light.weights > 0)
+
+    def _shown(self, at: Ints) -> WeighedItems:
+        return WeighedItems(at, self.evidence.weights[at], self.evidence.counts[at])
 
 
 def discover(
