@@ -18,7 +18,14 @@ from shortlist.errors import (
     reference,
     shown,
 )
-from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
+from shortlist.evidence import (
+    GroupedSets,
+    Outcomes,
+    PrivateCounts,
+    PublicCounts,
+    WeightedHistogram,
+    Wins,
+)
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.base import Mechanism
@@ -31,6 +38,7 @@ __all__ = ["answering_mechanisms", "default_mechanism", "mechanism_for"]
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, WeightedHistogram): mechanisms.AdaptiveTopK,
+    (TopK, GroupedSets): mechanisms.PerGroup,
     (TopK, PrivateCounts): mechanisms.LimitedDomain,
     (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,
@@ -59,6 +67,10 @@ _COMPARED = (
     Words("omit {mechanism}, or give these, by {sl.comparisons}"),
 )
 _NEEDS: dict[type, tuple[Words, Words]] = {
+    GroupedSets: (
+        Words("it looks at items in groups"),
+        Words("omit {mechanism}, or name the columns of groups, by {by}"),
+    ),
     View: (
         Words("it reads few counts of a store with an index"),
         Words("omit {mechanism}, or give a store, by {sl.store}"),

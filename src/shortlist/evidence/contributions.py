@@ -142,6 +142,40 @@ class Contributions:
         counts = np.append(self.counts, 0)[codes]
         return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
 
+    def mapped(self, images: Codes, n_items: int) -> Contributions:
+        """The same users' sets of what their items are mapped to, each image once.
+
+        Args:
+            images: That of each item, in 0 .. n_items - 1; shape (self.n_items,).
+            n_items: How many images there are.
+        """
+        sizes, items = _zeros(len(self.sizes)), self.items.copy()
+        tallies = _share(
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+            partial(kernels.map_items, self.starts, self.sizes, items, images),
+            lambda: [sizes, np.zeros(n_items, np.uint32), _zeros(n_items)],
+        )
+        return Contributions(self.starts, sizes, items, n_items, _total(tallies, n_items))
+
+    def within(self, images: Codes, kept: Contributions) -> Contributions:
+        """The same users' sets, of nothing but items whose image is in the user's other set.
+
+        Args:
+            images: That of each item; shape (self.n_items,).
+            kept: The same users' sets of images.
+        """
+        sizes, items = _zeros(len(self.sizes)), self.items.copy()
+        tallies = _share(
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+            partial(
+                kernels.keep_within,
+                *(self.starts, self.sizes, items, images, kept.starts, kept.sizes, kept.items),
+            ),
+            lambda: [sizes, _zeros(self.n_items)],
+        )
+        counts = _total(tallies, self.n_items)
+        return Contributions(self.starts, sizes, items, self.n_items, counts)
+
     def listed(self) -> Codes:
         """The items of all users, one after another."""
         before = np.cumsum(self.sizes) - self.sizes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from shortlist.audit.universes.base import Data, Universe
 from shortlist.audit.universes.comparisons import OfOutcomes, OfWins
+from shortlist.audit.universes.groups import OfGroupedSets
 from shortlist.audit.universes.histograms import OfCounts, OfPrivateCounts, OfViews, OfWeights
 from shortlist.audit.universes.users import OfContributions
 from shortlist.errors import InputError
@@ -20,6 +21,7 @@ _UNIVERSES: tuple[type[Universe], ...] = (
     OfViews,
     OfWeights,
     OfContributions,
+    OfGroupedSets,
     OfWins,
     OfOutcomes,
 )
