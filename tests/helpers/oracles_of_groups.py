@@ -55,7 +55,9 @@ def kept_groups(data, most):
     own = [sorted({pair % N_GROUPS for pair in user}) for user in data]
     ways = [list(itertools.combinations(groups, min(most, len(groups)))) for groups in own]
     for choice in itertools.product(*ways):
-        kept = [{x for x in user if x % N_GROUPS in c} for user, c in zip(data, choice, strict=True)]
+        kept = [
+            {x for x in user if x % N_GROUPS in c} for user, c in zip(data, choice, strict=True)
+        ]
         yield kept, 1 / math.prod(map(len, ways))
 
 
@@ -149,8 +151,13 @@ def look(mechanism, kept, cells, rho):
     sizes = sorted(Counter(group for group, _ in cells).values())
     most = max(sum(sizes[-mechanism.max_groups_per_user :]), 1)
     lost = [sum(len(h) * (1 - part(bound, h)) for h in held if h) / most for bound in bounds]
-    epsilon, weight = math.sqrt(8 * CHOICE * mechanism.rho), NOISE_WEIGHT * max(len(cells), 1) / most
-    odds = [math.exp(-epsilon * (a + weight * (sd - sds[0]))) for a, sd in zip(lost, sds, strict=True)]
+    epsilon, weight = (
+        math.sqrt(8 * CHOICE * mechanism.rho),
+        NOISE_WEIGHT * max(len(cells), 1) / most,
+    )
+    odds = [
+        math.exp(-epsilon * (a + weight * (sd - sds[0]))) for a, sd in zip(lost, sds, strict=True)
+    ]
     for bound, sd, chance in zip(bounds, sds, odds, strict=True):
         counts = [sum(part(bound, h) for h in held if cell in h) for cell in cells]
         laws = [on_rungs(mechanism._ladder_of_counts(sd), count, sd) for count in counts]
@@ -160,7 +167,7 @@ def look(mechanism, kept, cells, rho):
 
 
 def expectations(heard, popularity):
-    """The popularity times the group's size, which fits its counts best; 0 where that is unclear."""
+    """Popularity times the group's size, which fits its counts best; 0 where that is unclear."""
     norm = sum(weight**2 for weight in popularity.values())
     found = {}
     for group in {group for group, _ in heard}:
@@ -190,7 +197,7 @@ def answer(mechanism, groups, popularity, heard, values):
     """The k largest values above 0 of each group; equal ones by popularity."""
     named = []
     for group in groups:
-        order = sorted(popularity, key=lambda item: -values[group, item])  # noqa: B023 - used at once
+        order = sorted(popularity, key=lambda item: -values[group, item])
         named += [(group, i) for i in order[: mechanism.k] if values[group, i] > 0]
     n_items = mechanism.__dict__.get("n_items", 1)
     sd = max((1 / math.sqrt(heard[cell][1]) for cell in named), default=1.0)

@@ -1,7 +1,7 @@
 """Top-k per group with one mistake each, where all groups and items are known to everybody."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +10,11 @@ from shortlist.draws import Ladder
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.mechanisms.per_group import PerGroup, _Found
+
+
+def fields_of(evidence):
+    """What it was made of."""
+    return [getattr(evidence, field.name) for field in fields(evidence)]
 
 
 class Known(PerGroup):
@@ -53,13 +58,13 @@ class ForOneGroup(OneLook):
     """Charges, and clips, for one group where a user is in two."""
 
     def select(self, evidence, draws):
-        return super().select(_Apart(**vars(evidence)), draws)
+        return super().select(_Apart(*fields_of(evidence)), draws)
 
 
 class _ByOthers(GroupedSets):
     def bounded(self, max_groups_per_user, _draws):
         """The groups that most users are in; of equal ones the first."""
-        groups = self.groups()
+        groups = self.groups
         order = np.argsort(-groups.counts, kind="stable")[:max_groups_per_user]
         kept = np.isin(self.group_of, order)
         codes = np.where(kept, np.arange(len(kept)), -1)
@@ -80,14 +85,14 @@ class BoundedByOthers(Known):
     """Which groups of a user count depends on who else is in them."""
 
     def select(self, evidence, draws):
-        return super().select(_ByOthers(**vars(evidence)), draws)
+        return super().select(_ByOthers(*fields_of(evidence)), draws)
 
 
 class TellsOfGroups(Known):
     """A group is named because somebody is in it."""
 
     def _found_groups(self, held, _draws):
-        return np.flatnonzero(held.groups().counts), Fraction(1)
+        return np.flatnonzero(held.groups.counts), Fraction(1)
 
 
 class NoiseForHeld(Known):

@@ -111,7 +111,7 @@ class GroupedLooks:
                 expected = _expected(heard, popularity)
             values = _moved(heard, expected)
             still = self._open(values, heard.sds).ravel()[places]
-            held, places = held.among(np.flatnonzero(still)), places[still]
+            held, places = held.among(np.flatnonzero(still)).packed(), places[still]
         return self._named(values, heard)
 
     def _look(

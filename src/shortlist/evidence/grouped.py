@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,6 @@ class GroupedSets:
         n_groups: How many codes of groups there are; nobody may be in some.
         n_items: How many codes of items there are.
         groups_are_public: Whether everybody knows the groups: then all codes are groups.
-        max_groups_per_user: The bound that `bounded` enforced, or None.
     """
 
     pairs: Contributions
@@ -32,19 +32,18 @@ class GroupedSets:
     n_groups: int
     n_items: int
     groups_are_public: bool = False
-    max_groups_per_user: int | None = None
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupedSets:
         """What users hold in at most so many groups each, a uniformly random subset of their own.
 
         The subsets are independent between users. No other user's rows play a part in one's.
         """
-        groups, pairs = self.groups(), self.pairs
-        if groups.largest > max_groups_per_user:
-            kept = groups.bounded(max_groups_per_user, draws)
-            pairs = pairs.within(self.group_of, kept)
-        return replace(self, pairs=pairs, max_groups_per_user=max_groups_per_user)
+        if self.groups.largest <= max_groups_per_user:
+            return self
+        kept = self.groups.bounded(max_groups_per_user, draws)
+        return replace(self, pairs=self.pairs.within(self.group_of, kept))
 
+    @cached_property
     def groups(self) -> Contributions:
         """The groups that each user is in."""
         return self.pairs.mapped(self.group_of, self.n_groups)
@@ -63,12 +62,8 @@ class GroupedSets:
             groups: Codes, none twice.
             items: Codes, none twice.
         """
-        rows, columns = _places(groups, self.n_groups), _places(items, self.n_items)
-        row, column = rows[self.group_of], columns[self.item_of]
-        known = np.flatnonzero((self.pairs.counts > 0) & (row >= 0) & (column >= 0))
-        codes = np.full(len(groups) * len(items), -1, np.int64)
-        codes[row[known] * len(items) + column[known]] = known
-        return self.pairs.among(codes)
+        lines, columns = _places(groups, self.n_groups), _places(items, self.n_items)
+        return self.pairs.placed(self.group_of, self.item_of, lines, columns, len(items))
 
 
 def _places(codes: Ints, n: int) -> Ints:

@@ -19,6 +19,7 @@ from shortlist.kernels.users import (
     map_items,
     partition,
     pick_subsets,
+    place_items,
     rows_per_bucket,
     weigh,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "map_items",
     "partition",
     "pick_subsets",
+    "place_items",
     "reach",
     "rows_per_bucket",
     "slack_jumps",

@@ -14,6 +14,7 @@ __all__ = [
     "map_items",
     "partition",
     "pick_subsets",
+    "place_items",
     "rows_per_bucket",
     "weigh",
 ]
@@ -164,4 +165,29 @@ def keep_within(
                     counts[item] += 1
                     n += 1
                     break
+        left[user] = n
+
+
+@kernel(
+    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[::1], "
+    "int64, int64, int64, int64[::1], int64[::1])"
+)
+def place_items(
+    starts, sizes, items, lines, columns, of_line, of_column, width, first, last, left, counts
+):
+    """Of the items of the users first .. last - 1 keep those with a place, and put it instead.
+
+    The place is that of the item's line, times the width, and that of its column: both 0 or more.
+    Sets the numbers of those in `left`, and adds to the places' `counts`.
+    """
+    for user in range(first, last):
+        n = np.int64(0)
+        for place in range(starts[user], starts[user] + sizes[user]):
+            item = items[place]
+            line, column = of_line[lines[item]], of_column[columns[item]]
+            if line >= 0 and column >= 0:
+                new = line * width + column
+                counts[new] += 1
+                items[starts[user] + n] = new
+                n += 1
         left[user] = n

@@ -244,7 +244,7 @@ class PerGroup(Mechanism):
         left = 1 - _OF_GROUPS - _OF_ITEMS
         if held.groups_are_public:
             return np.arange(held.n_groups), left + _OF_GROUPS
-        sets = held.groups().bounded(self.max_groups_per_user, draws)
+        sets = held.groups.bounded(self.max_groups_per_user, draws)
         return self._groups.found(ToTheEnd(self._groups.rounds), sets, draws).codes, left
 
     def _found_items(self, held: Contributions, draws: Draws) -> _Found:

@@ -57,5 +57,5 @@ def test_the_universe_has_users_in_both_groups(groups):
     assert universe.changes(2) == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     evidence = universe.evidence_of((1, 0, 2))
     assert evidence.n_groups == 2
-    assert evidence.groups().sizes.tolist() == [1, 2, 2]
+    assert evidence.groups.sizes.tolist() == [1, 2, 2]
     assert evidence.items().sizes.tolist() == [1, 1, 1]
