@@ -198,6 +198,12 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         return InputError(
             "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
+    if kind.evidence not in engine.can_show and engine.by:
+        return InputError(
+            "it does not look at items in groups",
+            "omit {mechanism}, or omit {by}",
+            given={"mechanism": kind},
+        )
     if kind.evidence not in engine.can_show:
         unknown = Words("it looks at {evidence}", evidence=kind.evidence), Words("omit {mechanism}")
         needs, remedy = _NEEDS.get(kind.evidence, unknown)

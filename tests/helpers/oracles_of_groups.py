@@ -18,7 +18,7 @@ from shortlist.evidence.grouped import GroupedSets
 
 N_GROUPS, BITS = 2, 2.0**-20
 CHOICE, OF_GROUPS, OF_ITEMS, LOSS_OF_GROUPS = 0.02, 0.1, 0.2, 0.3
-OPEN, SPREAD, MOVED, SEEN, ALONE, NOISE_WEIGHT = 2.0, 0.5, 2.0, 2.0, 4.0, 0.3
+OPEN, SPREAD, MOVED, SEEN, ALONE, HELD, NOISE_WEIGHT = 2.0, 0.5, 2.0, 3.0, 4.0, 1.5, 0.3
 
 
 def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False):
@@ -119,8 +119,8 @@ def looked_at(mechanism, kept, groups, popularity, *, public):
     if not cells:
         yield ((), ()), 1.0
         return
-    for heard, values, p in from_look(mechanism, kept, popularity, cells, rho, {}, None, 0):
-        yield answer(mechanism, groups, popularity, heard, values), p
+    for heard, hoped, values, p in from_look(mechanism, kept, popularity, cells, rho, {}, None, 0):
+        yield answer(mechanism, groups, popularity, heard, hoped, values), p
 
 
 def from_look(mechanism, kept, popularity, cells, rho, heard, expected, number):
@@ -135,12 +135,12 @@ def from_look(mechanism, kept, popularity, cells, rho, heard, expected, number):
         hoped = expected if number else expectations(now, popularity)
         values = {cell: moved(*now[cell], hoped[cell]) for cell in now}
         if number + 1 == len(mechanism._shares):
-            yield now, values, p
+            yield now, hoped, values, p
             continue
         still = [cell for cell in cells if is_open(mechanism.k, cell, values, now)]
         later = from_look(mechanism, kept, popularity, still, rho, now, hoped, number + 1)
-        for end, last, q in later:
-            yield end, last, p * q
+        for end, same, last, q in later:
+            yield end, same, last, p * q
 
 
 def look(mechanism, kept, cells, rho):
@@ -193,12 +193,18 @@ def is_open(k, cell, values, heard):
     return abs(values[cell] - others[min(k, len(others)) - 1]) <= OPEN / math.sqrt(heard[cell][1])
 
 
-def answer(mechanism, groups, popularity, heard, values):
-    """The k largest values above 0 of each group; equal ones by popularity."""
+def answer(mechanism, groups, popularity, heard, hoped, values):
+    """The k largest values clearly above 0 of each group; equal ones by popularity."""
+
+    def is_held(cell):
+        variance, spread = 1 / heard[cell][1], (SPREAD * hoped[cell]) ** 2
+        known = math.sqrt(variance * spread / max(variance + spread, 1e-9))
+        return values[cell] > HELD * known
+
     named = []
     for group in groups:
         order = sorted(popularity, key=lambda item: -values[group, item])
-        named += [(group, i) for i in order[: mechanism.k] if values[group, i] > 0]
+        named += [(group, i) for i in order[: mechanism.k] if is_held((group, i))]
     n_items = mechanism.__dict__.get("n_items", 1)
     sd = max((1 / math.sqrt(heard[cell][1]) for cell in named), default=1.0)
     digits = 2 - math.floor(math.log10(sd))

@@ -28,9 +28,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 _OPEN = 2.0  # standard deviations from the last place that is still named
 _SPREAD = 0.5  # of an item's count in a group, as a share of what its group and it let expect
 _MOVED = 2.0  # standard deviations, at most, that a count is moved towards what is expected
-_SEEN = 2.0  # standard deviations above 0 for all counts of a group together
+_SEEN = 3.0  # standard deviations above 0 for all counts of a group together
 _ALONE = 4.0  # standard deviations, for a count of a group of which nothing else is seen
 _NOISE_WEIGHT = 0.3  # of the noise beside what clipping leaves out: errors of either kind
+_HELD = 1.5  # standard deviations above 0, of what is known of a count, to be named
 _LEAST = 1e-9  # of a precision or a scale that others are divided by
 
 
@@ -112,7 +113,7 @@ class GroupedLooks:
             values = _moved(heard, expected)
             still = self._open(values, heard.sds).ravel()[places]
             held, places = held.among(np.flatnonzero(still)).packed(), places[still]
-        return self._named(values, heard)
+        return self._named(values, heard, _known_to(heard, expected))
 
     def _look(
         self, held: Contributions, places: Ints, shape: tuple[int, int], rho: float, draws: Draws
@@ -136,12 +137,12 @@ class GroupedLooks:
         is_open: Mask = np.abs(values - last) <= _OPEN * sds
         return is_open
 
-    def _named(self, values: Floats, heard: _Heard) -> RankedGroups:
-        """The k best of each group by these values, best first, but for those not above 0."""
+    def _named(self, values: Floats, heard: _Heard, known: Floats) -> RankedGroups:
+        """The k best of each group by these values, best first, but for those hardly above 0."""
         order = np.argsort(-values, axis=1, kind="stable")[:, : self.k]
         groups = np.repeat(np.arange(len(values)), order.shape[1])
         items = order.ravel()
-        named = values[groups, items] > 0
+        named = values[groups, items] > _HELD * known[groups, items]
         groups, items = groups[named], items[named]
         return RankedGroups(groups, items, heard.counts[groups, items], heard.sds[groups, items])
 
@@ -171,6 +172,13 @@ def _moved(heard: _Heard, expected: Floats) -> Floats:
     limit = np.where(expected > 0, _MOVED, _ALONE) * heard.sds
     moved: Floats = heard.counts - np.clip(share * away, -limit, limit)
     return moved
+
+
+def _known_to(heard: _Heard, expected: Floats) -> Floats:
+    """How far off a value may be: less than either the noise or what groups differ by."""
+    variances, spreads = heard.sds**2, (_SPREAD * expected) ** 2
+    known: Floats = np.sqrt(variances * spreads / np.maximum(variances + spreads, _LEAST))
+    return known
 
 
 def _sd(bound: int, rho: float) -> float:

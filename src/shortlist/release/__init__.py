@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from shortlist.errors import InputError
@@ -155,8 +156,7 @@ class Release:
             return {}
         keys = self._frame.select(self.by).rows()
         starts = [i for i, key in enumerate(keys) if i == 0 or keys[i - 1] != key]
-        ends = [*starts[1:], len(keys)]
-        return {keys[a]: range(a, b) for a, b in zip(starts, ends, strict=True)}
+        return {keys[a]: range(a, b) for a, b in pairwise([*starts, len(keys)])}
 
     def _part(self, places: range) -> Release:
         frame, scores = self._frame[places.start : places.stop], self.scores
