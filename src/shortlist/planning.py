@@ -216,7 +216,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
-        if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
+        if name.endswith("_per_user") and name in given:
             raise InputError(
                 "{option} is an argument of the source",
                 "give it there, not here",

@@ -347,7 +347,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         on_fewest_branches,
         within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
         edges=(0.0,),  # scores are rungs
-        loud=20.0,  # most of the budget is for counts of what was found, of which there is little
+        loud=15.0,  # most of the budget is for counts of what was found, of which there is little
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False

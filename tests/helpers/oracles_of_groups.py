@@ -18,7 +18,8 @@ from shortlist.evidence.grouped import GroupedSets
 
 N_GROUPS, BITS = 2, 2.0**-20
 CHOICE, OF_GROUPS, OF_ITEMS, LOSS_OF_GROUPS = 0.02, 0.1, 0.2, 0.3
-OPEN, SPREAD, MOVED, SEEN, ALONE, HELD, NOISE_WEIGHT = 2.0, 0.5, 2.0, 3.0, 4.0, 1.5, 0.3
+OPEN, SPREAD, MOVED, ALONE, HELD, NOISE_WEIGHT = 2.0, 0.5, 2.0, 4.0, 1.5, 0.3
+SEEN = 1.0  # of groups that were found
 
 
 def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False):
@@ -37,7 +38,7 @@ def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False):
     )
 
 
-def groups_oracle(mechanism, data, *, public=False):
+def groups_oracle(mechanism, data, *, public=False, seen=SEEN):
     """Each outcome: the places of groups and items in their order, and their noisy counts."""
     outcomes = Counter()
     for kept, p in kept_groups(data, mechanism.max_groups_per_user):
@@ -45,7 +46,7 @@ def groups_oracle(mechanism, data, *, public=False):
         for (order, q), (items, s) in itertools.product(
             groups.items(), found_items(mechanism, kept).items()
         ):
-            for told, t in looked_at(mechanism, kept, order, dict(items), public=public):
+            for told, t in looked_at(mechanism, kept, order, dict(items), public=public, seen=seen):
                 outcomes[told] += p * q * s * t
     return dict(outcomes)
 
@@ -110,7 +111,7 @@ def gaussians(mechanism):
 # --- looks
 
 
-def looked_at(mechanism, kept, groups, popularity, *, public):
+def looked_at(mechanism, kept, groups, popularity, *, public, seen):
     """What is told of all found items in all found groups, and its chance."""
     left = 1 - OF_ITEMS - (0 if public else OF_GROUPS)
     rho = gaussians(mechanism) * left
@@ -119,7 +120,9 @@ def looked_at(mechanism, kept, groups, popularity, *, public):
     if not cells:
         yield ((), ()), 1.0
         return
-    for heard, hoped, values, p in from_look(mechanism, kept, popularity, cells, rho, {}, None, 0):
+    for heard, hoped, values, p in from_look(
+        mechanism, kept, (popularity, seen), cells, rho, {}, None, 0
+    ):
         yield answer(mechanism, groups, popularity, heard, hoped, values), p
 
 
@@ -132,7 +135,7 @@ def from_look(mechanism, kept, popularity, cells, rho, heard, expected, number):
             mean, precision = now.get(cell, (0.0, 0.0))
             more = 1 / sd**2
             now[cell] = (mean * precision + value * more) / (precision + more), precision + more
-        hoped = expected if number else expectations(now, popularity)
+        hoped = expected if number else expectations(now, *popularity)
         values = {cell: moved(*now[cell], hoped[cell]) for cell in now}
         if number + 1 == len(mechanism._shares):
             yield now, hoped, values, p
@@ -166,14 +169,14 @@ def look(mechanism, kept, cells, rho):
             yield told, sd, chance / sum(odds) * math.prod(p for _, p in values)
 
 
-def expectations(heard, popularity):
+def expectations(heard, popularity, least):
     """Popularity times the group's size, which fits its counts best; 0 where that is unclear."""
     norm = sum(weight**2 for weight in popularity.values())
     found = {}
     for group in {group for group, _ in heard}:
         size = sum(heard[group, item][0] * w for item, w in popularity.items()) / norm
         precision = next(p for (g, _), (_, p) in heard.items() if g == group)
-        seen = size > SEEN / math.sqrt(precision * norm)
+        seen = size > least / math.sqrt(precision * norm)
         for item, weight in popularity.items():
             found[group, item] = size * weight if seen else 0.0
     return found

@@ -28,7 +28,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 _OPEN = 2.0  # standard deviations from the last place that is still named
 _SPREAD = 0.5  # of an item's count in a group, as a share of what its group and it let expect
 _MOVED = 2.0  # standard deviations, at most, that a count is moved towards what is expected
-_SEEN = 3.0  # standard deviations above 0 for all counts of a group together
 _ALONE = 4.0  # standard deviations, for a count of a group of which nothing else is seen
 _NOISE_WEIGHT = 0.3  # of the noise beside what clipping leaves out: errors of either kind
 _HELD = 1.5  # standard deviations above 0, of what is known of a count, to be named
@@ -73,6 +72,8 @@ class GroupedLooks:
         bounds: The squared norms of one user's part to choose from.
         epsilon: The range of the choice, of which there is one for each look.
         most_groups: In how many groups one user is at most.
+        seen: By how many standard deviations all counts of a group together must be above 0, for
+            the popularity of its items to count.
         ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
     """
 
@@ -81,6 +82,7 @@ class GroupedLooks:
     bounds: tuple[int, ...]
     epsilon: float
     most_groups: int
+    seen: float
     ladder: Callable[[float], Ladder] = fine_rungs
 
     def best(
@@ -109,7 +111,7 @@ class GroupedLooks:
                 (sums / precisions).reshape(shape), 1 / np.sqrt(precisions).reshape(shape)
             )
             if number == 0:
-                expected = _expected(heard, popularity)
+                expected = _expected(heard, popularity, self.seen)
             values = _moved(heard, expected)
             still = self._open(values, heard.sds).ravel()[places]
             held, places = held.among(np.flatnonzero(still)).packed(), places[still]
@@ -147,15 +149,15 @@ class GroupedLooks:
         return RankedGroups(groups, items, heard.counts[groups, items], heard.sds[groups, items])
 
 
-def _expected(heard: _Heard, popularity: Floats) -> Floats:
+def _expected(heard: _Heard, popularity: Floats, least: float) -> Floats:
     """Each item's count in a group, were all groups alike but for their sizes.
 
     A group's size is the factor by which the popularity of all items fits its counts best; 0 where
-    these are not clearly above 0.
+    these are above 0 by less than so many standard deviations.
     """
     norm = float(popularity @ popularity)
     sizes = heard.counts @ popularity / norm
-    seen = sizes > _SEEN * heard.sds[:, 0] / math.sqrt(norm)
+    seen = sizes > least * heard.sds[:, 0] / math.sqrt(norm)
     expected: Floats = np.where(seen, sizes, 0.0)[:, None] * popularity
     return expected
 

@@ -38,6 +38,7 @@ _ENOUGH = 100  # times k: so many items are looked at, and no more are looked fo
 _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewer of many
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
 _BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in all counts
+_SEEN = {False: 1.0, True: 3.0}  # standard deviations: nobody may be in a group that is public
 _ROUNDS = Plan(parts=(3, 4, 5, 6), floor=Fraction(0), losses=(0.02, 0.07, 0.21, 0.7), reach=4.0)
 _ONE_ROUND = Plan(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
 
@@ -234,7 +235,8 @@ class PerGroup(Mechanism):
         most = max(self.k, _MOST_PLACES // max(len(groups), 1))
         codes, popularity = items.codes[:most], np.maximum(items.weights[:most], 1.0)
         rho = round_down(Fraction(self._in_gaussians) * left)
-        ranked = self._looks.best(held.among(groups, codes), popularity, rho, draws)
+        looks = self._looks(_SEEN[evidence.groups_are_public])
+        ranked = looks.best(held.among(groups, codes), popularity, rho, draws)
         positions = groups[ranked.groups] * evidence.n_items + codes[ranked.items]
         sd = float(ranked.sds.max(initial=0.0)) or self._least_sd
         return Selection(positions, np.round(ranked.counts, score_digits(sd)), noise_sd=sd)
@@ -254,14 +256,14 @@ class PerGroup(Mechanism):
         sets = held.bounded(self.max_items_per_user, draws)
         return self._items.found(UntilMany(rounds, enough), sets, draws)
 
-    @property
-    def _looks(self) -> GroupedLooks:
+    def _looks(self, seen: float) -> GroupedLooks:
         return GroupedLooks(
             self.k,
             self._shares,
             self._bounds,
             self._choice_epsilon,
             self.max_groups_per_user,
+            seen,
             self._ladder_of_counts,
         )
 
