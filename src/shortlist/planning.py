@@ -19,6 +19,7 @@ from shortlist.errors import (
     shown,
 )
 from shortlist.evidence import (
+    GroupedSets,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -38,6 +39,7 @@ __all__ = ["answering_mechanisms", "default_mechanism", "mechanism_for"]
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, WeightedHistogram): mechanisms.AdaptiveTopK,
+    (TopK, GroupedSets): mechanisms.PerGroup,
     (TopK, PrivateCounts): mechanisms.LimitedDomain,
     (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,
@@ -66,6 +68,10 @@ _COMPARED = (
     Words("omit {mechanism}, or give these, by {sl.comparisons}"),
 )
 _NEEDS: dict[type, tuple[Words, Words]] = {
+    GroupedSets: (
+        Words("it looks at items in groups"),
+        Words("omit {mechanism}, or name the columns of groups, by {by}"),
+    ),
     View: (
         Words("it reads few counts of a store with an index"),
         Words("omit {mechanism}, or give a store, by {sl.store}"),
@@ -194,6 +200,12 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         return InputError(
             "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
+    if kind.evidence not in engine.can_show and engine.by:
+        return InputError(
+            "it does not look at items in groups",
+            "omit {mechanism}, or omit {by}",
+            given={"mechanism": kind},
+        )
     if kind.evidence not in engine.can_show:
         unknown = Words("it looks at {evidence}", evidence=kind.evidence), Words("omit {mechanism}")
         needs, remedy = _NEEDS.get(kind.evidence, unknown)
@@ -206,7 +218,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
-        if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
+        if name.endswith("_per_user") and name in given:
             raise InputError(
                 "{option} is an argument of the source",
                 "give it there, not here",

@@ -32,6 +32,7 @@ from helpers.oracles_of_counts import (
     peeling_oracle,
     permute_and_flip,
 )
+from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
 from helpers.oracles_of_rounds import rounds_oracle
@@ -46,7 +47,7 @@ from helpers.oracles_of_users import (
 )
 from helpers.oracles_one_shot import cube_law, exponential_law, laplace_law
 from helpers.oracles_two_gaussians import top_up
-from helpers.small import COMPARED, FEWER_USERS, STORE, TWO_ITEMS, USERS, WON, Small
+from helpers.small import COMPARED, FEWER_USERS, IN_GROUPS, STORE, TWO_ITEMS, USERS, WON, Small
 from helpers.spectral import exact_scores
 from helpers.threshold import reading_everything
 from shortlist import mechanisms
@@ -338,6 +339,15 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         on_fewest_branches,
         within=2e-6,  # as above
         edges=(0.0,),
+    ),
+    mechanisms.PerGroup: Oracle(
+        groups_oracle,
+        Small(2, IN_GROUPS, in_groups),  # a pair is an item in one of two groups
+        [(), ({0},) * 8, ({0},) * 12, ({0},) * 5 + ({1},) * 6, ({0},) * 7 + ({0, 1},)],
+        on_fewest_branches,
+        within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
+        edges=(0.0,),  # scores are rungs
+        loud=15.0,  # most of the budget is for counts of what was found, of which there is little
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False

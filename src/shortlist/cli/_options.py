@@ -93,6 +93,26 @@ NoCount = Annotated[
     typer.Option("--count", metavar="COLUMN", hidden=True, is_eager=True, callback=_no_counts),
 ]
 Item = Annotated[list[str], _column("The items. Repeat it if several columns make up an item.")]
+By = Annotated[
+    list[str] | None,
+    _column("Items of each group: the column of groups. Repeat it if several make up a group."),
+]
+GroupBound = Annotated[
+    int | None,
+    _most(
+        "With --by: at most N groups of each user count; of a user in more, N are picked at "
+        "random. By default 1. Choose N without looking at the data."
+    ),
+]
+PublicGroups = Annotated[
+    str | None,
+    valued(
+        "FILE",
+        "With --by: a file with the groups that everybody knows, in a column named as in the "
+        "table. Others are dropped.",
+        PRIVACY,
+    ),
+]
 StoreUrl = Annotated[
     str | None,
     valued(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.questions import Question
     from shortlist.sources.base import Source
+    from shortlist.sources.pairs import Pairs
 
 __all__ = ["Request"]
 
@@ -52,6 +53,9 @@ class Request:
     show_accesses: bool = False
     k: int | None = None
     count_share: float | None = None
+    by: list[str] | None = None
+    max_groups_per_user: int | None = None
+    public_groups: str | None = None
     separator: str | None = None
     input_format: str | None = None
 
@@ -158,7 +162,8 @@ class Request:
         from shortlist.stores.urls import sqlite_path
 
         database = None if self.store is None else sqlite_path(self.store)
-        given = [name for name in (self.file, self.public_items, database) if name is not None]
+        read = self.file, self.public_items, self.public_groups, database
+        given = [name for name in read if name is not None]
         inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
         return [*given, *inside]
 
@@ -214,7 +219,7 @@ class Request:
 
         item = self.item[0] if len(self.item) == 1 else self.item
         if self.user is not None:
-            return shortlist.pairs(
+            rows = shortlist.pairs(
                 self.data(),
                 user=self.user,
                 item=item,
@@ -222,6 +227,7 @@ class Request:
                 public_items=self.public_items,
                 separator=self.separator,
             )
+            return self._grouped(rows)
         return shortlist.counts(
             self.data(),
             item=item,
@@ -229,4 +235,14 @@ class Request:
             max_items_per_user=self.max_items_per_user,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
             separator=self.separator,
+        )
+
+    def _grouped(self, rows: Pairs) -> Source:
+        """The rows in groups, if these are asked for."""
+        if not self.by:
+            return rows
+        return rows.grouped(
+            self.by,
+            max_groups_per_user=1 if self.max_groups_per_user is None else self.max_groups_per_user,
+            public_groups=self.public_groups,
         )

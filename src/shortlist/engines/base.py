@@ -40,11 +40,13 @@ class Engine(StaysHere, ABC):
         can_show: The types of evidence that it can show; the first decides the default mechanism.
         items_are_public: Whether everybody knows the items.
         n_items: How many items there are, if that is known before rows are read.
+        by: The first columns of what `items` gives, where they say the group of an item.
     """
 
     can_show: tuple[type, ...]
     items_are_public: bool
     n_items: int | None = None
+    by: tuple[str, ...] = ()
 
     def require(self, wants: Wants) -> None:
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""

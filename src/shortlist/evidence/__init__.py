@@ -2,6 +2,7 @@
 
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence.grouped import GroupedSets
 from shortlist.evidence.light import LightItems, WeighedItems
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.user_sets import UserSets
@@ -10,6 +11,7 @@ from shortlist.evidence.wants import Wants
 
 __all__ = [
     "Contributions",
+    "GroupedSets",
     "LightItems",
     "Outcomes",
     "PrivateCounts",

@@ -14,6 +14,7 @@ from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Peeling
+from shortlist.mechanisms.per_group import PerGroup
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.policy_gaussian import PolicyGaussian
 from shortlist.mechanisms.policy_greedy import PolicyGreedy
@@ -43,6 +44,7 @@ __all__ = [
     "OneShotExponential",
     "OneShotLaplace",
     "Peeling",
+    "PerGroup",
     "PermuteAndFlip",
     "PolicyGaussian",
     "PolicyGreedy",

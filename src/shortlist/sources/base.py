@@ -82,26 +82,27 @@ class Source(StaysHere):
             WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
         """
         require_question(question)
+        engine = self._engine_for(question)
         chosen = mechanism_for(
             question,
-            self._engine,
+            engine,
             self._bounds,
             mechanism=mechanism,
             epsilon=epsilon,
             delta=delta,
         )
-        require_enough(question, self._engine.n_items)
+        require_enough(question, engine.n_items)
         return Plan(
             question=question,
             mechanism=chosen,
             guarantee=self._guarantee(chosen),
-            engine=self._engine,
+            engine=engine,
             budget=self._budget,
         )
 
     def mechanisms_for(self, question: Question) -> list[type[Mechanism]]:
         """The mechanisms that can answer a question from this source."""
-        return list(answering_mechanisms(question, self._engine))
+        return list(answering_mechanisms(question, self._engine_for(question)))
 
     def default_for(self, question: Question) -> type[Mechanism]:
         """The mechanism that answers a question where none is asked for.
@@ -109,7 +110,11 @@ class Source(StaysHere):
         Raises:
             InputError: None does.
         """
-        return default_mechanism(question, self._engine, self._bounds)
+        return default_mechanism(question, self._engine_for(question), self._bounds)
+
+    def _engine_for(self, question: Question) -> Engine:  # noqa: ARG002 - for sources with several
+        """What shows the rows to a question."""
+        return self._engine
 
     @property
     def bounds(self) -> dict[str, int | None]:

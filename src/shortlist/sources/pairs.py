@@ -13,6 +13,7 @@ from shortlist.plan import Budget
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.sources.groups import Groups
 from shortlist.table import open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
@@ -91,7 +92,7 @@ def pairs(
             separator=separator,
         )
     engine = RowsInMemory(table, public)
-    return Pairs(engine, list(table.items), user, int(max_items_per_user), budget)
+    return Pairs(engine, list(table.items), user, int(max_items_per_user), budget, separator)
 
 
 class Pairs(Source):
@@ -107,6 +108,7 @@ class Pairs(Source):
         user: str,
         max_items_per_user: int,
         budget: Budget | None,
+        separator: str | None = None,
     ) -> None:
         public = engine.items_are_public
         super().__init__(
@@ -116,7 +118,8 @@ class Pairs(Source):
             bounds={} if public else {"max_items_per_user": max_items_per_user},
             budget=budget,
         )
-        self._rebound = partial(Pairs, engine, items, user, budget=budget)
+        self._rows, self._separator = engine, separator
+        self._rebound = partial(Pairs, engine, items, user, budget=budget, separator=separator)
         named = ", ".join(f'"{name}"' for name in items)
         self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -134,7 +137,60 @@ class Pairs(Source):
         require_count("max_items_per_user", max_items_per_user)
         return self._rebound(max_items_per_user=int(max_items_per_user))
 
-    def top_k(
+    def grouped(
+        self,
+        by: str | Sequence[str],
+        *,
+        max_groups_per_user: int = 1,
+        public_groups: object = None,
+    ) -> Groups:
+        """The same rows, of which a further column says in which group a user holds an item.
+
+        The rows are read anew for other columns, and once for all questions about the same ones.
+
+        Args:
+            by: The column of groups, or several: then a group is a tuple.
+            max_groups_per_user: The most groups of one user that count for a top-k; of a user in
+                more, a uniformly random subset counts. Choose it without looking at the data.
+            public_groups: None if the groups are private: then a group appears if enough users are
+                in it. Or what everybody knows, as `public_items` in `pairs`; other groups are
+                dropped.
+
+        Raises:
+            InputError: An argument cannot be used, or the items are public.
+        """
+        if not self.bounds:
+            raise InputError(
+                "items are found in groups only where they are private",
+                "omit {public_items}",
+                given={"by": ...},
+            )
+        require_count("max_groups_per_user", max_groups_per_user)
+        return Groups(
+            self._rows.grouped_by(by),
+            public_groups,
+            protects=self._protects,
+            bounds=self.bounds | {"max_groups_per_user": int(max_groups_per_user)},
+            separator=self._separator,
+            budget=self._budget,
+        )
+
+    def _asked(
+        self, by: str | Sequence[str] | None, max_groups_per_user: int, public_groups: object
+    ) -> Source:
+        """The rows as they are, or in groups."""
+        if by is not None:
+            return self.grouped(
+                by, max_groups_per_user=max_groups_per_user, public_groups=public_groups
+            )
+        rule, remedy = "it goes with {by}", "name the columns of groups, or omit it"
+        if max_groups_per_user != 1:
+            raise InputError(rule, remedy, given={"max_groups_per_user": max_groups_per_user})
+        if public_groups is not None:
+            raise InputError(rule, remedy, given={"public_groups": ...})
+        return self
+
+    def top_k(  # noqa: PLR0913 - a question and how its answer is grouped
         self,
         k: int,
         *,
@@ -142,9 +198,14 @@ class Pairs(Source):
         delta: float = 0.0,
         mechanism: object = None,
         count_share: float | None = None,
+        by: str | Sequence[str] | None = None,
+        max_groups_per_user: int = 1,
+        public_groups: object = None,
         random: Bits | None = None,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
+
+        With `by`, these are the k items of each group, as by `grouped`, and `PerGroup` answers.
 
         With private items fewer than k may come out; by default `AdaptiveTopK` answers. It gives
         noisy counts, to which a user who holds many of the items found adds less than 1, or no
@@ -158,7 +219,10 @@ class Pairs(Source):
             mechanism: As in `plan`. With public items nothing is bounded, unless the partial of
                 a mechanism that has the option gives `max_items_per_user`: then of a user with
                 more a uniformly random subset counts.
-            count_share: As in `shortlist.TopK`.
+            count_share: As in `shortlist.TopK`; not with `by`, where there are noisy counts anyway.
+            by: As in `grouped`; None for one list of all items.
+            max_groups_per_user: As in `grouped`.
+            public_groups: As in `grouped`.
             random: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
@@ -168,7 +232,8 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = TopK(k, count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        asked = self._asked(by, max_groups_per_user, public_groups)
+        return asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
     def domain(
         self,
@@ -177,6 +242,7 @@ class Pairs(Source):
         delta: float,
         mechanism: object = None,
         count_share: float | None = None,
+        by: str | Sequence[str] | None = None,
         random: Bits | None = None,
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
@@ -191,6 +257,9 @@ class Pairs(Source):
         With a `count_share`, each item comes with a noisy count instead of a weight. A user may
         hold any number of the named items, and one who holds many adds less than 1 to each.
 
+        With `by`, an item is named for each group in which enough users hold it. Of each user at
+        most `max_items_per_user` pairs of a group and an item count then, in any number of groups.
+
         Args: as `top_k`; `delta` is above 0, and `count_share` as in `shortlist.Domain`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
@@ -200,7 +269,11 @@ class Pairs(Source):
                 found before data is read.
         """
         question = Domain(count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        return (
+            self._asked(by, 1, None)
+            .plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+            .run(random)
+        )
 
     def hitting_set(
         self,

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from shortlist.audit.universes.base import Data, Universe
 from shortlist.audit.universes.comparisons import OfOutcomes, OfWins
+from shortlist.audit.universes.groups import OfGroupedSets
 from shortlist.audit.universes.histograms import OfCounts, OfPrivateCounts, OfViews, OfWeights
 from shortlist.audit.universes.users import OfContributions
 from shortlist.errors import InputError
 from shortlist.evidence import (
     Contributions,
+    GroupedSets,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -31,6 +33,7 @@ _UNIVERSES: dict[type, type[Universe]] = {
     WeightedHistogram: OfWeights,
     UserSets: OfContributions,
     Contributions: OfContributions,
+    GroupedSets: OfGroupedSets,
     Wins: OfWins,
     Outcomes: OfOutcomes,
 }
