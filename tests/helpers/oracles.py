@@ -91,7 +91,6 @@ def on_few_rungs(kind, **given):
 
 
 def of_two_bounds(kind, **given):
-    """The same, of bounds that are few."""
     return on_few_rungs(type(kind.__name__, (kind,), {"_bounds": (1, 2)}), **given)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from shortlist.audit.exact.search import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveGaussian, ChosenBound
+from shortlist.mechanisms.wrappers import NoisyClippedCounts
 from shortlist.privacy import Gaussian
 
 ONE = 2**20
@@ -110,6 +112,34 @@ def test_its_release_tells_what_there_was_to_choose_from():
     told = json.loads(json.dumps(release.to_dict()))["mechanism"]["parameters"]
     assert told["bounds"] == [3, 10, 30]
     assert sorted(release) == ["Emma", "Ulysses"]
+
+
+@pytest.mark.parametrize("count_share", [None, 0.3])
+def test_it_is_the_default_where_nobody_says_a_bound(count_share):
+    rows = pl.DataFrame({"user": range(500), "item": ["Emma", "Ulysses"] * 250})
+    source = sl.pairs(rows, user="user", item="item")
+    plan = source.plan(sl.Domain(count_share), epsilon=1.0, delta=1e-6)
+    selection = plan.mechanism if count_share is None else plan.mechanism.selection
+    assert type(selection) is ChosenBound
+    assert selection.bounds[-1] == 1000
+    assert 0.99e-6 < plan.guarantee.cost.delta(1.0) <= 1e-6
+    assert sorted(plan.run()) == ["Emma", "Ulysses"]
+    other = sl.pairs(rows, user="user", item="item", max_items_per_user=100)
+    assert "ChosenBound" not in str(other.plan(sl.Domain(count_share), epsilon=1.0, delta=1e-6))
+
+
+def test_counts_beside_it_have_hardly_more_noise():
+    def counted(kind, **given):
+        build = partial(kind, **given)
+        return NoisyClippedCounts.of(
+            lambda epsilon, delta: build(epsilon=epsilon, delta=delta),
+            epsilon=1.0,
+            delta=1e-6,
+            count_share=0.3,
+        )
+
+    chosen, given = counted(ChosenBound), counted(AdaptiveGaussian, max_items_per_user=1000)
+    assert 1 < chosen.least_count_sd / given.least_count_sd < 1.03
 
 
 # --- mistakes
