@@ -35,7 +35,7 @@ from helpers.oracles_of_counts import (
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
-from helpers.oracles_of_rounds import rounds_oracle
+from helpers.oracles_of_rounds import chosen_bound_oracle, rounds_oracle
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
@@ -91,6 +91,10 @@ def on_few_rungs(kind, **given):
     return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
 
 
+def of_two_bounds(kind, **given):
+    return on_few_rungs(type(kind.__name__, (kind,), {"_bounds": (1, 2)}), **given)
+
+
 def on_fewest_branches(kind, **given):
     """The variant that the audit enumerates: the same code on few rungs, bounds and rounds."""
     return built(kind, **given).audit_hints().coarse
@@ -119,6 +123,7 @@ class Oracle:
         in_order: Whether the order of the items is part of an outcome.
         edges: Where scores are cut into cells, which are part of an outcome then.
         fewer: The small neighbours for k = 2, where all would take long.
+        with_branch: Whether which way a private choice went is part of an outcome.
         loud: So many times the epsilon, its cost is not what the cost says, which must be seen.
     """
 
@@ -130,6 +135,7 @@ class Oracle:
     in_order: bool = True
     edges: tuple[float, ...] = ()
     fewer: Small | None = None
+    with_branch: bool = False
     loud: float = 3.0
 
     def output(self, mechanism, data):
@@ -140,8 +146,8 @@ class Oracle:
             selection = mechanism.select(evidence, draws)
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
-            scores = None if selection.scores is None else tuple(selection.scores)
-            return (told, scores) if self.edges else told
+            told = (selection.branch, told) if self.with_branch else told
+            return (told, tuple(selection.scores)) if self.edges else told
 
         return law(run, self.edges)
 
@@ -331,6 +337,16 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
         edges=(0.0,),  # scores are rungs
+    ),
+    mechanisms.ChosenBound: Oracle(
+        chosen_bound_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        of_two_bounds,
+        within=2e-6,  # as above
+        in_order=False,
+        edges=(0.0,),
+        with_branch=True,
     ),
     mechanisms.AdaptiveHittingSet: Oracle(
         hitting_oracle,

@@ -224,7 +224,7 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     epsilon: Epsilon,
     delta: DomainDelta,
     count: NoCount = None,  # refused with its reason
-    max_items_per_user: Bound = 100,
+    max_items_per_user: Bound = None,
     public_items: NoPublicItems = None,  # refused with its reason
     by: By = None,
     count_share: CountShare = None,

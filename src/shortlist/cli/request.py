@@ -110,12 +110,6 @@ class Request:
         kind = self.kind(source.mechanisms_for(question))
         return source.plan(question, epsilon=self.epsilon, delta=self.delta, mechanism=kind)
 
-    def _bound(self) -> int:
-        """The most items of a user that count for discovery."""
-        from shortlist.sources.pairs import MAX_ITEMS_PER_USER
-
-        return MAX_ITEMS_PER_USER if self.max_items_per_user is None else self.max_items_per_user
-
     def saved_as(self) -> Path | None:
         """The file that the answer goes to, if it goes to one."""
         return None if self.output is None or self._only_prints() else self.output
@@ -223,7 +217,7 @@ class Request:
                 self.data(),
                 user=self.user,
                 item=item,
-                max_items_per_user=self._bound(),
+                max_items_per_user=self.max_items_per_user,
                 public_items=self.public_items,
                 separator=self.separator,
             )

@@ -5,6 +5,7 @@ from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
+from shortlist.mechanisms.chosen_bound import ChosenBound
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
 from shortlist.mechanisms.joint import Joint
@@ -33,6 +34,7 @@ __all__ = [
     "AddedNoise",
     "Adjacency",
     "AuditHints",
+    "ChosenBound",
     "DiscoverThenRank",
     "Extreme",
     "Gamma",

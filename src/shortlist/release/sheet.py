@@ -212,7 +212,11 @@ def _number(value: object) -> str:
 
     >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20), _number(0.999999)
     ('10.44', '0.02294', '123457', '20', '0.999999')
+    >>> _number((3, 10))
+    '[3, 10]'
     """
+    if isinstance(value, list | tuple):  # a release that was loaded has lists
+        return f"[{', '.join(map(_number, value))}]"
     if not isinstance(value, float):
         return str(value)
     if 1 - 1e-4 < value < 1:

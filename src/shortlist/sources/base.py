@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.plan import Budget, Plan, require_enough
-from shortlist.planning import answering_mechanisms, default_mechanism, mechanism_for
+from shortlist.planning import (
+    Bounds,
+    answering_mechanisms,
+    default_mechanism,
+    filled,
+    mechanism_for,
+)
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
 from shortlist.questions import Question
@@ -33,7 +38,7 @@ class Source(StaysHere):
         *,
         protects: str,
         assumes: tuple[str, ...] = (),
-        bounds: Mapping[str, int | None] | None = None,
+        bounds: Bounds | None = None,
         budget: Budget | None = None,
     ) -> None:
         """Hold what belongs to the data, not to a question.
@@ -117,9 +122,16 @@ class Source(StaysHere):
         return self._engine
 
     @property
-    def bounds(self) -> dict[str, int | None]:
+    def bounds(self) -> Bounds:
         """What one user is in at most, as a mechanism's fields; None where nothing bounds it."""
         return dict(self._bounds)
+
+    def bounds_for(self, question: Question) -> dict[str, int | None]:
+        """The same where this is asked: without what nobody said and the default chooses."""
+        try:
+            return filled(self.default_for(question), self._bounds)
+        except InputError:  # there is none that could choose
+            return filled(None, self._bounds)
 
     def with_max_items_per_user(self, max_items_per_user: int) -> Source:
         """The same rows, read once for both, with another bound on the items of a user.

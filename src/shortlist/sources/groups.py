@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from shortlist.bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.grouped_rows import GroupedRows, PairRows, Rows
 from shortlist.errors import InputError, Words
 from shortlist.plan import Budget
+from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
 from shortlist.sources.base import Source
@@ -32,7 +31,7 @@ class Groups(Source):
         public_groups: object,
         *,
         protects: str,
-        bounds: Mapping[str, int | None],
+        bounds: Bounds,
         separator: str | None,
         budget: Budget | None,
     ) -> None:

@@ -10,6 +10,7 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
+from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
@@ -20,7 +21,7 @@ from shortlist.table.public_items import IN_TABLE, open_public_items
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
 
 MAX_ITEMS_PER_USER = 100
-"""The most items of one user that count for discovery, if nothing else is asked for."""
+"""The most items of one user that count for discovery, if nobody says and none is chosen."""
 
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
@@ -31,7 +32,7 @@ def pairs(
     *,
     user: str,
     item: str | Sequence[str],
-    max_items_per_user: int = MAX_ITEMS_PER_USER,
+    max_items_per_user: int | None = None,
     public_items: object = None,
     separator: str | None = None,
     budget: Budget | None = None,
@@ -55,7 +56,9 @@ def pairs(
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
-            max_partitions_contributed. Choose it without looking at the data.
+            max_partitions_contributed. Choose it without looking at the data. None, the default:
+            for `domain` it is chosen privately, from 3 to 1,000, by `ChosenBound`; for all else,
+            and for other mechanisms of a domain, it is 100.
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
             A CSV file begins with the name of the column. The list is never the sensitive table.
@@ -74,7 +77,9 @@ def pairs(
     >>> len(plays.top_k(1, epsilon=1.0))
     1
     """
-    require_count("max_items_per_user", max_items_per_user)
+    if max_items_per_user is not None:
+        require_count("max_items_per_user", max_items_per_user)
+        max_items_per_user = int(max_items_per_user)
     if public_items is IN_TABLE:
         raise InputError(
             "{public_items=IN_TABLE}: in rows of users and items, one more user can add an item, "
@@ -92,7 +97,7 @@ def pairs(
             separator=separator,
         )
     engine = RowsInMemory(table, public)
-    return Pairs(engine, list(table.items), user, int(max_items_per_user), budget, separator)
+    return Pairs(engine, list(table.items), user, max_items_per_user, budget, separator)
 
 
 class Pairs(Source):
@@ -106,16 +111,17 @@ class Pairs(Source):
         engine: RowsInMemory,
         items: Sequence[str],
         user: str,
-        max_items_per_user: int,
+        max_items_per_user: int | None,
         budget: Budget | None,
         separator: str | None = None,
     ) -> None:
         public = engine.items_are_public
+        bound = Usual(MAX_ITEMS_PER_USER) if max_items_per_user is None else max_items_per_user
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
             assumes=(LIST_IS_PUBLIC,) if public else (),
-            bounds={} if public else {"max_items_per_user": max_items_per_user},
+            bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
         )
         self._rows, self._separator = engine, separator
@@ -170,7 +176,7 @@ class Pairs(Source):
             self._rows.grouped_by(by),
             public_groups,
             protects=self._protects,
-            bounds=self.bounds | {"max_groups_per_user": int(max_groups_per_user)},
+            bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
             separator=self._separator,
             budget=self._budget,
         )
@@ -247,9 +253,11 @@ class Pairs(Source):
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
-        Also called set union, partition selection or key set. By default `AdaptiveGaussian`
-        answers, with a noisy weight for each item: in rounds, users move their weight to the items
-        that it may still help. `WeightedGaussian` has only one round: its scores have less noise,
+        Also called set union, partition selection or key set. By default `ChosenBound` answers: it
+        chooses privately how many items of a user count, and then finds items as
+        `AdaptiveGaussian`, the default for a `max_items_per_user` that is given. In rounds, users
+        move their weight to the items that it may still help; each item comes with a noisy weight.
+        `WeightedGaussian` has only one round: its scores have less noise,
         and where nearly every user holds one item it names a few per cent more. With
         `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It counts
         each user for one item only, chosen among all that the user holds, and gives no scores.
