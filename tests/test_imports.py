@@ -78,7 +78,7 @@ ALLOWED = {
         "algorithms", "draws", "errors", "evidence", "limits", "parameters", "privacy",
         "questions",
     },
-    "table": {"draws", "errors", "processes"},
+    "table": {"draws", "errors", "kernels", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
     "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
     "release": {"_version", "draws", "mechanisms", "errors", "privacy", "processes", "questions"},

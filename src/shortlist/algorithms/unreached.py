@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import Ints
-from shortlist.evidence.contributions import Codes, Contributions
+from shortlist.evidence.buckets import Codes
+from shortlist.evidence.contributions import Contributions
 
 __all__ = ["Unreached"]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,55 +13,13 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import UNIT, Draws, Ints
-from shortlist.errors import InputError
+from shortlist.evidence._sharing import parts, share, total, zeros
+from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
 
-__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions", "unit_weight"]
-
-Codes = NDArray[np.uint32]
+__all__ = ["Contributions", "unit_weight"]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
-_SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
-_WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
-MOST_USERS = 2**30
-"""As many weights of at most 2^32 units fit an int64."""
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Rows, those of neighbouring user codes together, so that what is done to them stays in cache.
-
-    Attributes:
-        pairs: User code and item code of each row, packed, shape (n_rows,).
-        ends: Where each bucket of 2^_SHIFT users ends, shape (n_buckets,).
-        n_users: How many user codes there are.
-    """
-
-    pairs: NDArray[np.uint64]
-    ends: Ints
-    n_users: int
-
-    @classmethod
-    def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
-        """Move each row to its bucket. The codes are not needed any more."""
-        if n_users > MOST_USERS:
-            raise InputError("too many users: a table may hold about a billion of them")
-        n_buckets = (n_users >> _SHIFT) + 1
-        parts = _parts(len(users))
-        counted = _share(
-            parts, partial(kernels.rows_per_bucket, users, _SHIFT), lambda: [_zeros(n_buckets)]
-        )
-        # Within a bucket the rows of each part come one after another: where each begins.
-        sizes = np.array([scratch[0] for scratch in counted])
-        ends = sizes.sum(axis=0).cumsum()
-        cursors = iter(ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0) - sizes)
-        pairs = np.empty(len(users), np.uint64)
-        _share(
-            parts,
-            partial(kernels.partition, users, items, _SHIFT),
-            lambda: [next(cursors), pairs],
-        )
-        return cls(pairs, ends, n_users)
 
 
 @dataclass(frozen=True)
@@ -88,21 +43,29 @@ class Contributions:
     max_items_per_user: int | None = None
 
     @classmethod
-    def of_rows(cls, users: Codes, items: Codes, *, n_users: int, n_items: int) -> Contributions:
-        """Group rows (user code, item code) by user; repeated rows count once."""
+    def of_rows(
+        cls,
+        users: Codes | NDArray[np.uint64],
+        items: Codes,
+        *,
+        n_users: int | None,
+        n_items: int,
+    ) -> Contributions:
+        """Group rows (user, item code) by user, as `Buckets` do; repeated rows count once."""
         return cls.of_buckets(Buckets.of_rows(users, items, n_users), n_items)
 
     @classmethod
     def of_buckets(cls, buckets: Buckets, n_items: int) -> Contributions:
         """Group rows by user, bucket by bucket; repeated rows count once."""
-        starts, sizes = _zeros(buckets.n_users), _zeros(buckets.n_users)
+        starts, sizes = zeros(buckets.n_users), zeros(buckets.n_users)
         grouped = np.empty(len(buckets.pairs), np.uint32)
-        tallies = _share(
-            _parts(len(grouped), buckets.ends),
-            partial(kernels.group, buckets.pairs, np.append(0, buckets.ends), _SHIFT),
-            lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), _zeros(n_items)],
+        ends = buckets.ends
+        tallies = share(
+            parts(len(grouped), ends),
+            partial(kernels.group, buckets.pairs, buckets.runs, buckets.first_users, ends),
+            lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), zeros(n_items)],
         )
-        return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
+        return cls(starts, sizes, grouped, n_items, total(tallies, n_items))
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
         """A uniformly random subset of at most `max_items_per_user` items of each user.
@@ -187,12 +150,12 @@ class Contributions:
                 the sums.
             tables: What it needs to know beside the sets.
         """
-        partial_sums = _share(
-            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+        partial_sums = share(
+            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(kernel, self.starts, self.sizes, self.items),
-            lambda: [*tables, _zeros(self.n_items)],
+            lambda: [*tables, zeros(self.n_items)],
         )
-        return _total(partial_sums, self.n_items)
+        return total(partial_sums, self.n_items)
 
 
 def unit_weight(size: int) -> int:
@@ -202,34 +165,3 @@ def unit_weight(size: int) -> int:
     [1.0, 0.5, 0.09999999986030161]
     """
     return math.isqrt(round(UNIT**-2) // size)
-
-
-def _parts(n_rows: int, ends: Ints | None = None) -> list[tuple[int, int]]:
-    """Ranges of rows, one for each core; or of groups that end there, of about as many rows."""
-    cores = (os.cpu_count() or 1) if n_rows > _WORTH_A_THREAD else 1
-    limits = np.arange(cores + 1) * n_rows // cores
-    if ends is not None:
-        limits = np.searchsorted(ends, limits)
-        limits[-1] = len(ends)
-    return list(pairwise(limits.tolist()))
-
-
-def _share(
-    parts: list[tuple[int, int]], kernel: Callable[..., None], scratch: Callable[[], list[Any]]
-) -> list[list[Any]]:
-    """Run `kernel(first, last, *scratch())` for each part, a thread each; the scratches."""
-    scratches = [scratch() for _ in parts]
-    if len(parts) == 1:
-        kernel(*parts[0], *scratches[0])
-        return scratches
-    with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(lambda part, own: kernel(*part, *own), parts, scratches))
-    return scratches
-
-
-def _zeros(n: int) -> Ints:
-    return np.zeros(n, np.int64)
-
-
-def _total(scratches: list[list[Any]], n_items: int) -> Ints:
-    return sum((scratch[-1] for scratch in scratches), _zeros(n_items))

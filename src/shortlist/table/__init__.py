@@ -6,16 +6,16 @@ and `scans.py`, frames by `frames.py`, each as `part.py` says.
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shortlist.errors import Words, in_quotes
+from shortlist.table.coding import code_pairs, pieces_of
 from shortlist.table.columns import check_columns, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
-from shortlist.table.keys import Keys, code_pairs, fits_numpy, join
+from shortlist.table.keys import Keys, RawKeys
 from shortlist.table.part import Part, attempt, origin_of
 from shortlist.table.reading import open_parts, rows_of, unreadable
-from shortlist.table.streaming import stream_offsets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,11 +43,12 @@ class Table:
         _, *items = self.columns.items()
         return dict(items)
 
-    def pairs(self) -> tuple[Keys, Keys]:
+    def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
 
         Returns:
-            Users and items, whose `codes` have one entry per row, in the same order.
+            Users and items, whose `codes` have one entry per row, in the same order. Users are not
+            coded where that is left to whoever groups them.
 
         Raises:
             InputError: A row cannot be parsed or a file is damaged.
@@ -60,17 +61,17 @@ class Table:
         """
         return attempt(self._code, partial(unreadable, self.parts))
 
-    def _code(self) -> tuple[Keys, Keys]:
+    def _code(self) -> tuple[Keys | RawKeys, Keys]:
         rows = rows_of(self.parts, self.columns)
-        if self._can_be_streamed() and (keys := stream_offsets(rows)):
-            return keys[0], reduce(join, keys[1:])
-        columns = rows.collect().drop_nulls().get_columns()
-        return code_pairs(columns.pop(0), columns)
+        return code_pairs(pieces_of(rows), self.columns, self._length(rows))
 
-    def _can_be_streamed(self) -> bool:
-        """Whether these are integers in files, which it costs little to read again if need be."""
-        in_files = all(part.kind == "Parquet" for part in self.parts)
-        return in_files and all(map(fits_numpy, self.columns.values()))
+    def _length(self, rows: pl.LazyFrame) -> int:
+        """How many rows there are, if that costs nothing to know; else 0."""
+        import polars as pl
+
+        in_text = any(part.is_text for part in self.parts)
+        n: int = 0 if in_text else rows.select(pl.len()).collect().item()
+        return n
 
     def counts(self) -> tuple[pl.DataFrame, Ints]:
         """Read items and their counts, leaving out rows without an item. Nothing is coded.
