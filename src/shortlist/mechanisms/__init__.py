@@ -1,28 +1,32 @@
 """The mechanisms. A question takes a class from here (or a `functools.partial` of one)."""
 
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
-from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
-from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
-from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
-from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
-from shortlist.mechanisms.gamma import Gamma
-from shortlist.mechanisms.joint import Joint
-from shortlist.mechanisms.joint_or_peel import JointOrPeel
-from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
-from shortlist.mechanisms.limited_domain import LimitedDomain
-from shortlist.mechanisms.one_shot_exponential import OneShotExponential
-from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
-from shortlist.mechanisms.peeling import Peeling
-from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
-from shortlist.mechanisms.policy_gaussian import PolicyGaussian
-from shortlist.mechanisms.policy_greedy import PolicyGreedy
-from shortlist.mechanisms.spectral_ranking import SpectralRanking
-from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
-from shortlist.mechanisms.user_peeling import UserPeeling
-from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
-from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
-from shortlist.mechanisms.win_count import WinCount
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms.accounting import Accounting
+    from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
+    from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
+    from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
+    from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
+    from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
+    from shortlist.mechanisms.gamma import Gamma
+    from shortlist.mechanisms.joint import Joint
+    from shortlist.mechanisms.joint_or_peel import JointOrPeel
+    from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
+    from shortlist.mechanisms.limited_domain import LimitedDomain
+    from shortlist.mechanisms.one_shot_exponential import OneShotExponential
+    from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
+    from shortlist.mechanisms.peeling import Peeling
+    from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
+    from shortlist.mechanisms.policy_gaussian import PolicyGaussian
+    from shortlist.mechanisms.policy_greedy import PolicyGreedy
+    from shortlist.mechanisms.spectral_ranking import SpectralRanking
+    from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
+    from shortlist.mechanisms.user_peeling import UserPeeling
+    from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
+    from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
+    from shortlist.mechanisms.win_count import WinCount
 
 __all__ = [
     "Accounting",
@@ -54,3 +58,45 @@ __all__ = [
     "WeightedGaussianPeeling",
     "WinCount",
 ]
+
+_HOMES = {
+    "Accounting": "accounting",
+    "AdaptiveGaussian": "adaptive_gaussian",
+    "AdaptiveHittingSet": "adaptive_hitting_set",
+    "AdaptiveTopK": "adaptive_top_k",
+    "AddedNoise": "threshold_top_k",
+    "Adjacency": "base",
+    "AuditHints": "base",
+    "DiscoverThenRank": "discover_then_rank",
+    "Extreme": "one_shot_laplace",
+    "Gamma": "gamma",
+    "Joint": "joint",
+    "JointOrPeel": "joint_or_peel",
+    "JointPermuteAndFlip": "joint_permute_and_flip",
+    "LimitedDomain": "limited_domain",
+    "Mechanism": "base",
+    "OneShotExponential": "one_shot_exponential",
+    "OneShotLaplace": "one_shot_laplace",
+    "Peeling": "peeling",
+    "PermuteAndFlip": "permute_and_flip",
+    "PolicyGaussian": "policy_gaussian",
+    "PolicyGreedy": "policy_greedy",
+    "Selection": "base",
+    "SpectralRanking": "spectral_ranking",
+    "ThresholdTopK": "threshold_top_k",
+    "UserPeeling": "user_peeling",
+    "WeightedGaussian": "weighted_gaussian",
+    "WeightedGaussianPeeling": "weighted_gaussian_peeling",
+    "WinCount": "win_count",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a mechanism when it is first named: a question needs one of them."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
