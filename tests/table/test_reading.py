@@ -150,6 +150,21 @@ def test_text_in_files_comes_back_from_batches(suffix, tmp_path):
     assert rows_of(open_pairs(path)) == frame.drop_nulls().rows()
 
 
+@pytest.mark.parametrize("values", [range(5000), [f"{i}" for i in range(5000)]])
+def test_a_stream_that_ends_early_is_refused(values, tmp_path, monkeypatch):
+    """As Polars' does where a page is damaged: the panic is lost in a thread of its own."""
+    frame = pl.DataFrame({"user": values, "item": values})
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=512)
+    table = open_pairs(tmp_path / "t.parquet")
+    whole = pl.LazyFrame.collect_batches
+
+    def cut_short(rows, **options):
+        yield next(iter(whole(rows, **options)))
+
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", cut_short)
+    refusal(table.pairs, "t.parquet", "cannot be read to its end")
+
+
 def test_a_file_of_nulls_has_no_rows(tmp_path):
     frame = pl.DataFrame({"user": [None, 1], "item": [5, None]}, schema_overrides={"user": pl.Int8})
     frame.write_parquet(tmp_path / "t.parquet")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shortlist.errors import Words, in_quotes
-from shortlist.table.coding import code_pairs, pieces_of
+from shortlist.table.coding import code_pairs, read_pieces
 from shortlist.table.columns import check_columns, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
 from shortlist.table.keys import Keys, RawKeys
@@ -62,16 +62,10 @@ class Table:
         return attempt(self._code, partial(unreadable, self.parts))
 
     def _code(self) -> tuple[Keys | RawKeys, Keys]:
+        in_parquet = all(part.kind == "Parquet" for part in self.parts)
         rows = rows_of(self.parts, self.columns)
-        return code_pairs(pieces_of(rows), self.columns, self._length(rows))
-
-    def _length(self, rows: pl.LazyFrame) -> int:
-        """How many rows there are, if that costs nothing to know; else 0."""
-        import polars as pl
-
-        in_text = any(part.is_text for part in self.parts)
-        n: int = 0 if in_text else rows.select(pl.len()).collect().item()
-        return n
+        n_rows, pieces = read_pieces(rows, streamed=in_parquet)
+        return code_pairs(pieces, self.columns, n_rows)
 
     def counts(self) -> tuple[pl.DataFrame, Ints]:
         """Read items and their counts, leaving out rows without an item. Nothing is coded.

@@ -18,7 +18,7 @@ from shortlist.table.keys import Keys, RawKeys
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["code", "code_pairs", "pieces_of"]
+__all__ = ["code", "code_pairs", "read_pieces"]
 
 _PIECE = 2**17  # rows: few enough for the processor's caches, and to be held beside the codes
 
@@ -100,9 +100,28 @@ def code_pairs(
     return users, reduce(_join, others)
 
 
-def pieces_of(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """Rows as they are read, a piece at a time."""
-    if hasattr(rows, "collect_batches"):
-        yield from rows.collect_batches(maintain_order=True)
-    else:  # until Polars 1.34
-        yield from rows.collect().iter_slices(_PIECE)
+def read_pieces(rows: pl.LazyFrame, *, streamed: bool) -> tuple[int, Iterator[pl.DataFrame]]:
+    """How many rows there are, and the rows, a piece at a time.
+
+    Args:
+        rows: What is to be read.
+        streamed: Whether a piece is read when it is asked for: of files that say how many rows
+            they have. All else is read whole.
+    """
+    import polars as pl
+
+    if streamed and hasattr(rows, "collect_batches"):  # since Polars 1.34
+        n_rows: int = rows.select(pl.len()).collect().item()
+        return n_rows, _all_of(rows.collect_batches(maintain_order=True), n_rows)
+    held = rows.collect()
+    return len(held), held.iter_slices(_PIECE)
+
+
+def _all_of(pieces: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.DataFrame]:
+    """The pieces, and an error if rows are missing: a panic in Polars just ends its stream."""
+    missing = n_rows
+    for piece in pieces:
+        missing -= len(piece)
+        yield piece
+    if missing:
+        raise EOFError
