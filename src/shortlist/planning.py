@@ -21,6 +21,7 @@ from shortlist.errors import (
 from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import answering
@@ -84,6 +85,7 @@ def mechanism_for(
     mechanism: object,
     epsilon: float,
     delta: float,
+    accounting: Accounting = Accounting.EXACT,
 ) -> Mechanism:
     """The mechanism that answers a question, from public parameters.
 
@@ -94,6 +96,7 @@ def mechanism_for(
         mechanism: A class, a `functools.partial` of one, or None for the default.
         epsilon: As asked.
         delta: As asked.
+        accounting: How its stages are counted, if it leaves the choice and it was not made.
 
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
@@ -107,6 +110,8 @@ def mechanism_for(
     _require_fit(kind, question, engine)
     given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
     _require_options(kind, options, given)
+    if "accounting" in kind.fields() and accounting in kind.accountings:
+        options = {"accounting": accounting, **options}
 
     def build(epsilon: float, delta: float) -> Mechanism:
         values = given | {"epsilon": epsilon, "delta": delta}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws
+from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants, WeightedHistogram
@@ -38,6 +39,15 @@ class RowsInMemory(Engine):
         private = (WeightedHistogram, PrivateCounts, Contributions)
         self.can_show = (PublicCounts, Contributions) if self.items_are_public else private
         self._held = Once(self._read)
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`: the column of users."""
+        return next(iter(self._table.columns))
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return described(self._table, self._public)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:

@@ -46,6 +46,7 @@ def about(release: Release) -> dict[str, Any]:
         "question": release.question,
         "guarantee": promised(release.guarantee),
         "mechanism": named(release.mechanism),
+        **({"budget": release.budget} if release.budget else {}),
         "columns": {"rank": rank, "items": columns, "types": types, "score": score},
         "scores": noise,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 from shortlist.release import Release, Scores
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
 
-__all__ = ["make_release"]
+__all__ = ["make_release", "retold"]
 
 
 def make_release(
@@ -23,6 +24,7 @@ def make_release(
     selection: Selection,
     items: pl.DataFrame,
     guarantee: Guarantee,
+    budget: str,
 ) -> Release:
     """The release of `items`, one row per selected position and in the same order."""
     items = _fresh(items)
@@ -45,7 +47,15 @@ def make_release(
         scores=labelled,
         guarantee=guarantee,
         mechanism=mechanism,
+        budget=budget,
     )
+
+
+def retold(release: Release, budget: str) -> Release:
+    """The same release, with other words on the budget."""
+    other = copy(release)
+    vars(other)["budget"] = budget
+    return other
 
 
 def _fresh(items: pl.DataFrame) -> pl.DataFrame:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.errors import InputError
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
-from shortlist.plan import Budget, Plan, require_enough
+from shortlist.plan import Budget, Ledger, Plan, require_enough
 from shortlist.planning import answering_mechanisms, default_mechanism, mechanism_for
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
@@ -89,6 +90,7 @@ class Source(StaysHere):
             mechanism=mechanism,
             epsilon=epsilon,
             delta=delta,
+            accounting=self._accounting,
         )
         require_enough(question, self._engine.n_items)
         return Plan(
@@ -127,6 +129,11 @@ class Source(StaysHere):
             "omit it, or give rows, by {sl.pairs}, with private items",
             given={"max_items_per_user": max_items_per_user},
         )
+
+    @property
+    def _accounting(self) -> Accounting:
+        """How stages are counted: for one release alone, or for one of many of a budget."""
+        return self._budget.accounting if isinstance(self._budget, Ledger) else Accounting.EXACT
 
     def _guarantee(self, mechanism: Mechanism) -> Guarantee:
         return Guarantee(

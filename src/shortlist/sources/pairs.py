@@ -60,8 +60,9 @@ def pairs(
             A CSV file begins with the name of the column. The list is never the sensitive table.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
-        budget: What each question is charged to before a row is read: anything with a method
-            `charge(plan)`, which refuses by raising an error. None to charge nothing.
+        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
+            anything with a method `charge(plan)`, which refuses by raising an error. None to
+            charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -143,6 +144,7 @@ class Pairs(Source):
         mechanism: object = None,
         count_share: float | None = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
@@ -160,6 +162,7 @@ class Pairs(Source):
                 more a uniformly random subset counts.
             count_share: As in `shortlist.TopK`.
             random: As in `Plan.run`.
+            reuse: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.
@@ -168,7 +171,8 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = TopK(k, count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
     def domain(
         self,
@@ -178,6 +182,7 @@ class Pairs(Source):
         mechanism: object = None,
         count_share: float | None = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
@@ -200,7 +205,8 @@ class Pairs(Source):
                 found before data is read.
         """
         question = Domain(count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
     def hitting_set(
         self,
@@ -210,6 +216,7 @@ class Pairs(Source):
         delta: float = 0.0,
         mechanism: object = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """At most k items that together reach as many users as possible, in the order picked.
 
@@ -226,4 +233,5 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = HittingSet(k)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
