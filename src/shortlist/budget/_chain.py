@@ -80,13 +80,13 @@ def following(last: Entry | None, kind: str, spent: Amount, said: Mapping[str, A
 
 
 def faults(
-    entries: Iterable[tuple[Entry, str]], *, head: str, contents: Mapping[int, str] | None
+    entries: Iterable[tuple[Entry, str]], *, head: tuple[int, str], contents: Mapping[int, str] | None
 ) -> Iterator[str]:
     """What is wrong with a chain, in words: nothing, if no entry was changed, removed or inserted.
 
     Args:
         entries: All, by number, each with the hash that is stored beside it.
-        head: The hash that the ledger says its last entry has.
+        head: How many entries the ledger says it has, and the hash of the last.
         contents: The hash of each release that is kept, by the number of its charge; None where
             these are not looked at.
     """
@@ -112,5 +112,5 @@ def faults(
         if entry.kind == "release" and not kept:
             yield f"entry {entry.number}: the answer that was kept was changed or removed"
         previous, expected = entry.hash, entry.number + 1
-    if previous != head:
+    if (expected, previous) != head:
         yield "the last entry is not the one that was added last: entries were removed at the end"

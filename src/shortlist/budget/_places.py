@@ -104,10 +104,10 @@ class Tables:
                 hint=nearest(dataset, known),
             )
         self._dataset = known[0] if dataset is None else dataset
-        self._head()
+        self.head()
         return self._dataset
 
-    def _head(self, lock: str = "") -> tuple[int, str]:
+    def head(self, lock: str = "") -> tuple[int, str]:
         """How many entries there are, and the hash of the last."""
         found = self._budgets(self._dataset, lock)
         if not found:
@@ -132,7 +132,7 @@ class Tables:
         Raises:
             InputError: It is not the one that was added last.
         """
-        n, head = self._head(self._place.lock if lock else "")
+        n, head = self.head(self._place.lock if lock else "")
         query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = $2"
         found = self._execute(query, self._dataset, n - 1)
         last = Entry(n - 1, found[0][0]) if found else None
@@ -199,7 +199,3 @@ class Tables:
         """The releases that are kept, by the numbers of their charges."""
         query = "SELECT charge, content FROM shortlist_releases WHERE dataset = $1"
         return dict(self._execute(query, self._dataset))
-
-    def head(self) -> str:
-        """The hash of the last entry, as the ledger says it."""
-        return self._head()[1]
