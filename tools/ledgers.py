@@ -142,7 +142,9 @@ def kills(place: str, times: int, seed: int) -> dict[str, int]:
     budget, delivered = sl.Budget(place), set()
     for _ in range(times):
         pipe, child = _forked(lambda: _asking(place))
-        told = os.read(pipe, 1)  # it is at work
+        told, enough = os.read(pipe, 1), rng.randint(0, 2)  # it is at work
+        while told.count(b"\n") < enough:
+            told += os.read(pipe, 4096)
         time.sleep(rng.uniform(0, 0.03))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -53,6 +53,14 @@ def test_every_change_of_an_entry_is_found(ledger, number):
     assert any(f"entry {number}: it was changed" in fault for fault in sl.Budget(ledger).verify())
 
 
+@pytest.mark.parametrize("said", ["", "{", "[]", "7", "null", "{}", '{"number": 3}', '{"kind": 1}'])
+def test_an_entry_that_says_nothing_is_found(ledger, said):
+    change(ledger, "UPDATE shortlist_entries SET body = ? WHERE number = 3", said)
+    budget = sl.Budget(ledger)
+    assert any("entry 3: it was changed" in fault for fault in budget.verify())
+    refusal(budget.show, "entries of this ledger were changed")
+
+
 @pytest.mark.parametrize("number", range(LAST + 1))
 def test_a_change_with_its_hash_is_found_by_the_next(ledger, number):
     said = body(ledger, number).replace('"who": "', '"who": "x', 1)

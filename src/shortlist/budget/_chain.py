@@ -80,7 +80,10 @@ def following(last: Entry | None, kind: str, spent: Amount, said: Mapping[str, A
 
 
 def faults(
-    entries: Iterable[tuple[Entry, str]], *, head: tuple[int, str], contents: Mapping[int, str] | None
+    entries: Iterable[tuple[Entry, str]],
+    *,
+    head: tuple[int, str],
+    contents: Mapping[int, str] | None,
 ) -> Iterator[str]:
     """What is wrong with a chain, in words: nothing, if no entry was changed, removed or inserted.
 
@@ -90,27 +93,40 @@ def faults(
         contents: The hash of each release that is kept, by the number of its charge; None where
             these are not looked at.
     """
-    previous, expected, spent, charges = BEGINNING, 0, Amount.nothing(), 0
+    walk = _Walk(contents)
     for entry, stored in entries:
         try:
-            said = entry.said
-        except ValueError:
+            yield from walk.wrong_with(entry, stored)
+        except (ArithmeticError, KeyError, TypeError, ValueError):  # it says no such thing at all
             yield f"entry {entry.number}: it was changed"
-            previous, expected = entry.hash, entry.number + 1
-            continue
-        if entry.number != expected or said["number"] != entry.number:
+        walk.previous, walk.expected = entry.hash, entry.number + 1
+    if (walk.expected, walk.previous) != head:
+        yield "the last entry is not the one that was added last: entries were removed at the end"
+
+
+class _Walk:
+    """What must hold of the next entry, along a chain."""
+
+    def __init__(self, contents: Mapping[int, str] | None) -> None:
+        self.previous, self.expected = BEGINNING, 0
+        self._spent, self._charges = Amount.nothing(), 0
+        self._contents = contents
+
+    def wrong_with(self, entry: Entry, stored: str) -> Iterator[str]:
+        """What is, of the next entry, in words."""
+        said = entry.said
+        if entry.number != self.expected or said["number"] != entry.number:
             yield f"before entry {entry.number}: one was removed or inserted"
-        elif said["previous"] != previous:
+        elif said["previous"] != self.previous:
             yield f"entry {entry.number}: the one before it was changed, removed or inserted"
         if entry.hash != stored:
             yield f"entry {entry.number}: it was changed"
         if entry.kind == "charge":
-            spent, charges = sum_of(spent, entry.amount), charges + 1
-        if (entry.spent, entry.charges) != (spent, charges):
+            self._spent, self._charges = sum_of(self._spent, entry.amount), self._charges + 1
+        if (entry.spent, entry.charges) != (self._spent, self._charges):
             yield f"entry {entry.number}: its sum is not that of the charges"
-        kept = contents is None or contents.get(said.get("charge", 0)) == said.get("sha256")
-        if entry.kind == "release" and not kept:
+        if entry.kind == "release" and not self._is_kept(said):
             yield f"entry {entry.number}: the answer that was kept was changed or removed"
-        previous, expected = entry.hash, entry.number + 1
-    if (expected, previous) != head:
-        yield "the last entry is not the one that was added last: entries were removed at the end"
+
+    def _is_kept(self, said: Mapping[str, Any]) -> bool:
+        return self._contents is None or self._contents.get(said["charge"]) == said["sha256"]

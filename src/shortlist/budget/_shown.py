@@ -38,7 +38,8 @@ def _table(*headings: str, left: int = 0) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    style = {"show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", **style)  # type: ignore[arg-type]
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="left" if place < left else "right", overflow="fold")
     return table
