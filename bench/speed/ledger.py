@@ -48,11 +48,12 @@ def measure(scale: float = 1.0) -> None:
 _NOTES = [
     """`python -m bench ledger`. A charge is one durable transaction on this machine's disk. To keep
 the answer is another, after the rows were read. In the same turns stands a bare commit: 4 kB
-written to a new file, and synced with its folder; on a busy machine it shows what the disk takes by
-itself. PostgreSQL runs on the same machine, is reached by a socket, and syncs what it commits
+written to a new file, and synced with its folder; on a busy machine it shows what the disk takes
+by itself. PostgreSQL runs on the same machine, is reached by a socket, and syncs what it commits
 (`fsync=on`); each charge connects anew and gives a password.""",
-    """Killed: a process asks without end, and tells of each answer as soon as it has it. It is ended
-by `kill -9` up to 30 ms after its first, second or third charge began, and the ledger is looked at.
+    """Killed: a process asks without end, and tells of each answer as soon as it has it. It is
+ended by `kill -9` up to 30 ms after it began its first, second or third charge, and the ledger is
+looked at.
 *Without a charge* are answers that were delivered and not charged, *unreadable* are ledgers that
 could not be read or verified, *wrong sum* those whose sum is not that of their charges. *Unknown*
 are charges whose answer was not kept: what the kills left.""",

@@ -131,7 +131,8 @@ class Plan:
         if kept is not None:
             return kept
         charge = None if self.budget is None else self.budget.charge(self)
-        with suppress(MemoryError), spending():  # said once too often, where no row was read
+        charged = self.budget is not None
+        with suppress(MemoryError), spending(charged=charged):  # said once too often, perhaps
             draws = ExactDraws(bits)
             with self.engine.show(self.mechanism.wants, draws) as shown:
                 release = self._answered(shown, draws, bits, self._told_of(charge))

@@ -105,7 +105,9 @@ def mechanism_for(
         WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
     """
     question.require(items_are_public=engine.items_are_public)
-    asked = default_mechanism(question, engine, bounds) if mechanism is None else mechanism
+    asked = mechanism
+    if mechanism is None:
+        asked = default_mechanism(question, engine, bounds, accounting)
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
     given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
@@ -143,18 +145,21 @@ def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
 
 
 def default_mechanism(
-    question: Question, engine: Engine, bounds: Mapping[str, int | None]
+    question: Question,
+    engine: Engine,
+    bounds: Mapping[str, int | None],
+    accounting: Accounting = Accounting.EXACT,
 ) -> type[Mechanism]:
-    """What answers where no mechanism is asked for.
+    """What answers where no mechanism is asked for, and can count its stages in that way.
 
     Raises:
         InputError: Nothing does.
     """
     for kind in type(question).__mro__:
         if found := _DEFAULTS.get((kind, engine.can_show[0])):
-            return (
-                _OF_ONE_ITEM.get(found, found) if bounds.get("max_items_per_user") == 1 else found
-            )
+            of_one = _OF_ONE_ITEM.get(found, found)
+            is_one = bounds.get("max_items_per_user") == 1 and accounting in of_one.accountings
+            return of_one if is_one else found
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",

@@ -10,13 +10,20 @@ import pytest
 
 import shortlist as sl
 from helpers.budgets import Fragile, TinyCounts, columns, created, plan_of
+from helpers.databases import NAMES
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.mechanisms import AdaptiveTopK, Peeling, PermuteAndFlip
+from shortlist.mechanisms import (
+    AdaptiveGaussian,
+    AdaptiveTopK,
+    Peeling,
+    PermuteAndFlip,
+    PolicyGreedy,
+)
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.privacy import ZCDP
@@ -308,3 +315,25 @@ def test_mechanisms_of_the_callers_choice_are_charged(path):
     ((rho, lost),) = columns(budget, "taken_rho", "taken_delta")
     assert float(lost) == 0
     assert 0 < float(rho) < 0.5**2 / 2
+
+
+def test_what_is_refused_behind_the_charge_says_that_it_is_spent(path, sqlite):
+    """Even where no row was read: nothing is given back."""
+    sqlite.store([("a", 3), ("b", 2)])  # without an index
+    budget = created(path, epsilon=3.0, delta=1e-6)
+    source = sl.store(sqlite.url, **NAMES, budget=budget)
+    refusal(lambda: source.top_k(1, epsilon=0.5), "Count the budget as spent.")
+    assert columns(budget, "outcome") == [("unknown",)]
+
+
+def test_under_zcdp_the_default_is_one_that_adds_up(path):
+    """Where one item of each user counts, the default alone costs twenty times as much in zCDP."""
+    budget = created(path, epsilon=3.0, delta=1e-6)
+    one = {"max_items_per_user": 1}
+    alone = pairs(None, **one).plan(sl.Domain(), **ASK)
+    summed = pairs(budget, **one).plan(sl.Domain(), **ASK)
+    assert type(alone.mechanism) is PolicyGreedy
+    assert type(summed.mechanism) is AdaptiveGaussian
+    assert pairs(budget, **one).default_for(sl.Domain()) is AdaptiveGaussian
+    assert alone.guarantee.cost.rho > 20 * summed.guarantee.cost.rho
+    assert len(summed.run()) == 3

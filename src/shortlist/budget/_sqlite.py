@@ -57,13 +57,20 @@ class SqliteFile:
         except FileExistsError:
             raise self._refusal(_EXISTS) from None
         except OSError:  # a file system without links
-            new.rename(self._path)
+            self._take_name()
+            new.replace(self._path)
         with suppress(OSError):  # a system whose folders cannot be opened
             folder = os.open(self._path.absolute().parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+
+    def _take_name(self) -> None:
+        try:
+            self._path.open("xb").close()
+        except FileExistsError:
+            raise self._refusal(_EXISTS) from None
 
     def writing(self) -> Any:  # noqa: ANN401 - a context manager
         """As `Place`."""
@@ -157,7 +164,14 @@ _FAILED = Fault(
     Words("cannot be read or written: the disk or the file fails"),
     Words("See what it holds by {sl.Budget.verify}"),
 )
+_UNFINISHED = Fault(
+    Words("was left in the middle of a charge by a process that ended"),
+    Words("open it once where it may be written, which undoes that charge"),
+)
 _FAULTS = {
+    "SQLITE_READONLY_ROLLBACK": _UNFINISHED,
+    "SQLITE_READONLY_RECOVERY": _UNFINISHED,
+    "SQLITE_READONLY_CANTINIT": _UNFINISHED,
     "SQLITE_BUSY": Fault(
         Words("is locked by another program for a long time"), Words("ask again later")
     ),

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shortlist._version import __version__
 from shortlist.budget import _chain, _charges
 from shortlist.budget._chain import Entry
 from shortlist.budget._described import described, fingerprint
+from shortlist.budget._opening import place_at
 from shortlist.budget._places import Execute, Place, Tables
-from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
+from shortlist.budget._postgres import LostConnectionError
 from shortlist.budget._shown import shown
-from shortlist.budget._sqlite import SqliteFile
+from shortlist.budget._signing import named, signed
 from shortlist.budget._standing import Standing
-from shortlist.budget._terms import Terms, require_name
+from shortlist.budget._terms import Terms
 from shortlist.budget._units import Amount, sum_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
@@ -83,9 +80,9 @@ class Budget(StaysHere, Ledger):
         dataset: str | None = None,
         who: str | None = None,
     ) -> None:
-        place = _place(url_or_path)
+        place = place_at(url_or_path)
         del url_or_path  # a password may be in it, and traces show variables
-        self._open(place, dataset, _named(who))
+        self._open(place, dataset, named(who))
 
     def _open(self, place: Place, dataset: str | None, who: str) -> None:
         self._place, self._who, self._dataset = place, who, dataset
@@ -128,7 +125,7 @@ class Budget(StaysHere, Ledger):
         Raises:
             InputError: There is such a budget, or an argument cannot be used.
         """
-        place = _place(url_or_path)
+        place = place_at(url_or_path)
         del url_or_path
         terms = Terms.of(
             dataset=dataset,
@@ -139,8 +136,8 @@ class Budget(StaysHere, Ledger):
             accounting=accounting,
             lost_share=lost_share,
         )
-        author = _named(who)
-        first = _chain.following(None, "created", _NOTHING, _signed(author) | terms.said())
+        author = named(who)
+        first = _chain.following(None, "created", _NOTHING, signed(author) | terms.said())
         place.create(lambda execute: Tables(place, execute).create(first))
         made = cls.__new__(cls)
         made._open(place, dataset, author)  # noqa: SLF001 - our own
@@ -178,7 +175,7 @@ class Budget(StaysHere, Ledger):
         """
         cost = self._cost(plan)
         said = {
-            **_signed(self._who),
+            **signed(self._who),
             "nonce": uuid.uuid4().hex,
             **described(plan),
             "amount": [float(part) for part in cost],
@@ -343,42 +340,3 @@ class Charged:
     def keep(self, release: Release) -> None:
         """Let the budget keep the release that it has paid for."""
         self.budget.keep(self.entry, release)
-
-
-def _place(url_or_path: object) -> Place:
-    """Where a ledger is.
-
-    Raises:
-        InputError: It can be nowhere.
-    """
-    if not isinstance(url_or_path, str | os.PathLike):
-        raise InputError(
-            "must be a path, or postgresql://user@host:5432/database",
-            given={"url_or_path": url_or_path},
-        )
-    text = os.fspath(url_or_path)
-    scheme, mark, _ = text.partition("://")
-    if not mark:
-        return SqliteFile(Path(url_or_path))
-    if scheme.lower() not in ("postgresql", "postgres"):
-        raise InputError(
-            "must be the path of an SQLite file, or a URL that begins with postgresql://",
-            given={"url_or_path": ...},
-        )
-    return PostgresDatabase(scheme.lower() + text[len(scheme) :])
-
-
-def _signed(who: str) -> dict[str, str]:
-    """When, by whom, and by which version."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return {"time": now, "who": who, "library": __version__}
-
-
-def _named(who: str | None) -> str:
-    """Who asks; by default the user of the system."""
-    if who is not None:
-        return require_name("who", who)
-    try:
-        return require_name("who", getpass.getuser())
-    except Exception:  # noqa: BLE001 - each system has its own error where a user has no name
-        return "unknown"

@@ -111,7 +111,7 @@ class Source(StaysHere):
         Raises:
             InputError: None does.
         """
-        return default_mechanism(question, self._engine, self._bounds)
+        return default_mechanism(question, self._engine, self._bounds, self._accounting)
 
     @property
     def bounds(self) -> dict[str, int | None]:
