@@ -129,6 +129,13 @@ def test_an_answer_that_was_changed_is_found(ledger, statement):
     assert "the answer that was kept was changed or removed" in fault
 
 
+def test_an_answer_that_was_changed_is_not_given_again(ledger):
+    plan = plan_of(sl.Budget(ledger))
+    assert plan.kept() is not None
+    change(ledger, "UPDATE shortlist_releases SET content = replace(content, 'top-k', 'domain')")
+    refusal(plan.kept, "entries of this ledger were changed")
+
+
 @pytest.mark.parametrize("statement", [
     "UPDATE shortlist_budgets SET head = 'x'",
     "UPDATE shortlist_budgets SET entries = entries - 1",

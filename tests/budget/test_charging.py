@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import json
+import re
 from functools import partial
 
 import polars as pl
@@ -13,6 +14,7 @@ from helpers.budgets import Fragile, TinyCounts, columns, created, plan_of
 from helpers.databases import NAMES
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
+from shortlist.budget._book import Book
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.engines.indexed_store import IndexedStore
@@ -260,7 +262,7 @@ def test_an_answer_that_cannot_be_kept_is_not_lost(path, monkeypatch):
     def full(*_):
         raise sl.InputError("the disk is full")
 
-    monkeypatch.setattr(sl.Budget, "keep", full)
+    monkeypatch.setattr(Book, "keep", full)
     release = plan_of(budget).run()
     assert len(release) == 1
     assert release.budget.endswith("; it could not keep this answer: save it")
@@ -287,6 +289,30 @@ def test_releases_of_version_0_2_are_still_read(tmp_path):
     assert (old.items, old.guarantee, old.budget) == (release.items, release.guarantee, "")
     assert "budget " not in str(old).split("Running")[0].replace("the budget", "")
     assert old.to_dict() == said
+
+
+def test_a_budget_prints_as_a_table(path):
+    budget = created(path, 3.0, 1e-6, who="Ann")
+    plan_of(budget).run()
+    printed = str(budget)
+    assert printed.startswith("plays-2026: epsilon = 3 and delta = 1e-06\n")
+    assert re.search(
+        r"^1 +\d{4}-\d\d-\d\d +Ann +top-k, k=1 +released +0.0078", printed, re.MULTILINE
+    )
+    assert max(map(len, printed.split("\n"))) <= 80
+    assert repr(budget) == "<Budget of 'plays-2026': epsilon=3.0, delta=1e-06>"
+
+
+def test_where_the_delta_alone_is_used_up_the_refusal_says_so(path):
+    budget = created(path, 3.0, 1e-6)
+    lost = float(budget.standing().left.delta)
+    plan_of(budget, cost=ZCDP(1e-3, lost), delta=1e-6).run()
+    refusal(
+        plan_of(budget, cost=ZCDP(1e-3, 1e-9), delta=1e-6).run,
+        "and delta = 0 left",
+        "Its delta is used up: ask a question that needs none",
+    )
+    plan_of(budget).run()
 
 
 def test_a_budget_is_not_pickled(path):

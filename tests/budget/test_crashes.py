@@ -10,6 +10,7 @@ import shortlist as sl
 from helpers import power
 from helpers.budgets import columns, created, fast_folder, plan_of, played
 from helpers.refusals import refusal
+from shortlist.budget._book import Book
 
 KILLS = 6
 
@@ -143,10 +144,8 @@ def test_a_connection_that_is_cut_neither_loses_nor_doubles_a_charge(
 
         return run
 
-    tables = type(budget)._tables
-    monkeypatch.setattr(
-        type(budget), "_tables", lambda self, execute: tables(self, cutting(execute))
-    )
+    tables = Book._tables
+    monkeypatch.setattr(Book, "_tables", lambda self, execute: tables(self, cutting(execute)))
     release = plan_of(budget).run()
     assert cuts == [1]
     assert release.budget.startswith("charge 1 of")
@@ -156,7 +155,7 @@ def test_a_connection_that_is_cut_neither_loses_nor_doubles_a_charge(
 
 def test_a_connection_that_is_always_cut_is_refused_unread(postgresql, monkeypatch):
     budget = created(postgresql.url)
-    tables = type(budget)._tables
+    tables = Book._tables
 
     def cutting(execute):
         def run(statement, *values):
@@ -166,9 +165,7 @@ def test_a_connection_that_is_always_cut_is_refused_unread(postgresql, monkeypat
 
         return run
 
-    monkeypatch.setattr(
-        type(budget), "_tables", lambda self, execute: tables(self, cutting(execute))
-    )
+    monkeypatch.setattr(Book, "_tables", lambda self, execute: tables(self, cutting(execute)))
     plan = plan_of(budget)
     refusal(plan.run, "the connection broke while this question was charged", "sl.Budget.show")
     assert plan.engine.times_read == 0

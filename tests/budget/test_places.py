@@ -13,6 +13,7 @@ import shortlist as sl
 from helpers.budgets import columns, created, plan_of, tampered
 from helpers.refusals import refusal
 from postgres import PASSWORD
+from shortlist.budget._book import Book
 from shortlist.budget._filesystems import network_filesystem
 
 
@@ -207,13 +208,13 @@ def test_a_commit_lasts_even_where_a_server_would_answer_sooner(postgresql, monk
     url = f"{postgresql.url}&options=-csynchronous_commit%3Doff"
     budget = created(url)
     asked = []
-    real = type(budget)._add_charge
+    real = Book._charged
 
     def looking(self, cost, said, tables, *, again):
         asked.extend(tables._execute("SHOW synchronous_commit"))
         return real(self, cost, said, tables, again=again)
 
-    monkeypatch.setattr(type(budget), "_add_charge", looking)
+    monkeypatch.setattr(Book, "_charged", looking)
     plan_of(budget).run()
     assert asked == [("on",)]
 

@@ -174,14 +174,14 @@ class Tables:
             *(self._dataset, charge, plan, content),
         )
 
-    def kept(self, plan: str) -> str | None:
-        """The last release that was kept of a plan."""
+    def kept(self, plan: str) -> tuple[int, str] | None:
+        """The last release that was kept of a plan, and the number of its charge."""
         found = self._execute(
-            "SELECT content FROM shortlist_releases WHERE dataset = $1 AND plan = $2 "
+            "SELECT charge, content FROM shortlist_releases WHERE dataset = $1 AND plan = $2 "
             "ORDER BY charge DESC LIMIT 1",
             *(self._dataset, plan),
         )
-        return found[0][0] if found else None
+        return (found[0][0], found[0][1]) if found else None
 
     def entries(self) -> list[tuple[Entry, str]]:
         """All, each with the hash that is stored beside it."""

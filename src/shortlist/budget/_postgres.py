@@ -59,8 +59,7 @@ class PostgresDatabase:
 
         connection = self._connect()
         try:
-            for statement in first:
-                connection.execute(statement.encode())
+            connection.execute("; ".join(first).encode())
             yield _executing(connection)
             connection.execute(b"COMMIT")
         except psycopg.Error as error:
@@ -105,7 +104,7 @@ _FAULTS = {
     ),
     "42501": Fault(
         Words("is not open to this user"),
-        Words("its owner can run {grants}", grants=_GRANTS),
+        Words("its owner can create the budget, and run {grants}", grants=_GRANTS),
     ),
     "25006": Fault(
         Words("only reads, so that nothing can be charged"), Words("name the primary server")

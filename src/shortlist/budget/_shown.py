@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from shortlist.budget._standing import Standing, more_questions
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["shown"]
+__all__ = ["shown", "text"]
 
 _BAR = 24  # columns
 
@@ -31,6 +32,16 @@ def shown(standing: Standing, charges: Sequence[Mapping[str, Any]]) -> Renderabl
     lines += [Text(), Text(_worth(standing)), Text(), _questions(standing), Text()]
     lines.append(_charges(standing, charges) if charges else Text("Nothing was charged yet."))
     return Group(*lines)
+
+
+def text(renderable: RenderableType) -> str:
+    """As plain text of 80 columns."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=80, color_system=None, force_jupyter=False)
+    with console.capture() as capture:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def _table(*headings: str, left: int = 0) -> Table:

@@ -68,7 +68,10 @@ class Standing:
     def _remedy(self) -> str:
         if not (self.left.first and self.worth):
             return "It is used up"
-        return f"Ask with a smaller epsilon or delta; all that is left is worth {self.worth:.3g}"
+        if self.terms.total.delta and not self.left.delta:
+            return "Its delta is used up: ask a question that needs none"
+        worth = f"epsilon = {self.worth:.3g}"
+        return f"Ask with a smaller epsilon or delta; all that is left is worth {worth}"
 
     @property
     def worth(self) -> float:

@@ -129,8 +129,8 @@ class Zcdp:
     is the largest with which (epsilon, delta) holds for the rest.
 
     >>> total = Zcdp().total(3.0, 1e-6)
-    >>> round(float(total.first), 4), float(total.delta)
-    (0.1673, 7.5e-07)
+    >>> f"rho = {float(total.first):.4g}, delta = {float(total.delta):.4g}"
+    'rho = 0.1673, delta = 7.5e-07'
     """
 
     lost_share: float = LOST_SHARE

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from shortlist.budget import _chain, _charges
+from shortlist.budget import _charges
+from shortlist.budget._book import Book
 from shortlist.budget._chain import Entry
 from shortlist.budget._described import described, fingerprint
 from shortlist.budget._opening import place_at
-from shortlist.budget._places import Execute, Place, Tables
-from shortlist.budget._postgres import LostConnectionError
-from shortlist.budget._shown import shown
+from shortlist.budget._shown import shown, text
 from shortlist.budget._signing import named, signed
 from shortlist.budget._standing import Standing
 from shortlist.budget._terms import Terms
-from shortlist.budget._units import Amount, sum_of
+from shortlist.budget._units import Amount
 from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.plan import Ledger, Plan
@@ -34,9 +30,6 @@ if TYPE_CHECKING:
     from shortlist.release import Release
 
 __all__ = ["Budget"]
-
-_T = TypeVar("_T")
-_NOTHING = Amount.nothing()
 
 
 class Budget(StaysHere, Ledger):
@@ -82,12 +75,8 @@ class Budget(StaysHere, Ledger):
     ) -> None:
         place = place_at(url_or_path)
         del url_or_path  # a password may be in it, and traces show variables
-        self._open(place, dataset, named(who))
-
-    def _open(self, place: Place, dataset: str | None, who: str) -> None:
-        self._place, self._who, self._dataset = place, who, dataset
-        self._dataset = self._read(Tables.find)
-        self._terms = Terms.from_entry(self._read(Tables.first))
+        self._who = named(who)
+        self._book = Book(place, dataset)
 
     @classmethod
     def create(  # noqa: PLR0913 - what it is fixed to
@@ -136,33 +125,31 @@ class Budget(StaysHere, Ledger):
             accounting=accounting,
             lost_share=lost_share,
         )
-        author = named(who)
-        first = _chain.following(None, "created", _NOTHING, signed(author) | terms.said())
-        place.create(lambda execute: Tables(place, execute).create(first))
         made = cls.__new__(cls)
-        made._open(place, dataset, author)  # noqa: SLF001 - our own
+        author = named(who)
+        vars(made).update(_who=author, _book=Book.create(place, terms, signed(author)))
         return made
 
     def __repr__(self) -> str:
-        total = f"epsilon={self._terms.epsilon!r}, delta={self._terms.delta!r}"
-        return f"<Budget of {self._terms.dataset!r}: {total}>"
+        total = f"epsilon={self.terms.epsilon!r}, delta={self.terms.delta!r}"
+        return f"<Budget of {self.dataset!r}: {total}>"
 
     # --- what it was created with
 
     @property
     def terms(self) -> Terms:
         """All of it."""
-        return self._terms
+        return self._book.terms
 
     @property
     def dataset(self) -> str:
         """The name of the data set."""
-        return self._terms.dataset
+        return self.terms.dataset
 
     @property
     def accounting(self) -> Accounting:
         """How mechanisms that leave the choice count their stages, so that they cost little."""
-        return self._terms.unit.accounting
+        return self.terms.unit.accounting
 
     # --- what a plan does
 
@@ -181,48 +168,11 @@ class Budget(StaysHere, Ledger):
             "amount": [float(part) for part in cost],
             "plan": fingerprint(plan, self.dataset),
         }
-        return Charged(self, self._charged(cost, said), plan, cost)
+        return Charged(self._book, self._book.charge(cost, said), cost, self._who)
 
     def _cost(self, plan: Plan) -> Amount:
-        self._terms.require(plan)
-        return self._terms.unit.cost(plan.guarantee)
-
-    def _charged(self, cost: Amount, said: Mapping[str, Any]) -> Entry:
-        """Add the charge; where a connection breaks, see whether it stands before trying again."""
-        for again in (False, True, True):
-            with suppress(LostConnectionError):
-                return self._write(partial(self._add_charge, cost, said, again=again))
-        raise InputError(
-            "{place}: the connection broke while this question was charged. Nothing was read, but "
-            "the charge may stand",
-            "see it by {sl.Budget.show}",
-            place=self._place.shown,
-        )
-
-    def _add_charge(
-        self, cost: Amount, said: Mapping[str, Any], tables: Tables, *, again: bool
-    ) -> Entry:
-        """One transaction: look at the sum, refuse what is too much, add the charge."""
-        last = tables.last(lock=True)
-        if again and (stands := tables.with_nonce(said["nonce"])) is not None:
-            return stands
-        self._standing(last).require_room(cost)
-        entry = _chain.following(last, "charge", sum_of(last.spent, cost), said)
-        tables.add(entry)
-        return entry
-
-    def keep(self, charge: Entry, release: Release) -> None:
-        """Keep the release that a charge has paid for: it is as public as its guarantee says."""
-        content = as_json(release)
-        # No time: it would tell how long the question took, which depends on the data.
-        said = {"who": self._who, "charge": charge.charges, "sha256": _chain.digest(content)}
-
-        def add(tables: Tables) -> None:
-            last = tables.last(lock=True)
-            tables.keep(charge.charges, charge.said["plan"], content)
-            tables.add(_chain.following(last, "release", last.spent, said))
-
-        self._write(add)
+        self.terms.require(plan)
+        return self.terms.unit.cost(plan.guarantee)
 
     def kept(self, plan: Plan) -> Release | None:
         """What was released for the same plan before; None if nothing was.
@@ -230,9 +180,8 @@ class Budget(StaysHere, Ledger):
         Raises:
             InputError: It was changed.
         """
-        self._terms.require(plan)
-        key = fingerprint(plan, self.dataset)
-        found = self._read(lambda tables: tables.kept(key))
+        self.terms.require(plan)
+        found = self._book.kept(fingerprint(plan, self.dataset))
         return None if found is None else from_json(found)
 
     def explain(self, plan: Plan) -> str:
@@ -246,7 +195,7 @@ class Budget(StaysHere, Ledger):
 
     def standing(self) -> Standing:
         """What was spent, and what is left."""
-        return self._standing(self._read(Tables.last))
+        return self._book.standing()
 
     @property
     def epsilon_left(self) -> float:
@@ -255,19 +204,21 @@ class Budget(StaysHere, Ledger):
 
     def show(self) -> RenderableType:
         """What is left, what it buys, and every charge: for `rich.print`."""
-        entries = self._entries()
-        return shown(self._standing(entries[-1]), _charges.rows_of(entries))
+        return shown(self.standing(), _charges.rows_of(self._book.entries()))
 
     def __rich__(self) -> RenderableType:
         return self.show()
 
+    def __str__(self) -> str:
+        return text(self.show())
+
     def to_csv(self) -> str:
         """The charges as CSV text, one a line."""
-        return _charges.as_csv(self._entries(), self._terms.unit.first)
+        return _charges.as_csv(self._book.entries(), self.terms.unit.first)
 
     def to_json(self) -> str:
         """All entries as JSON text, with what is hashed of each, and the hash."""
-        return _charges.as_json(self._entries())
+        return _charges.as_json(self._book.entries())
 
     def verify(self, known: str | None = None) -> list[str]:
         """What is wrong with the ledger, in words: nothing, if no entry was changed.
@@ -276,67 +227,29 @@ class Budget(StaysHere, Ledger):
             known: The hash of an entry as it was seen before. Whoever can write to the whole
                 ledger can make a new one, all of whose hashes are right; but not with this entry.
         """
-
-        def look(tables: Tables) -> list[str]:
-            entries = tables.entries()
-            kept = {number: _chain.digest(text) for number, text in tables.contents().items()}
-            found = list(_chain.faults(entries, head=tables.head(), contents=kept))
-            if known is not None and known not in {entry.hash for entry, _ in entries}:
-                found.append("no entry has the hash that was known: another ledger is in its place")
-            return found
-
-        return self._read(look)
+        return self._book.faults(known)
 
     @property
     def head(self) -> str:
         """The hash of the last entry. Keep it elsewhere, for `verify`."""
-        return self._read(Tables.last).hash
-
-    def _entries(self) -> list[Entry]:
-        """All; refused where they do not hang together."""
-
-        def look(tables: Tables) -> list[Entry]:
-            entries = tables.entries()
-            if any(_chain.faults(entries, head=tables.head(), contents=None)):
-                raise tables.changed()
-            return [entry for entry, _ in entries]
-
-        return self._read(look)
-
-    def _standing(self, last: Entry) -> Standing:
-        standing = Standing(self._terms, last.spent)
-        standing.require_sense(self._place.shown)
-        return standing
-
-    # --- transactions
-
-    def _read(self, action: Callable[[Tables], _T]) -> _T:
-        with self._place.reading() as execute:
-            return action(self._tables(execute))
-
-    def _write(self, action: Callable[[Tables], _T]) -> _T:
-        with self._place.writing() as execute:
-            return action(self._tables(execute))
-
-    def _tables(self, execute: Execute) -> Tables:
-        return Tables(self._place, execute, self._dataset)
+        return self._book.head()
 
 
 @dataclass(frozen=True)
 class Charged:
     """A charge that stands, as `Plan.run` knows it."""
 
-    budget: Budget
+    book: Book
     entry: Entry
-    plan: Plan
     cost: Amount
+    who: str
 
     @property
     def told(self) -> str:
         """What the release says of it."""
-        taken = self.budget.terms.told(self.cost)
-        return f'charge {self.entry.charges} of "{self.budget.dataset}": {taken}'
+        terms = self.book.terms
+        return f'charge {self.entry.charges} of "{terms.dataset}": {terms.told(self.cost)}'
 
     def keep(self, release: Release) -> None:
-        """Let the budget keep the release that it has paid for."""
-        self.budget.keep(self.entry, release)
+        """Keep the release that it has paid for: it is as public as its guarantee says."""
+        self.book.keep(self.entry, as_json(release), self.who)
