@@ -25,6 +25,32 @@ def test_eight_processes_of_eight_threads(request, kind, times):
     assert budget.verify() == []
 
 
+def test_a_crowd_whose_connections_are_cut_again_and_again(postgresql):
+    """Whoever was told that it was accepted was charged; and never is more charged than fits."""
+    budget = created(postgresql.url, epsilon=TOTAL)
+    done = threading.Event()
+
+    def cut():
+        while not done.wait(0.05):
+            postgresql.run(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    try:
+        found = played("crowd", postgresql.url, 3, 4, 10)
+    finally:
+        done.set()
+        cutting.join()
+    charges = len(columns(budget, "number"))
+    assert found["accepted"] <= charges <= min(200, found["accepted"] + found["failed"])
+    assert sum(found.values()) == 3 * 4 * 10
+    assert budget.standing().spent == Amount.of(charges * PART, 0.0)
+    assert budget.verify() == []
+
+
 def test_threads_of_one_process_share_a_budget(place):
     budget = created(place, epsilon=10 * PART)
     done = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from shortlist.release import Release, Scores
+from shortlist.release import NONE_CHARGED, Release, Scores
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ def make_release(
     selection: Selection,
     items: pl.DataFrame,
     guarantee: Guarantee,
-    budget: str,
+    budget: str = NONE_CHARGED,
 ) -> Release:
     """The release of `items`, one row per selected position and in the same order."""
     items = _fresh(items)

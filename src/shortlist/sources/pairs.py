@@ -191,7 +191,8 @@ class Pairs(Source):
         that it may still help. `WeightedGaussian` has only one round: its scores have less noise,
         and where nearly every user holds one item it names a few per cent more. With
         `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It counts
-        each user for one item only, chosen among all that the user holds, and gives no scores.
+        each user for one item only, chosen among all that the user holds, and gives no scores. It
+        is no default where a budget adds up in zCDP, of which it would take many times as much.
 
         With a `count_share`, each item comes with a noisy count instead of a weight. A user may
         hold any number of the named items, and one who holds many adds less than 1 to each.
