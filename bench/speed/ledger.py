@@ -30,6 +30,10 @@ _TOOL = Path(__file__).parents[2] / "tools" / "ledgers.py"
 
 def measure(scale: float = 1.0) -> None:
     """Measure, print and write; smaller numbers to try things out are told in the result."""
+    busy = (
+        f"The machine had a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores when this "
+        "began: above one a core, times are those of waiting, too."
+    )
     kills, charges = max(3, int(KILLS * scale)), max(10, int(CHARGES * scale))
     crowd = (*CROWD[:2], max(5, int(CROWD[2] * scale)))
     killed, crowded, lines = [], [], []
@@ -42,7 +46,7 @@ def measure(scale: float = 1.0) -> None:
         "Killed at random moments": pl.DataFrame(killed),
         "Many at once": pl.DataFrame(crowded),
     }
-    report.write("ledger", "A ledger: what it costs, and that it holds", tables, _NOTES)
+    report.write("ledger", "A ledger: what it costs, and that it holds", tables, [*_NOTES, busy])
 
 
 _NOTES = [

@@ -12,7 +12,7 @@ from helpers.budgets import columns, created, fast_folder, plan_of, played
 from helpers.refusals import refusal
 from shortlist.budget._book import Book
 
-KILLS = 6
+KILLS = 4
 
 
 @pytest.mark.parametrize("seed", [1])
