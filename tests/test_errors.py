@@ -229,9 +229,18 @@ def python_knows():
     held = [getattr(stores, name) for name in stores.__all__]
     asked = [getattr(questions, name) for name in questions.__all__]
     return (
-        parameters(*sources, sl.load, *methods, *kinds, *filter(inspect.isclass, held))
+        parameters(
+            *sources,
+            sl.Budget,
+            sl.Budget.create,
+            sl.load,
+            *methods,
+            *kinds,
+            *filter(inspect.isclass, held),
+        )
         | {f"sl.{name}" for name in sl.__all__}
         | {*mechanisms.__all__, "or_prepare"}
+        | {f"sl.Budget.{name}" for name in vars(sl.Budget)}
         | {kind.method() for kind in asked if hasattr(kind, "name")}
     )
 

@@ -91,6 +91,10 @@ ALLOWED = {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
         "privacy", "processes", "questions", "release", "stores", "table",
     },
+    "budget": {
+        "_version", "errors", "mechanisms", "parameters", "plan", "privacy", "processes", "release",
+        "stores",
+    },
     "metrics": {
         "bits", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
         "parameters", "plan", "processes", "questions", "sources",

@@ -49,14 +49,15 @@ class Server:
         """Where its databases are."""
         return self.folder / "data"
 
-    def start(self, buffers: str = "16MB") -> None:
+    def start(self, buffers: str = "16MB", *, durable: bool = False) -> None:
         """Start it, and wait until it answers.
 
         Args:
             buffers: How much memory it caches its tables in.
+            durable: Whether what is committed is on the disk, which takes time.
         """
         words = ["-D", str(self.data), "-k", str(self.folder)]
-        for setting in ("listen_addresses=", "fsync=off", f"shared_buffers={buffers}"):
+        for setting in ("listen_addresses=", f"fsync={durable:d}", f"shared_buffers={buffers}"):
             words += ["-c", setting]
         with (self.folder / "log").open("ab") as log:
             self._process = process = subprocess.Popen(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.common.parts import Part
-from bench.speed import accesses, beside, counts, domain, stores, tables
+from bench.speed import accesses, beside, counts, domain, ledger, stores, tables
 
 __all__ = ["PARTS"]
 
@@ -13,6 +13,7 @@ PARTS = {
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),
     "accesses": Part(lambda asked: accesses.measure(asked.scale, asked.runs or 30)),
+    "ledger": Part(lambda asked: ledger.measure(asked.scale), apart=True),
     "beside": Part(
         lambda asked: beside.measure(asked.commit, asked.scale, asked.runs or 15), apart=True
     ),

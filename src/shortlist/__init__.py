@@ -16,6 +16,7 @@ import shortlist.processes  # noqa: F401 - it watches for forks from here on
 if TYPE_CHECKING:
     from shortlist import audit, bits, bounds, experiments, mechanisms, metrics, privacy, stores
     from shortlist._version import __version__
+    from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
     from shortlist.plan import Plan
     from shortlist.privacy.guarantee import Guarantee
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IN_TABLE",
+    "Budget",
     "Comparisons",
     "Counts",
     "Domain",
@@ -60,6 +62,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Budget": "shortlist.budget.ledger",
     "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
     "Domain": "shortlist.questions",

@@ -29,6 +29,7 @@ from shortlist.evidence import (
 )
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import answering
@@ -124,6 +125,7 @@ def mechanism_for(
     mechanism: object,
     epsilon: float,
     delta: float,
+    accounting: Accounting = Accounting.EXACT,
 ) -> Mechanism:
     """The mechanism that answers a question, from public parameters.
 
@@ -134,6 +136,7 @@ def mechanism_for(
         mechanism: A class, a `functools.partial` of one, or None for the default.
         epsilon: As asked.
         delta: As asked.
+        accounting: How its stages are counted, if it leaves the choice and it was not made.
 
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
@@ -142,12 +145,16 @@ def mechanism_for(
         WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
     """
     question.require(items_are_public=engine.items_are_public)
-    asked = default_mechanism(question, engine, bounds) if mechanism is None else mechanism
+    asked = mechanism
+    if mechanism is None:
+        asked = default_mechanism(question, engine, bounds, accounting)
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
     given_bounds = filled(kind, bounds)
     given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **given_bounds}
     _require_options(kind, options, given)
+    if "accounting" in kind.fields() and accounting in kind.accountings:
+        options = {"accounting": accounting, **options}
 
     def build(epsilon: float, delta: float) -> Mechanism:
         values = given | {"epsilon": epsilon, "delta": delta}
@@ -187,26 +194,35 @@ def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, int | None
     }
 
 
-def default_mechanism(question: Question, engine: Engine, bounds: Bounds) -> type[Mechanism]:
-    """What answers where no mechanism is asked for.
+def default_mechanism(
+    question: Question,
+    engine: Engine,
+    bounds: Bounds,
+    accounting: Accounting = Accounting.EXACT,
+) -> type[Mechanism]:
+    """What answers where no mechanism is asked for, and can count its stages in that way.
 
     Raises:
         InputError: Nothing does.
     """
     for kind in type(question).__mro__:
         if name := _DEFAULTS.get((kind, engine.can_show[0])):
-            bound = bounds.get("max_items_per_user")
-            if isinstance(bound, Usual):
-                name = _WITHOUT_BOUND.get(name, name)
-            elif bound == 1:
-                name = _OF_ONE_ITEM.get(name, name)
             found: type[Mechanism] = getattr(mechanisms, name)
-            return found
+            other = _instead(name, bounds.get("max_items_per_user"))
+            instead: type[Mechanism] = getattr(mechanisms, other)
+            return instead if accounting in instead.accountings else found
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",
         question=question.name,
     )
+
+
+def _instead(name: str, bound: int | Usual | None) -> str:
+    """What is better than this default where nobody gave a bound, or where it is 1."""
+    if isinstance(bound, Usual):
+        return _WITHOUT_BOUND.get(name, name)
+    return _OF_ONE_ITEM.get(name, name) if bound == 1 else name
 
 
 def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:

@@ -74,6 +74,7 @@ mechanism   Example: steps=3, sigma=4.88, limit=inf, split.discover=0.5,
             split.rank=0.25
 weight      noisy weight, not a number of users; the noise has standard
             deviation 4.88; for numbers of users add count_share=0.3
+budget      none was charged
 
 Running it again spends the budget again."""
 
@@ -88,10 +89,10 @@ def test_clipped_counts_are_told_from_counts():
     assert " ".join(str(counted).split()).endswith(
         "count noisy clipped count: a user who holds many of the items found adds less than 1; the "
         "noise has standard deviation at most 4.88; for numbers of users add count_share=0.3 "
-        "Running it again spends the budget again."
+        "budget none was charged Running it again spends the budget again."
     )
     whole = " ".join(str(release(["b", "a"], unit="noisy count")).split())
-    assert " count noisy count; the noise has standard deviation 4.88 Running" in whole
+    assert " count noisy count; the noise has standard deviation 4.88 budget none" in whole
 
 
 def test_terminal_says_the_same():

@@ -191,6 +191,7 @@ def test_to_dict_says_everything():
             "assumes": ["the names of the columns are public"],
             "private": False,
         },
+        "budget": "none was charged",
         "mechanism": {
             "name": "Example",
             "parameters": {

@@ -93,12 +93,42 @@ Seed = Annotated[
 ]
 NotPrivate = Annotated[bool, flag("--not-private", "Required with --seed.", TESTS)]
 
+Budget = Annotated[
+    str | None,
+    valued(
+        "BUDGET",
+        "Charge the answer to this budget before anything is read, and refuse what would overspend "
+        "it: a file made by shortlist budget create, or postgresql://…",
+        PRIVACY,
+    ),
+]
+Reuse = Annotated[
+    bool,
+    flag(
+        "--reuse",
+        "With --budget: if the same was answered before, print that answer again, for nothing.",
+        PRIVACY,
+    ),
+]
+Who = Annotated[
+    str | None,
+    valued("NAME", "With --budget: who asks. By default, you as the system knows you.", PRIVACY),
+]
+Dataset = Annotated[
+    str | None,
+    valued("NAME", "With --budget: the data set as the budget names it.", PRIVACY),
+]
+
 EVERY = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
     for name, kind, default in (
         ("separator", Separator, None),
         ("input_format", InputFormat, None),
         ("option", Option, None),
+        ("budget", Budget, None),
+        ("reuse", Reuse, False),
+        ("who", Who, None),
+        ("dataset", Dataset, None),
         ("output", Output, None),
         ("overwrite", Overwrite, False),
         ("form", Format, None),

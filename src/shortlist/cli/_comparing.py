@@ -28,6 +28,10 @@ _UNUSED: dict[str, Any] = {
     "as_json": False,
     "dry_run": False,
     "seed": None,
+    "budget": None,
+    "reuse": False,
+    "who": None,
+    "dataset": None,
 }
 """What a request has for one answer, and a comparison has not."""
 

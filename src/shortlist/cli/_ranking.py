@@ -71,4 +71,5 @@ class RankRequest(Request):
             user=self.user,
             max_comparisons_per_user=self.max_comparisons_per_user,
             separator=self.separator,
+            budget=self.charged(),
         )

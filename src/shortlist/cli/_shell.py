@@ -22,6 +22,10 @@ _OPTIONS = {
     "sl.comparisons": "shortlist rank",
     "sl.IN_TABLE": "--public-items-in-table",
     "or_prepare": "",
+    "url_or_path": "BUDGET",
+    "sl.Budget.create": "shortlist budget create",
+    "sl.Budget.show": "shortlist budget show",
+    "sl.Budget.verify": "shortlist budget verify",
 }
 _PLACEHOLDERS = {
     "public_items": "FILE",
@@ -30,6 +34,8 @@ _PLACEHOLDERS = {
     "store": "URL",
     "table": "TABLE",
     "mechanism": "NAME",
+    "budget": "BUDGET",
+    "dataset": "NAME",
 }
 
 
@@ -62,9 +68,10 @@ SHELL: Face = _Shell()
 @cache
 def _arguments() -> set[str]:
     """The names of all arguments of the commands, as Python has them."""
-    from shortlist.cli import commands
+    from shortlist.cli import _budgets, commands
 
-    asked = (commands.top_k, commands.domain, commands.hitting_set, commands.rank, commands.compare)
+    questions = (commands.top_k, commands.domain, commands.hitting_set, commands.rank)
+    asked = (*questions, commands.compare, _budgets.create)
     return {name for command in asked for name in inspect.signature(command).parameters}
 
 

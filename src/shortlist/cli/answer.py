@@ -44,7 +44,10 @@ def answer(request: Request) -> None:
         return
     tell_of_long_answers(request)
     with spinner(), without_panics():
-        release = plan.run(bits)
+        kept = plan.kept() if request.reuse else None
+        release = plan.run(bits) if kept is None else kept
+    if kept is not None:
+        typer.echo("This was answered before: no row was read and nothing was spent.", err=True)
     publish(release, request)
     if (told := request.told(source)) is not None:
         typer.echo(told, err=True)

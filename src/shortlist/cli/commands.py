@@ -1,14 +1,12 @@
 """The commands: how their arguments are parsed."""
 
 import inspect
-from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
-from shortlist.cli._builders import ANSWER
+from shortlist.cli._budgets import budget
 from shortlist.cli._common_options import (
     EVERY,
     AuditJson,
@@ -70,49 +68,15 @@ from shortlist.cli._options import (
     User,
     Winner,
 )
+from shortlist.cli._parsing import Command, Group
 from shortlist.cli._ranking import RankRequest
 from shortlist.cli.request import Request
 
 __all__ = ["app"]
 
 
-class _Command(TyperCommand):
-    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
-        """Without the type of the argument, of which its name says enough."""
-        super().__init__(*arguments, **options)
-        for parameter in self.params:
-            if parameter.param_type_name == "argument":
-                vars(parameter).update(display_type_rich=lambda **_: "")
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Refuse an option that is given twice, of which the parser would take the last."""
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        for option, times in Counter(given).items():
-            if times > 1 and option.param_type_name == "option" and not option.multiple:
-                ctx.fail(f"Option '{max(option.opts, key=len)}' is given {times} times.")
-        return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
-        """Without braces."""
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
-
-    def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401 - the library's types moved
-        """Beside the other flags, and without a type."""
-        option = super().get_help_option(ctx)
-        vars(option).update(metavar="", rich_help_panel=ANSWER)
-        return option
-
-
-class _Group(TyperGroup):
-    def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401
-        """Without a type."""
-        option = super().get_help_option(ctx)
-        vars(option).update(metavar="")
-        return option
-
-
 app = typer.Typer(
-    cls=_Group,
+    cls=Group,
     add_completion=False,
     context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
@@ -123,6 +87,8 @@ shortlist top-k plays.parquet --user user --item title \\
     -k 20 --epsilon 1 --delta 1e-6\n
 Each command has its own help: shortlist top-k --help""",
 )
+
+app.add_typer(budget, name="budget")
 
 
 @app.callback(invoke_without_command=True)
@@ -165,7 +131,7 @@ def _asked(kind: type[Request], question: str, arguments: dict[str, Any]) -> Req
 
 @app.command(
     "top-k",
-    cls=_Command,
+    cls=Command,
     epilog="""
 [bold]Example[/]\n
 shortlist top-k plays.parquet --user user --item title \\
@@ -209,7 +175,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
 
 @app.command(
     "domain",
-    cls=_Command,
+    cls=Command,
     epilog="""
 [bold]Example[/]\n
 shortlist domain plays.parquet --user user --item title \\
@@ -237,7 +203,7 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
 
 @app.command(
     "hitting-set",
-    cls=_Command,
+    cls=Command,
     epilog="""
 [bold]Example[/]\n
 shortlist hitting-set plays.parquet --user user --item title \\
@@ -266,7 +232,7 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
 
 @app.command(
     "rank",
-    cls=_Command,
+    cls=Command,
     epilog="""
 [bold]Example[/]\n
 shortlist rank games.csv --winner won --loser lost \\
@@ -296,7 +262,7 @@ def rank(  # noqa: PLR0913 - a command's options are its arguments
 
 @app.command(
     "compare",
-    cls=_Command,
+    cls=Command,
     epilog="""
 [bold]Example[/]\n
 shortlist compare top-k plays.parquet --user user --item title \\
@@ -356,7 +322,7 @@ def compare(  # noqa: PLR0913 - a command's options are its arguments
 
 @app.command(
     "audit",
-    cls=_Command,
+    cls=Command,
     epilog="""
 [bold]Example[/]\n
 shortlist audit peeling --quick""",

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.cli._common_options import Form
 from shortlist.cli._tables import require_input_format, require_one_table
-from shortlist.errors import InputError, Words
+from shortlist.errors import InputError, Words, reference
 
 if TYPE_CHECKING:
     from shortlist.bits import Bits
+    from shortlist.budget import Budget
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan
     from shortlist.questions import Question
@@ -44,6 +45,10 @@ class Request:
     as_json: bool
     dry_run: bool
     seed: int | None
+    budget: str | None = field(repr=False)  # a password may be in it
+    reuse: bool
+    who: str | None
+    dataset: str | None
     not_private: bool
     count: str | None = None
     public_items_in_table: bool = False
@@ -159,8 +164,9 @@ class Request:
         from shortlist.stores.urls import sqlite_path
 
         database = None if self.store is None else sqlite_path(self.store)
-        read = self.file, self.public_items, self.public_groups, database
-        given = [name for name in read if name is not None]
+        ledger = None if self.budget is None or "://" in self.budget else self.budget
+        named = self.file, self.public_items, self.public_groups, database, ledger
+        given = [name for name in named if name is not None]
         inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
         return [*given, *inside]
 
@@ -205,13 +211,28 @@ class Request:
             "depends on private data: keep it to yourself."
         )
 
+    def charged(self) -> Budget | None:
+        """The budget that is charged, if there is one."""
+        if self.budget is not None:
+            import shortlist
+
+            return shortlist.Budget(self.budget, dataset=self.dataset, who=self.who)
+        for name, value in (("who", self.who), ("dataset", self.dataset), ("reuse", self.reuse)):
+            if value:
+                raise InputError(
+                    "{option} goes with {budget=...}", "omit it", option=reference(name)
+                )
+        return None
+
     def source(self) -> Source:
         """What is asked, opened as far as its schema."""
         import shortlist
 
+        budget = self.charged()
+
         if self.store is not None:
             return shortlist.store(
-                self.store, table=self.table, item=self.item[0], count=self.count
+                self.store, table=self.table, item=self.item[0], count=self.count, budget=budget
             )
 
         item = self.item[0] if len(self.item) == 1 else self.item
@@ -223,6 +244,7 @@ class Request:
                 max_items_per_user=self.max_items_per_user,
                 public_items=self.public_items,
                 separator=self.separator,
+                budget=budget,
             )
             return self._grouped(rows)
         return shortlist.counts(
@@ -232,6 +254,7 @@ class Request:
             max_items_per_user=self.max_items_per_user,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
             separator=self.separator,
+            budget=budget,
         )
 
     def _grouped(self, rows: Pairs) -> Source:

@@ -48,6 +48,18 @@ class Engine(StaysHere, ABC):
     n_items: int | None = None
     by: tuple[str, ...] = ()
 
+    @property
+    def unit(self) -> str | None:
+        """The privacy unit by name, such as the column of users; None where counts are given.
+
+        Then it is the caller's word who was counted.
+        """
+        return None
+
+    def about(self) -> dict[str, object]:
+        """What is public of the data, as JSON values, so that a budget knows it again."""
+        return {}
+
     def require(self, wants: Wants) -> None:
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws
+from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import Outcomes, Wants, Wins
@@ -38,6 +39,16 @@ class ComparisonsInMemory(Engine):
         self._table, self._public = table, public
         self.n_items = None if public is IN_TABLE else len(public)
         self._held = Once(self._read)
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`: the column of users, if there is one; else each comparison by itself."""
+        *_, user = (*self._table.columns, "comparison")[:3]
+        return user
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return described(self._table, self._public)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shortlist.draws import Draws, Ints
+from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import GroupedSets, PrivateCounts, UserSets, Wants, WeightedHistogram
@@ -57,6 +58,15 @@ class Rows:
         self.by, self.parts = tuple(self.types), table.parts
         self.held = Once(self._read)
 
+    @property
+    def unit(self) -> str:
+        """The column of users."""
+        return next(iter(self._table.columns))
+
+    def about(self, public: object) -> dict[str, object]:
+        """What is public of the rows, as JSON values, and which groups are known."""
+        return {**described(self._table, public), "by": list(self.by)}
+
     def _read(self) -> _Held:
         users, groups, items = self._table.grouped(self._n_by)
         pairs = join(groups, items)
@@ -77,6 +87,15 @@ class PairRows(Engine):
     def __init__(self, rows: Rows) -> None:
         """Read nothing yet."""
         self._rows, self.by = rows, rows.by
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`."""
+        return self._rows.unit
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return self._rows.about(None)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
@@ -105,6 +124,15 @@ class GroupedRows(Engine):
             public: The groups that everybody knows, one row each; None where they are private.
         """
         self._rows, self._public, self.by = rows, public, rows.by
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`."""
+        return self._rows.unit
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return self._rows.about(self._public)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shortlist.draws import Draws, Ints
+from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.errors import InputError
@@ -52,6 +53,10 @@ class HistogramInMemory(Engine):
                 bound=wants.bound,
                 looser=looser,
             )
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return described(self._table, self._public)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - nothing is drawn

@@ -25,6 +25,10 @@ class IndexedStore(Engine):
         """Open nothing yet."""
         self._held = held
 
+    def about(self) -> dict[str, object]:
+        """As `Engine`: the names of the table and its columns, and no address."""
+        return {"store": repr(self._held)}
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - read as needed
         """As `Engine.show`: a snapshot, which counts what is read of it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws
+from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.grouped_rows import Rows
@@ -53,6 +54,15 @@ class RowsInMemory(Engine):
         table = self._table.by(names)
         n_by = len(table.items) - len(self._table.items)
         return self._grouped.setdefault(tuple(table.items)[:n_by], Rows(table, n_by))
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`: the column of users."""
+        return next(iter(self._table.columns))
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return described(self._table, self._public)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:

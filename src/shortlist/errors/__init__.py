@@ -73,8 +73,11 @@ class WeakPrivacyWarning(Structured, UserWarning):
 
 
 @contextmanager
-def spending() -> Iterator[None]:
+def spending(*, charged: bool = False) -> Iterator[None]:
     """Where rows are read: whatever fails here may have been decided by them, and says so.
+
+    Args:
+        charged: Whether a budget was charged: then it is spent, even if no row was read.
 
     >>> with spending():
     ...     raise InputError("a row cannot be read")
@@ -84,7 +87,7 @@ def spending() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        error.spent = error.spent or not error.before_rows
+        error.spent = error.spent or charged or not error.before_rows
         raise
     except BaseException as error:
         if not says_spent(error):

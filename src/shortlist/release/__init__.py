@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
-from shortlist.release.described import asked_for, named
+from shortlist.release.described import NONE_CHARGED, asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
 from shortlist.release.markdown import markdown
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-__all__ = ["Guarantee", "Mechanism", "Release", "Scores", "check_output"]
+__all__ = ["NONE_CHARGED", "Guarantee", "Mechanism", "Release", "Scores", "check_output"]
 
 
 class Mechanism(Protocol):
@@ -58,6 +58,8 @@ class Release:
         scores: One score per item, or None.
         guarantee: The privacy promise.
         mechanism: What drew the items.
+        budget: Which charge of which budget has paid for it, in words; or that none was charged.
+            Empty where that is not known, as of files of version 0.2.
 
     Raises:
         ValueError: There are not as many scores as items.
@@ -68,6 +70,7 @@ class Release:
     scores: Scores | None
     guarantee: Guarantee
     mechanism: Mechanism
+    budget: str
     _frame: pl.DataFrame
 
     def __init__(
@@ -79,6 +82,7 @@ class Release:
         guarantee: Guarantee,
         mechanism: Mechanism,
         by: Sequence[str] = (),
+        budget: str = NONE_CHARGED,
     ) -> None:
         if scores is not None and len(scores) != items.height:
             raise ValueError("as many scores as items are needed.")
@@ -90,6 +94,7 @@ class Release:
             scores=scores,
             guarantee=guarantee,
             mechanism=mechanism,
+            budget=budget,
             _frame=items.clone(),
         )
 
@@ -267,7 +272,8 @@ class Release:
         write_whole(path, encoder(path)(self))
 
     def _state(self) -> tuple[object, ...]:
-        return self.question, self.by, self.scores, self.guarantee, named(self.mechanism)
+        told = self.question, self.by, self.scores, self.guarantee, named(self.mechanism)
+        return *told, self.budget
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism
 
-__all__ = ["Described", "asked_for", "name_of", "named", "plain", "promised"]
+__all__ = ["NONE_CHARGED", "Described", "asked_for", "name_of", "named", "plain", "promised"]
+
+NONE_CHARGED = "none was charged"
+"""What a release says of budgets where its source has none."""
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ def about(release: Release) -> dict[str, Any]:
             "score": score,
             **({"groups": list(release.by)} if release.by else {}),
         },
+        **({"budget": release.budget} if release.budget else {}),
         "scores": noise,
     }
 

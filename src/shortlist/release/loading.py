@@ -22,7 +22,7 @@ from shortlist.release.formats import FORMAT, GROUPED, METADATA, VERSION
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["load"]
+__all__ = ["from_json", "load"]
 
 _T = TypeVar("_T")
 
@@ -75,8 +75,17 @@ def load(path: str | os.PathLike[str]) -> Release:
 
 
 def _from_json(path: Path) -> Release:
+    return from_json(path.read_bytes())
+
+
+def from_json(text: str | bytes) -> Release:
+    """The release that a JSON text holds.
+
+    Raises:
+        InputError: It is no such text.
+    """
     try:
-        whole = json.loads(path.read_bytes())
+        whole = json.loads(text)
     except ValueError:
         raise InputError("it is not JSON") from None
     about = _known(whole)
@@ -165,6 +174,7 @@ def _release(
         guarantee=_guarantee(about["guarantee"]),
         mechanism=Described(_of(str, mechanism["name"]), parameters),
         by=_groups(about),
+        budget=_of(str, about.get("budget", "")),
     )
     if ranks != release.ranks:
         raise InputError("its ranks are not 1, 2, 3 and so on")

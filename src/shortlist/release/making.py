@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
-from shortlist.release import Release, Scores
+from shortlist.release import NONE_CHARGED, Release, Scores
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
 
-__all__ = ["make_release"]
+__all__ = ["make_release", "retold"]
 
 
 def make_release(
@@ -24,6 +25,7 @@ def make_release(
     items: pl.DataFrame,
     guarantee: Guarantee,
     by: tuple[str, ...] = (),
+    budget: str = NONE_CHARGED,
 ) -> Release:
     """The release of `items`, one row per selected position and in the same order.
 
@@ -54,6 +56,7 @@ def make_release(
         guarantee=guarantee,
         mechanism=mechanism,
         by=by,
+        budget=budget,
     )
 
 
@@ -67,6 +70,13 @@ def _by_group(items: pl.DataFrame, by: tuple[str, ...], order: Ints | None) -> I
     return (
         groups.insert_column(0, rows.alias("row")).sort(keys, maintain_order=True)["row"].to_numpy()
     )
+
+
+def retold(release: Release, budget: str) -> Release:
+    """The same release, with other words on the budget."""
+    other = copy(release)
+    vars(other)["budget"] = budget
+    return other
 
 
 def _fresh(items: pl.DataFrame) -> pl.DataFrame:

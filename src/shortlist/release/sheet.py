@@ -109,6 +109,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
         notes=(
             *notes(release.guarantee, release.mechanism),
             *_scores(release, face),
+            *([("budget", harmless(release.budget))] if release.budget else ()),
         ),
         advice=advice(release),
     )

@@ -69,6 +69,7 @@ class Groups(Source):
         delta: float,
         mechanism: object = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The k items of each group that most of its users hold, with differential privacy.
 
@@ -78,7 +79,7 @@ class Groups(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         plan = self.plan(TopK(k), epsilon=epsilon, delta=delta, mechanism=mechanism)
-        return plan.run(random)
+        return plan.run(random, reuse=reuse)
 
     def domain(
         self,
@@ -88,6 +89,7 @@ class Groups(Source):
         mechanism: object = None,
         count_share: float | None = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The items of each group that enough of its users hold to be named.
 
@@ -97,7 +99,8 @@ class Groups(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = Domain(count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
     def _engine_for(self, question: Question) -> Engine:
         """A domain is one of pairs: no group needs to be looked at by itself."""

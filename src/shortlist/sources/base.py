@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.errors import InputError
+from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
-from shortlist.plan import Budget, Plan, require_enough
+from shortlist.plan import Budget, Ledger, Plan, require_enough
 from shortlist.planning import (
     Bounds,
     answering_mechanisms,
@@ -95,6 +96,7 @@ class Source(StaysHere):
             mechanism=mechanism,
             epsilon=epsilon,
             delta=delta,
+            accounting=self._accounting,
         )
         require_enough(question, engine.n_items)
         return Plan(
@@ -115,7 +117,9 @@ class Source(StaysHere):
         Raises:
             InputError: None does.
         """
-        return default_mechanism(question, self._engine_for(question), self._bounds)
+        return default_mechanism(
+            question, self._engine_for(question), self._bounds, self._accounting
+        )
 
     def _engine_for(self, question: Question) -> Engine:  # noqa: ARG002 - for sources with several
         """What shows the rows to a question."""
@@ -144,6 +148,11 @@ class Source(StaysHere):
             "omit it, or give rows, by {sl.pairs}, with private items",
             given={"max_items_per_user": max_items_per_user},
         )
+
+    @property
+    def _accounting(self) -> Accounting:
+        """How stages are counted: for one release alone, or for one of many of a budget."""
+        return self._budget.accounting if isinstance(self._budget, Ledger) else Accounting.EXACT
 
     def _guarantee(self, mechanism: Mechanism) -> Guarantee:
         return Guarantee(

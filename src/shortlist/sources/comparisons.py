@@ -56,8 +56,9 @@ def comparisons(
             comparisons lost for a smaller one. Choose it without looking at the data.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
-        budget: What each question is charged to before a row is read: anything with a method
-            `charge(plan)`, which refuses by raising an error. None to charge nothing.
+        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
+            anything with a method `charge(plan)`, which refuses by raising an error. None to
+            charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -151,6 +152,7 @@ class Comparisons(Source):
         delta: float = 0.0,
         mechanism: object = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The k items that do best in comparisons, best first, with differential privacy.
 
@@ -162,6 +164,7 @@ class Comparisons(Source):
             delta: Must be 0: no mechanism here uses one, and none is spent without use.
             mechanism: As in `plan`.
             random: As in `Plan.run`.
+            reuse: As in `Plan.run`.
 
         Guarantee: epsilon-differential privacy when one comparison is added or removed, or with
             `user` one user; by `SpectralRanking` only when outcomes change, and with a
@@ -172,7 +175,8 @@ class Comparisons(Source):
                 than the items that are `IN_TABLE`.
         """
         question = Rank(k)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
     def _protected(self, mechanism: Mechanism) -> str:
         if mechanism.evidence is not Outcomes:

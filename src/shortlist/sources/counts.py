@@ -51,8 +51,9 @@ def counts(
             count 0, and others are dropped.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
-        budget: What each question is charged to before a row is read: anything with a method
-            `charge(plan)`, which refuses by raising an error. None to charge nothing.
+        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
+            anything with a method `charge(plan)`, which refuses by raising an error. None to
+            charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -123,6 +124,7 @@ class Counts(Source):
         mechanism: object = None,
         count_share: float | None = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
@@ -136,6 +138,7 @@ class Counts(Source):
             mechanism: As in `plan`.
             count_share: As in `shortlist.TopK`.
             random: As in `Plan.run`.
+            reuse: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.
@@ -145,7 +148,8 @@ class Counts(Source):
                 than the items that are `IN_TABLE`.
         """
         question = TopK(k, count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
 
 def _known(table: Table, public: pl.DataFrame | InTable | None) -> list[str]:

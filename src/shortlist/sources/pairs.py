@@ -64,8 +64,9 @@ def pairs(
             A CSV file begins with the name of the column. The list is never the sensitive table.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
-        budget: What each question is charged to before a row is read: anything with a method
-            `charge(plan)`, which refuses by raising an error. None to charge nothing.
+        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
+            anything with a method `charge(plan)`, which refuses by raising an error. None to
+            charge nothing.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -208,6 +209,7 @@ class Pairs(Source):
         max_groups_per_user: int = 1,
         public_groups: object = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
@@ -230,6 +232,7 @@ class Pairs(Source):
             max_groups_per_user: As in `grouped`.
             public_groups: As in `grouped`.
             random: As in `Plan.run`.
+            reuse: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.
@@ -239,7 +242,8 @@ class Pairs(Source):
         """
         question = TopK(k, count_share)
         asked = self._asked(by, max_groups_per_user, public_groups)
-        return asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
     def domain(
         self,
@@ -250,6 +254,7 @@ class Pairs(Source):
         count_share: float | None = None,
         by: str | Sequence[str] | None = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
@@ -260,7 +265,8 @@ class Pairs(Source):
         `WeightedGaussian` has only one round: its scores have less noise,
         and where nearly every user holds one item it names a few per cent more. With
         `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It counts
-        each user for one item only, chosen among all that the user holds, and gives no scores.
+        each user for one item only, chosen among all that the user holds, and gives no scores. It
+        is no default where a budget adds up in zCDP, of which it would take many times as much.
 
         With a `count_share`, each item comes with a noisy count instead of a weight. A user may
         hold any number of the named items, and one who holds many adds less than 1 to each.
@@ -277,11 +283,9 @@ class Pairs(Source):
                 found before data is read.
         """
         question = Domain(count_share)
-        return (
-            self._asked(by, 1, None)
-            .plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
-            .run(random)
-        )
+        asked = self._asked(by, 1, None)
+        plan = asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)
 
     def hitting_set(
         self,
@@ -291,6 +295,7 @@ class Pairs(Source):
         delta: float = 0.0,
         mechanism: object = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """At most k items that together reach as many users as possible, in the order picked.
 
@@ -307,4 +312,5 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = HittingSet(k)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)

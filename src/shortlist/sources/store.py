@@ -38,8 +38,9 @@ def store(
         table: With a URL, the table, with one row per item.
         item: With a URL, the column of items.
         count: With a URL, the column of counts: whole numbers from 0 to 2^62.
-        budget: What each question is charged to before a row is read: anything with a method
-            `charge(plan)`, which refuses by raising an error. None to charge nothing.
+        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
+            anything with a method `charge(plan)`, which refuses by raising an error. None to
+            charge nothing.
 
     Raises:
         InputError: There is no such database, table or column, it may not be read, or its rows
@@ -114,6 +115,7 @@ class Store(Source):
         delta: float = 0.0,
         mechanism: object = None,
         random: Bits | None = None,
+        reuse: bool = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy; no scores.
 
@@ -127,6 +129,7 @@ class Store(Source):
                 none is spent, and `release.guarantee` has 0.
             mechanism: As in `plan`; `ThresholdTopK` is the one that reads a store.
             random: As in `Plan.run`.
+            reuse: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -137,4 +140,5 @@ class Store(Source):
                 counts, so count the budget as spent, and do not ask again until it works.
         """
         question = TopK(k)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random, reuse=reuse)

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
 from shortlist.errors import InputError, spending
-from shortlist.stores._faults import guarded
 from shortlist.stores._names import Names, quoted
 from shortlist.stores._postgres_catalog import select
 from shortlist.stores._postgres_table import PostgresTable
 from shortlist.stores.base import StoredRows
+from shortlist.stores.faults import guarded
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
-from shortlist.stores._faults import PRIVATE
+from shortlist.stores.faults import PRIVATE
 
 __all__ = ["aligned", "whole_scores"]
 

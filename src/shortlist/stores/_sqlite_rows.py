@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from shortlist.draws import Ints
 from shortlist.errors import InputError, nearest, spending
 from shortlist.limits import MOST
-from shortlist.stores._faults import guarded
 from shortlist.stores._names import Names, quoted
 from shortlist.stores.base import StoredRows
+from shortlist.stores.faults import guarded
 
 if TYPE_CHECKING:
     import sqlite3

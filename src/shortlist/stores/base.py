@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words, spending
 from shortlist.processes import StaysHere
-from shortlist.stores._faults import guarded
 from shortlist.stores._scores import aligned, whole_scores
+from shortlist.stores.faults import guarded
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError, Words, named
-from shortlist.stores._faults import PRIVATE, Fault, guarded
 from shortlist.stores._names import Names
 from shortlist.stores._postgres_rows import PostgresRows
 from shortlist.stores._postgres_table import PostgresTable
 from shortlist.stores.base import ScoreStore, StoredRows
+from shortlist.stores.connecting import connector
+from shortlist.stores.faults import PRIVATE, Fault, guarded
 
 if TYPE_CHECKING:
     import psycopg
@@ -54,7 +54,7 @@ class PostgresStore(ScoreStore):
             raise InputError(
                 "must be a text such as postgresql://user@host:5432/database", given={"url": ...}
             )
-        self._connect = _connector(url)
+        self._connect = connector(url, _URL)
         del url  # whoever prints the variables of an error's trace would show it
         self._names = Names(table, item, count)
         self.count = count
@@ -129,83 +129,5 @@ _COMPLAINTS = {
     ),
     "53": Fault(
         Words("cannot be read: the server has no room left, in memory, on disk or for connections")
-    ),
-}
-
-
-def _connector(url: str) -> Callable[[], psycopg.Connection[Any]]:
-    """How to connect. The address is known to the function alone, and no attribute shows it."""
-
-    def connect() -> psycopg.Connection[Any]:
-        import psycopg
-
-        return psycopg.connect(
-            url,
-            autocommit=True,  # transactions begin where they are written
-            prepare_threshold=None,  # a pool of connections may be in between
-            cursor_factory=psycopg.RawCursor,
-            client_encoding="UTF8",
-            fallback_application_name="shortlist",
-        )
-
-    return lambda: guarded(connect, _not_connected)
-
-
-def _not_connected(error: Exception) -> InputError:
-    if isinstance(error, ImportError):
-        return _NOT_INSTALLED.of(_URL)
-    from psycopg import OperationalError
-
-    if not isinstance(error, OperationalError):
-        return _MISWRITTEN.of(_URL)
-    # A server gives a code only once a connection stands; before, there are words alone.
-    words = f"{type(error).__name__} {getattr(error, 'sqlstate', None) or ''} {error}"
-    for pattern, fault in _NOT_CONNECTED.items():
-        if re.search(pattern, words, re.IGNORECASE):
-            return fault.of(_URL)
-    return _UNREACHED.of(_URL)
-
-
-_NOT_INSTALLED = Fault(
-    Words("is read by psycopg, which is not installed"),
-    Words('run pip install "psycopg[binary]"'),
-)
-_MISWRITTEN = Fault(
-    Words("cannot be taken apart"),
-    Words(
-        "write postgresql://user@host:5432/database, with special characters of user and password "
-        "as %40 for @"
-    ),
-)
-_UNREACHED = Fault(
-    Words("cannot be connected to"),
-    Words("check that the server runs, and its host, port, database, user and password"),
-)
-_NOT_CONNECTED = {
-    r"connection refused|no such file or directory": Fault(
-        Words("cannot be connected to: the connection was refused"),
-        Words("check that the server runs, and its port"),
-    ),
-    r"resolve host|translate host name|name or service not known|getaddrinfo": Fault(
-        Words("cannot be connected to: the host was not found"), Words("check its name")
-    ),
-    r"ConnectionTimeout|timed? ?out|timeout expired|no route|unreachable": Fault(
-        Words("cannot be connected to: the host did not answer in time"),
-        Words("check its name, its port and the network"),
-    ),
-    r"3D000|database .* does not exist": Fault(
-        Words("cannot be connected to: there is no such database"), Words("check its name")
-    ),
-    r"28P01|28000|password|authentication|role .* does not exist|no pg_hba\.conf entry": Fault(
-        Words("cannot be connected to: the server refuses this user or password"),
-        Words("check both, and whether the user may connect"),
-    ),
-    r"53300|too many (clients|connections)|remaining connection slots": Fault(
-        Words("cannot be connected to: the server has too many connections"),
-        Words("try again later"),
-    ),
-    r"ssl|certificate": Fault(
-        Words("cannot be connected to: an encrypted connection failed"),
-        Words("check sslmode and the certificates"),
     ),
 }

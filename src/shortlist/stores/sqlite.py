@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.errors import InputError, Words, named, shown
-from shortlist.stores._faults import PRIVATE, Fault, guarded
 from shortlist.stores._names import Names
 from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
 from shortlist.stores.base import ScoreStore, StoredRows
+from shortlist.stores.faults import PRIVATE, Fault, guarded
 
 if TYPE_CHECKING:
     import sqlite3

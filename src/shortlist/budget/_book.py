@@ -1,0 +1,165 @@
+"""The entries of one ledger: added and looked at, each time in one transaction of its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from shortlist.budget._chain import Entry, digest, faults, following
+from shortlist.budget._places import Execute, Place, Tables
+from shortlist.budget._postgres import LostConnectionError
+from shortlist.budget._standing import Standing
+from shortlist.budget._terms import Terms
+from shortlist.budget._units import Amount, sum_of
+from shortlist.errors import InputError
+
+__all__ = ["Book"]
+
+_T = TypeVar("_T")
+
+
+class Book:
+    """The ledger of one data set.
+
+    Attributes:
+        terms: What it was created with.
+
+    Raises:
+        InputError: It is not there, or a newer version of shortlist has made it.
+    """
+
+    def __init__(self, place: Place, dataset: str | None) -> None:
+        self._place = place
+        self._dataset = dataset
+        self._dataset = self._read(Tables.find)
+        self.terms = Terms.from_entry(self._read(Tables.first))
+
+    @classmethod
+    def create(cls, place: Place, terms: Terms, signed: Mapping[str, str]) -> Book:
+        """A new one."""
+        first = following(None, "created", Amount.nothing(), {**signed, **terms.said()})
+        place.create(lambda execute: Tables(place, execute).create(first))
+        return cls(place, terms.dataset)
+
+    # --- what is added
+
+    def charge(self, cost: Amount, said: Mapping[str, Any]) -> Entry:
+        """Add a charge; where a connection breaks, see whether it stands before trying again.
+
+        Raises:
+            InputError: It would overspend, or cannot be added.
+        """
+        for again in (False, True, True):
+            with suppress(LostConnectionError):
+                return self._write(partial(self._charged, cost, said, again=again))
+        raise InputError(
+            "{place}: the connection broke while this question was charged. Nothing was read, but "
+            "the charge may stand",
+            "see it by {sl.Budget.show}",
+            place=self._place.shown,
+        )
+
+    def _charged(
+        self, cost: Amount, said: Mapping[str, Any], tables: Tables, *, again: bool
+    ) -> Entry:
+        """In one transaction: look at the sum, refuse what is too much, add the charge."""
+        last = tables.last(lock=True)
+        if again and (stands := tables.with_nonce(said["nonce"])) is not None:
+            return stands
+        self._standing(last).require_room(cost)
+        entry = following(last, "charge", sum_of(last.spent, cost), said)
+        tables.add(entry)
+        return entry
+
+    def keep(self, charge: Entry, content: str, who: str) -> None:
+        """Keep what a charge has paid for. Without the time, which would tell how long it took."""
+        said = {"who": who, "charge": charge.charges, "sha256": digest(content)}
+
+        def add(tables: Tables) -> None:
+            last = tables.last(lock=True)
+            tables.keep(charge.charges, charge.said["plan"], content)
+            tables.add(following(last, "release", last.spent, said))
+
+        self._write(add)
+
+    # --- what is looked at
+
+    def kept(self, plan: str) -> str | None:
+        """What was kept of a plan, the last time that it was asked.
+
+        Raises:
+            InputError: It was changed since.
+        """
+
+        def look(tables: Tables) -> str | None:
+            found = tables.kept(plan)
+            if found is None:
+                return None
+            charge, content = found
+            if not any(_says_of(entry, charge, content) for entry, _ in tables.entries()):
+                raise tables.changed()
+            return content
+
+        return self._read(look)
+
+    def standing(self) -> Standing:
+        """What was spent, and what is left."""
+        return self._standing(self._read(Tables.last))
+
+    def _standing(self, last: Entry) -> Standing:
+        standing = Standing(self.terms, last.spent)
+        standing.require_sense(self._place.shown)
+        return standing
+
+    def head(self) -> str:
+        """The hash of the last entry."""
+        return self._read(Tables.last).hash
+
+    def entries(self) -> list[Entry]:
+        """All.
+
+        Raises:
+            InputError: They do not hang together.
+        """
+
+        def look(tables: Tables) -> list[Entry]:
+            entries = tables.entries()
+            if any(faults(entries, head=tables.head(), contents=None)):
+                raise tables.changed()
+            return [entry for entry, _ in entries]
+
+        return self._read(look)
+
+    def faults(self, known: str | None) -> list[str]:
+        """What is wrong with it, in words; also if no entry has a hash that is known."""
+
+        def look(tables: Tables) -> list[str]:
+            entries = tables.entries()
+            kept = {number: digest(text) for number, text in tables.contents().items()}
+            found = list(faults(entries, head=tables.head(), contents=kept))
+            if known is not None and known not in {entry.hash for entry, _ in entries}:
+                found.append("no entry has the hash that was known: another ledger is in its place")
+            return found
+
+        return self._read(look)
+
+    # --- transactions
+
+    def _read(self, action: Callable[[Tables], _T]) -> _T:
+        with self._place.reading() as execute:
+            return action(self._tables(execute))
+
+    def _write(self, action: Callable[[Tables], _T]) -> _T:
+        with self._place.writing() as execute:
+            return action(self._tables(execute))
+
+    def _tables(self, execute: Execute) -> Tables:
+        return Tables(self._place, execute, self._dataset)
+
+
+def _says_of(entry: Entry, charge: int, content: str) -> bool:
+    """Whether it is the entry of this release, as it is."""
+    said = entry.said
+    return entry.kind == "release" and (said["charge"], said["sha256"]) == (charge, digest(content))

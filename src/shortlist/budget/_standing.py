@@ -1,0 +1,143 @@
+"""What was spent of a budget, what is left, and how much one may still ask of that."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from shortlist.budget._terms import Terms
+from shortlist.budget._units import Amount, Basic, Unit, Zcdp, sum_of
+from shortlist.errors import InputError, Words, in_quotes
+from shortlist.privacy import ZCDP
+from shortlist.privacy.calibration import zcdp_rho
+from shortlist.privacy.guarantee import Guarantee
+
+__all__ = ["Standing", "more_questions"]
+
+_PARTS = (30, 10, 3)  # questions of these parts of the total are counted
+_THRESHOLDS = 0.25  # of a question's delta, as most mechanisms that name private items take it
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A budget at one moment.
+
+    Attributes:
+        terms: What it is fixed to.
+        spent: All that was charged.
+    """
+
+    terms: Terms
+    spent: Amount
+
+    @property
+    def left(self) -> Amount:
+        """What can still be charged."""
+        return self.terms.total.less(self.spent)
+
+    def require_sense(self, place: Words) -> None:
+        """Refuse a total that is smaller than what was spent.
+
+        Raises:
+            InputError: It is.
+        """
+        if not self.spent.within(self.terms.total):
+            raise InputError(
+                "{place}: its total is smaller than what was spent, so that it was changed by hand",
+                "see what by {sl.Budget.verify}, and restore it",
+                place=place,
+            )
+
+    def require_room(self, cost: Amount) -> None:
+        """Refuse what would overspend.
+
+        Raises:
+            InputError: The cost is more than what is left; nothing was read.
+        """
+        if not cost.within(self.left):
+            raise InputError(
+                "the budget of {dataset} has {left} left, and this question costs {cost}. Nothing "
+                "was read and nothing was spent",
+                "{remedy}",
+                dataset=in_quotes(self.terms.dataset),
+                left=self.terms.told(self.left),
+                cost=self.terms.told(cost),
+                remedy=self._remedy(),
+            )
+
+    def _remedy(self) -> str:
+        if not (self.left.first and self.worth):
+            return "It is used up"
+        if self.terms.total.delta and not self.left.delta:
+            return "Its delta is used up: ask a question that needs none"
+        worth = f"epsilon = {self.worth:.3g}"
+        return f"Ask with a smaller epsilon or delta; all that is left is worth {worth}"
+
+    @property
+    def worth(self) -> float:
+        """The epsilon that all that is left is worth at once, at the delta of the total."""
+        if self.left.first <= 0:
+            return 0.0
+        return min(self.terms.unit.epsilon(self.left, self.terms.delta), self.terms.epsilon)
+
+    def after(self, cost: Amount) -> str:
+        """What a question would leave, in words."""
+        if not cost.within(self.left):
+            return (
+                f'It would be refused: the budget of "{self.terms.dataset}" has '
+                f"{self.terms.told(self.left)} left, and it costs {self.terms.told(cost)}."
+            )
+        then = Standing(self.terms, sum_of(self.spent, cost))
+        more = cost.times_in(then.left)
+        again = f"{more:,} more such question{'s' * (more != 1)}" if more else "no other such one"
+        left = (
+            f"epsilon = {then.worth:.3g} of {self.terms.epsilon:g} ({self.terms.told(then.left)})"
+        )
+        return (
+            f'It takes {self.terms.told(cost)} of the budget of "{self.terms.dataset}", and leaves '
+            f"{left}: enough for {again}."
+        )
+
+
+def more_questions(standing: Standing) -> list[tuple[float, float, int, int, int]]:
+    """How many questions of some sizes a budget is good for.
+
+    Returns:
+        Of each size epsilon and delta; how many fit in what is left; and how many the whole total
+        would buy in zCDP (0 without a delta), and by adding up epsilons and deltas.
+    """
+    terms = standing.terms
+    zcdp, basic = Zcdp(), Basic()
+    rows = []
+    for part in _PARTS:
+        epsilon, delta = _rounded(terms.epsilon / part), _rounded(terms.delta / part)
+        whole = zcdp.total(terms.epsilon, terms.delta) if terms.delta else None
+        added = basic.total(terms.epsilon, terms.delta)
+        rows.append(
+            (
+                *(epsilon, delta),
+                _usual(terms.unit, epsilon, delta).times_in(standing.left),
+                _usual(zcdp, epsilon, delta).times_in(whole) if whole else 0,
+                _usual(basic, epsilon, delta).times_in(added),
+            )
+        )
+    return rows
+
+
+def _rounded(number: float) -> float:
+    """To one digit, downwards."""
+    if not number:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(number))
+    return float(f"{math.floor(number / unit * (1 + 1e-9)) * unit:.0e}")
+
+
+def _usual(unit: Unit, epsilon: float, delta: float) -> Amount:
+    """What a question costs that names private items; without a delta, what a pure one costs."""
+    if unit.name != "zcdp" or not delta:
+        return Amount.of(epsilon, delta)
+    lost = delta * _THRESHOLDS
+    cost = ZCDP(zcdp_rho(epsilon=epsilon, delta=delta, lost=lost), lost)
+    return unit.cost(
+        Guarantee(epsilon=epsilon, delta=delta, cost=cost, adjacency="", protects="", assumes=())
+    )

@@ -1,0 +1,233 @@
+"""In which unit costs add up to a total: zCDP, pure epsilons, or epsilons and deltas.
+
+Each unit is two numbers of a cost, which add by themselves, whatever is asked next and why. Sums
+are of the floats as they are stored, in rationals, so that no rounding ever makes room. Proof note:
+`docs/proofs/budget.md`.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple, Protocol
+
+from shortlist.errors import InputError
+from shortlist.mechanisms.accounting import Accounting
+from shortlist.parameters import require_share
+from shortlist.privacy import ZCDP, round_down
+from shortlist.privacy.calibration import zcdp_rho
+from shortlist.privacy.guarantee import Guarantee
+
+__all__ = ["LOST_SHARE", "UNITS", "Amount", "Basic", "Pure", "Unit", "Zcdp", "sum_of", "unit_for"]
+
+LOST_SHARE = 0.75
+"""Of a total delta, by default: what is kept for the mass that releases leave out."""
+
+_LEAST = sys.float_info.min  # below it, a float has lost digits
+
+
+class Amount(NamedTuple):
+    """What a release takes of a budget, or a budget has.
+
+    Attributes:
+        first: The rho in zCDP; else the epsilon.
+        delta: The mass that is left out in zCDP; else the delta.
+    """
+
+    first: Fraction
+    delta: Fraction
+
+    @classmethod
+    def of(cls, first: float, delta: float) -> Amount:
+        """The amount of two floats, exactly.
+
+        Raises:
+            InputError: One is NaN, infinite, negative or subnormal, or the first is 0.
+        """
+        usable = _LEAST <= first < float("inf") and (delta == 0 or _LEAST <= delta < 1)
+        if not usable:
+            raise InputError(
+                "a cost of {first} and delta = {delta} cannot be charged: it must be above 0, "
+                "finite, and large enough to have all its digits",
+                "ask with another epsilon and delta",
+                first=f"{first:.4g}",
+                delta=f"{delta:.4g}",
+            )
+        return cls(Fraction(first), Fraction(delta))
+
+    @classmethod
+    def nothing(cls) -> Amount:
+        """What is spent before the first charge."""
+        return cls(Fraction(0), Fraction(0))
+
+    def within(self, other: Amount) -> bool:
+        """Whether neither number is more than the other's."""
+        return self.first <= other.first and self.delta <= other.delta
+
+    def less(self, other: Amount) -> Amount:
+        """What is left when the other is taken away."""
+        return Amount(self.first - other.first, self.delta - other.delta)
+
+    def times_in(self, left: Amount) -> int:
+        """How often it can be taken from what is left."""
+        numbers = zip(self, left, strict=True)
+        return min(int(whole // part) for part, whole in numbers if part > 0)
+
+
+def sum_of(one: Amount, other: Amount) -> Amount:
+    """Both together, exactly."""
+    return Amount(one.first + other.first, one.delta + other.delta)
+
+
+class Unit(Protocol):
+    """How costs are counted.
+
+    Attributes:
+        name: By which it is stored and asked for.
+        first: What the first number of an amount is called.
+        accounting: How mechanisms that leave the choice count their stages, so that it is cheap.
+    """
+
+    @property
+    def name(self) -> str:
+        """As above."""
+        ...
+
+    @property
+    def first(self) -> str:
+        """As above."""
+        ...
+
+    @property
+    def accounting(self) -> Accounting:
+        """As above."""
+        ...
+
+    def total(self, epsilon: float, delta: float) -> Amount:
+        """What a total (epsilon, delta) is in this unit."""
+        ...
+
+    def cost(self, guarantee: Guarantee) -> Amount:
+        """What a release costs in this unit.
+
+        Raises:
+            InputError: This unit cannot express it.
+        """
+        ...
+
+    def epsilon(self, amount: Amount, delta: float) -> float:
+        """The epsilon of (epsilon, delta) that so much is worth by itself; rounded up."""
+        ...
+
+
+@dataclass(frozen=True)
+class Zcdp:
+    """Approximate zCDP: rhos add, and so do the masses left out.
+
+    A total (epsilon, delta) is taken apart once: `lost_share` of delta is for the masses, and rho
+    is the largest with which (epsilon, delta) holds for the rest.
+
+    >>> total = Zcdp().total(3.0, 1e-6)
+    >>> f"rho = {float(total.first):.4g}, delta = {float(total.delta):.4g}"
+    'rho = 0.1673, delta = 7.5e-07'
+    """
+
+    lost_share: float = LOST_SHARE
+
+    name: ClassVar[str] = "zcdp"
+    first: ClassVar[str] = "rho"
+    accounting: ClassVar[Accounting] = Accounting.ZCDP
+
+    def __post_init__(self) -> None:
+        require_share("lost_share", self.lost_share)
+
+    def total(self, epsilon: float, delta: float) -> Amount:
+        """As `Unit.total`."""
+        lost = round_down(Fraction(delta) * Fraction(self.lost_share))
+        return Amount.of(zcdp_rho(epsilon=epsilon, delta=delta, lost=lost), lost)
+
+    def cost(self, guarantee: Guarantee) -> Amount:
+        """As `Unit.cost`: every cost says what it is in zCDP."""
+        return Amount.of(guarantee.cost.rho, guarantee.cost.lost)
+
+    def epsilon(self, amount: Amount, delta: float) -> float:
+        """As `Unit.epsilon`."""
+        return ZCDP(float(amount.first), float(amount.delta)).epsilon(delta)
+
+
+@dataclass(frozen=True)
+class Basic:
+    """Basic composition: epsilons add, and so do deltas."""
+
+    name: ClassVar[str] = "basic"
+    first: ClassVar[str] = "epsilon"
+    accounting: ClassVar[Accounting] = Accounting.EXACT
+
+    def total(self, epsilon: float, delta: float) -> Amount:
+        """As `Unit.total`."""
+        return Amount.of(epsilon, delta)
+
+    def cost(self, guarantee: Guarantee) -> Amount:
+        """As `Unit.cost`: at the epsilon that was asked for."""
+        epsilon = guarantee.epsilon
+        return Amount.of(epsilon, max(guarantee.delta, guarantee.cost.delta(epsilon)))
+
+    def epsilon(self, amount: Amount, delta: float) -> float:  # noqa: ARG002 - it is what it says
+        """As `Unit.epsilon`."""
+        return float(amount.first)
+
+
+@dataclass(frozen=True)
+class Pure(Basic):
+    """Basic composition without a delta."""
+
+    name: ClassVar[str] = "pure"
+
+    def cost(self, guarantee: Guarantee) -> Amount:
+        """As `Unit.cost`.
+
+        Raises:
+            InputError: The release needs a delta.
+        """
+        amount = super().cost(guarantee)
+        if amount.delta:
+            raise InputError(
+                "this question needs a delta, and the budget has none",
+                "Ask one that needs none, as of public items with {delta=0}; or create a budget "
+                "with a delta",
+            )
+        return amount
+
+
+UNITS: dict[str, type[Unit]] = {kind.name: kind for kind in (Zcdp, Pure, Basic)}
+
+
+def unit_for(accounting: str | None, delta: float, lost_share: float | None) -> Unit:
+    """The unit of that name; None for what suits a delta.
+
+    Raises:
+        InputError: There is none, or it does not go with the delta.
+    """
+    name = accounting or ("zcdp" if delta else "pure")
+    if name not in UNITS:
+        raise InputError("must be {known}", given={"accounting": accounting}, known=_KNOWN)
+    if (name == "pure") == (delta > 0):
+        raise InputError(
+            "{accounting=} goes with {rule}",
+            "omit {accounting}, or change {delta}",
+            given={"accounting": name},
+            rule="delta = 0" if delta else "a delta above 0",
+        )
+    if name == "zcdp":
+        return Zcdp(LOST_SHARE if lost_share is None else lost_share)
+    if lost_share is not None:
+        raise InputError(
+            "only a budget in zCDP keeps a share of delta apart",
+            "omit it",
+            given={"lost_share": lost_share},
+        )
+    return UNITS[name]()
+
+
+_KNOWN = '"zcdp", "basic" or "pure"'

@@ -1,0 +1,255 @@
+"""A budget, kept in a ledger: charged before anything is read, and never overspent."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shortlist.budget import _charges
+from shortlist.budget._book import Book
+from shortlist.budget._chain import Entry
+from shortlist.budget._described import described, fingerprint
+from shortlist.budget._opening import place_at
+from shortlist.budget._shown import shown, text
+from shortlist.budget._signing import named, signed
+from shortlist.budget._standing import Standing
+from shortlist.budget._terms import Terms
+from shortlist.budget._units import Amount
+from shortlist.errors import InputError
+from shortlist.mechanisms.accounting import Accounting
+from shortlist.plan import Ledger, Plan
+from shortlist.processes import StaysHere
+from shortlist.release.formats import as_json
+from shortlist.release.loading import from_json
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from shortlist.release import Release
+
+__all__ = ["Budget"]
+
+
+class Budget(StaysHere, Ledger):
+    """A total of privacy for one data set, and a ledger of all that was charged to it.
+
+    Give it to a source as `budget=`. Each question is then charged before anything is read: one
+    transaction looks at the sum, refuses what would overspend, adds the charge and commits it to
+    the disk. Nothing is ever given back. What was released is kept beside its charge, and
+    `run(reuse=True)` returns it again at no cost.
+
+    Several processes and threads may charge one budget; with PostgreSQL, several machines.
+
+    Args:
+        url_or_path: An SQLite file, or postgresql://user@host:5432/database as libpq takes it, of
+            which no message shows more. It must be there: see `create`.
+        dataset: The data set that you ask about, as the budget names it; another is refused. May
+            be omitted where a place has one budget.
+        who: Who asks, for the ledger; by default the user of the operating system.
+
+    Raises:
+        InputError: There is no such budget, it is of another data set, or a newer version of
+            shortlist has made it.
+
+    >>> import polars as pl, shortlist as sl, tempfile
+    >>> rows = pl.DataFrame({"user": range(500), "title": ["Emma", "Ulysses"] * 250})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/plays.budget"
+    ...     terms = {"protects": "user", "dataset": "plays-2026"}
+    ...     budget = sl.Budget.create(path, epsilon=3.0, delta=1e-6, **terms)
+    ...     plays = sl.pairs(rows, user="user", item="title", budget=budget)
+    ...     titles = plays.domain(epsilon=0.5, delta=1e-7)
+    ...     again = plays.domain(epsilon=0.5, delta=1e-7, reuse=True)
+    ...     titles == again, budget.verify(), budget.epsilon_left < 3
+    (True, [], True)
+    """
+
+    def __init__(
+        self,
+        url_or_path: str | os.PathLike[str],
+        *,
+        dataset: str | None = None,
+        who: str | None = None,
+    ) -> None:
+        place = place_at(url_or_path)
+        del url_or_path  # a password may be in it, and traces show variables
+        self._who = named(who)
+        self._book = Book(place, dataset)
+
+    @classmethod
+    def create(  # noqa: PLR0913 - what it is fixed to
+        cls,
+        url_or_path: str | os.PathLike[str],
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        protects: str,
+        dataset: str,
+        adjacency: str | None = None,
+        accounting: str | None = None,
+        lost_share: float | None = None,
+        who: str | None = None,
+    ) -> Budget:
+        """A new budget. What it is created with never changes.
+
+        Args:
+            url_or_path: A file that does not exist; or a PostgreSQL database, which may hold the
+                budgets of several data sets.
+            epsilon: Of the total.
+            delta: Of the total; 0 for pure questions alone.
+            protects: The privacy unit, as the name of the column of users; or "comparison", where
+                a source of comparisons has none.
+            dataset: A name for the data set. Nothing can check it: whoever asks about the same
+                people under another name spends another budget.
+            adjacency: Which tables count as neighbours; by default those that differ by one user,
+                or comparison, added or removed.
+            accounting: "zcdp", the default with a delta: rhos add up, by which many questions cost
+                far less; "basic": epsilons and deltas do; "pure", the default without a delta.
+            lost_share: In zCDP, the share of delta that is for what releases leave out, such as
+                the names of items that one user alone holds; the rest makes rho. By default 0.75.
+            who: As of `Budget`.
+
+        Raises:
+            InputError: There is such a budget, or an argument cannot be used.
+        """
+        place = place_at(url_or_path)
+        del url_or_path
+        terms = Terms.of(
+            dataset=dataset,
+            protects=protects,
+            adjacency=adjacency,
+            epsilon=epsilon,
+            delta=delta,
+            accounting=accounting,
+            lost_share=lost_share,
+        )
+        made = cls.__new__(cls)
+        author = named(who)
+        vars(made).update(_who=author, _book=Book.create(place, terms, signed(author)))
+        return made
+
+    def __repr__(self) -> str:
+        total = f"epsilon={self.terms.epsilon!r}, delta={self.terms.delta!r}"
+        return f"<Budget of {self.dataset!r}: {total}>"
+
+    # --- what it was created with
+
+    @property
+    def terms(self) -> Terms:
+        """All of it."""
+        return self._book.terms
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set."""
+        return self.terms.dataset
+
+    @property
+    def accounting(self) -> Accounting:
+        """How mechanisms that leave the choice count their stages, so that they cost little."""
+        return self.terms.unit.accounting
+
+    # --- what a plan does
+
+    def charge(self, plan: Plan) -> Charged:
+        """Charge what the plan will spend, for good.
+
+        Raises:
+            InputError: It would overspend, or is of another unit or of other neighbours; then
+                nothing was charged. Or the ledger fails; then see `show` for whether it was.
+        """
+        cost = self._cost(plan)
+        said = {
+            **signed(self._who),
+            "nonce": uuid.uuid4().hex,
+            **described(plan),
+            "amount": [float(part) for part in cost],
+            "plan": fingerprint(plan, self.dataset),
+        }
+        return Charged(self._book, self._book.charge(cost, said), cost, self._who)
+
+    def _cost(self, plan: Plan) -> Amount:
+        self.terms.require(plan)
+        return self.terms.unit.cost(plan.guarantee)
+
+    def kept(self, plan: Plan) -> Release | None:
+        """What was released for the same plan before; None if nothing was.
+
+        Raises:
+            InputError: It was changed.
+        """
+        self.terms.require(plan)
+        found = self._book.kept(fingerprint(plan, self.dataset))
+        return None if found is None else from_json(found)
+
+    def explain(self, plan: Plan) -> str:
+        """What the plan would take of this budget, and leave, in words; or why it would not be."""
+        try:
+            return self.standing().after(self._cost(plan))
+        except InputError as error:
+            return f"It would be refused: {error}"
+
+    # --- what is looked at
+
+    def standing(self) -> Standing:
+        """What was spent, and what is left."""
+        return self._book.standing()
+
+    @property
+    def epsilon_left(self) -> float:
+        """The epsilon that all that is left is worth at once, at the delta of the total."""
+        return self.standing().worth
+
+    def show(self) -> RenderableType:
+        """What is left, what it buys, and every charge: for `rich.print`."""
+        return shown(self.standing(), _charges.rows_of(self._book.entries()))
+
+    def __rich__(self) -> RenderableType:
+        return self.show()
+
+    def __str__(self) -> str:
+        return text(self.show())
+
+    def to_csv(self) -> str:
+        """The charges as CSV text, one a line."""
+        return _charges.as_csv(self._book.entries(), self.terms.unit.first)
+
+    def to_json(self) -> str:
+        """All entries as JSON text, with what is hashed of each, and the hash."""
+        return _charges.as_json(self._book.entries())
+
+    def verify(self, known: str | None = None) -> list[str]:
+        """What is wrong with the ledger, in words: nothing, if no entry was changed.
+
+        Args:
+            known: The hash of an entry as it was seen before. Whoever can write to the whole
+                ledger can make a new one, all of whose hashes are right; but not with this entry.
+        """
+        return self._book.faults(known)
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry. Keep it elsewhere, for `verify`."""
+        return self._book.head()
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A charge that stands, as `Plan.run` knows it."""
+
+    book: Book
+    entry: Entry
+    cost: Amount
+    who: str
+
+    @property
+    def told(self) -> str:
+        """What the release says of it."""
+        terms = self.book.terms
+        return f'charge {self.entry.charges} of "{terms.dataset}": {terms.told(self.cost)}'
+
+    def keep(self, release: Release) -> None:
+        """Keep the release that it has paid for: it is as public as its guarantee says."""
+        self.book.keep(self.entry, as_json(release), self.who)

@@ -1,0 +1,130 @@
+"""Amounts of a budget: exact, and of every cost that can be charged."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.budgets import plan_of
+from helpers.refusals import refusal
+from shortlist.budget._standing import Standing, more_questions
+from shortlist.budget._terms import Terms
+from shortlist.budget._units import Amount, Basic, Pure, Zcdp, sum_of, unit_for
+from shortlist.privacy import ZCDP, Approximate, Gaussian
+from shortlist.privacy import Pure as PureCost
+
+
+def promise(cost, delta=0.0):
+    return plan_of(None, cost=cost, delta=delta).guarantee
+
+
+SMALLEST = 2.0**-1022
+
+
+@pytest.mark.parametrize(
+    "wrong", [math.nan, math.inf, -math.inf, -1e-9, 0.0, -0.0, SMALLEST / 2, 5e-324]
+)
+def test_a_cost_that_is_no_cost_is_refused(wrong):
+    refusal(lambda: Amount.of(wrong, 0.0), "cannot be charged", "ask with another epsilon")
+    if wrong:
+        refusal(lambda: Amount.of(1.0, wrong), "cannot be charged")
+
+
+def test_the_smallest_amounts_are_exact():
+    assert Amount.of(SMALLEST, SMALLEST) == (Fraction(1, 2**1022), Fraction(1, 2**1022))
+
+
+class Strange(ZCDP):
+    """A cost of another package, which says what it likes."""
+
+    def __init__(self, said):
+        super().__init__(1.0)
+        object.__setattr__(self, "said", said)
+
+    __slots__ = ("said",)
+
+    @property
+    def rho(self):
+        return self.said
+
+
+@pytest.mark.parametrize("said", [math.nan, -1.0, 0.0, 5e-324])
+def test_a_cost_of_others_is_looked_at(said):
+    refusal(lambda: Zcdp().cost(promise(Strange(said))), "cannot be charged")
+
+
+@given(st.lists(st.floats(SMALLEST, 1.0), max_size=30))
+def test_sums_are_exact(parts):
+    total = Amount.nothing()
+    for part in parts:
+        total = sum_of(total, Amount.of(part, part if part < 1 else 0.0))
+    assert total.first == sum(map(Fraction, parts))
+    assert total.delta == sum(Fraction(part) for part in parts if part < 1)
+
+
+def test_a_tenth_ten_times_is_more_than_one():
+    """Of floats 0.1 is above a tenth: what a sum of floats calls 1.0 would overspend."""
+    ten, one = Amount.of(0.1, 0.0), Amount.of(1.0, 0.0)
+    nine = Amount(9 * ten.first, ten.delta)
+    assert sum([0.1] * 10) <= 1.0
+    assert not ten.within(one.less(nine))
+    assert ten.times_in(one) == 9
+
+
+def test_a_total_in_zcdp_keeps_what_it_promises():
+    for epsilon, delta, share in ((3.0, 1e-6, 0.75), (0.1, 1e-12, 0.5), (20.0, 1e-3, 0.99)):
+        total = Zcdp(share).total(epsilon, delta)
+        cost = ZCDP(float(total.first), float(total.delta))
+        assert cost.delta(epsilon) <= delta
+        assert ZCDP(float(total.first) * 1.0001, float(total.delta)).delta(epsilon) > delta
+        assert total.delta <= Fraction(delta) * Fraction(share)
+
+
+@pytest.mark.parametrize(
+    ("unit", "cost", "delta", "taken"),
+    [
+        (Zcdp(), PureCost(0.5), 0.0, (0.125, 0.0)),
+        (Zcdp(), PureCost.bounded_range(0.5), 0.0, (0.03125, 0.0)),
+        (Zcdp(), Gaussian(0.02, 1e-8), 1e-7, (0.02, 1e-8)),
+        (Zcdp(), Approximate(0.5, 1e-8), 1e-8, (0.125, 1e-8)),
+        (Basic(), Approximate(1 / 128, 1e-8), 1e-8, (1 / 128, 1e-8)),
+        (Basic(), PureCost(1 / 128), 0.0, (1 / 128, 0.0)),
+        (Basic(), Approximate(1 / 128, 1e-7), 1e-8, (1 / 128, 1e-7)),  # more than it says
+        (Pure(), PureCost(1 / 128), 0.0, (1 / 128, 0.0)),
+    ],
+)
+def test_every_cost_in_every_unit(unit, cost, delta, taken):
+    assert unit.cost(promise(cost, delta=delta)) == Amount.of(*taken)
+
+
+def test_a_pure_budget_takes_nothing_that_needs_a_delta():
+    refusal(lambda: Pure().cost(promise(Gaussian(0.001))), "needs a delta", "delta=0")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("zdcp", 1e-6, None), 'must be "zcdp", "basic" or "pure"'),
+        (("pure", 1e-6, None), "accounting='pure' goes with delta = 0"),
+        (("zcdp", 0.0, None), "goes with a delta above 0"),
+        (("basic", 1e-6, 0.5), "only a budget in zCDP"),
+        (("zcdp", 1e-6, 1.5), "lost_share=1.5"),
+    ],
+)
+def test_units_that_do_not_go_with_the_rest(asked, said):
+    refusal(lambda: unit_for(*asked), said)
+
+
+def test_zcdp_buys_more_than_adding_up():
+    terms = Terms.of(
+        dataset="d", protects="user", adjacency=None, epsilon=3.0, delta=1e-6,
+        accounting=None, lost_share=None,
+    )  # fmt: skip
+    for epsilon, delta, left, in_zcdp, added in more_questions(Standing(terms, Amount.nothing())):
+        assert left == in_zcdp > 2 * added
+        assert added == min(
+            int(Fraction(3.0) / Fraction(epsilon)), int(Fraction(1e-6) / Fraction(delta))
+        )
+    assert all(row[2] == 0 for row in more_questions(Standing(terms, terms.total)))

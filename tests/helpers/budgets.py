@@ -1,0 +1,67 @@
+"""Budgets in both kinds of places, and questions that are charged to them."""
+
+import contextlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import shortlist as sl
+from ledgers import TinyCounts, plan_of
+
+ROOT = Path(__file__).parents[2]
+TERMS = {"protects": "user", "dataset": "plays-2026"}
+_NUMBERS = itertools.count(1)
+
+
+def fast_folder():
+    """A folder in memory, if there is one: for tests that are not about disks."""
+    memory = Path("/dev/shm")  # noqa: S108 - of a name of its own
+    return tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None)
+
+
+def created(place, epsilon=1.0, delta=0.0, **more):
+    return sl.Budget.create(place, epsilon=epsilon, delta=delta, **(TERMS | more))
+
+
+def columns(budget, *names):
+    """These columns of what is exported, as texts."""
+    head, *rows = [line.split(",") for line in budget.to_csv().splitlines()]
+    return [tuple(row[head.index(name)] for name in names) for row in rows]
+
+
+class Fragile(TinyCounts):
+    """A source that fails when it is touched."""
+
+    def show(self, *_):
+        raise AssertionError("a row was read")
+
+
+def played(*words, **environment):
+    """What a role of `tools/ledgers.py` found, in a process of its own."""
+    folders = [ROOT / name for name in ("src", "tools")]
+    path = os.pathsep.join(map(str, folders))
+    done = subprocess.run(  # noqa: S603 - ours
+        [sys.executable, ROOT / "tools" / "ledgers.py", *map(str, words)],
+        capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": path} | environment,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+@contextlib.contextmanager
+def tampered(path):
+    """A connection to the tables of a ledger, past all that guards them."""
+    import sqlite3
+
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
+
+
+__all__ = [
+    "TERMS", "Fragile", "TinyCounts", "columns", "created", "fast_folder", "plan_of", "played",
+    "tampered",
+]  # fmt: skip
