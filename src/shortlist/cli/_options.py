@@ -192,7 +192,7 @@ TopKMechanism = Annotated[
         "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
         "limited-domain (the default with --count); for public items joint-or-peel (the default), "
         "joint, joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
-        "one-shot-laplace, gamma; with --store threshold-top-k."
+        "one-shot-laplace, gamma; with --store threshold-top-k; with --by per-group."
     ),
 ]
 DomainMechanism = Annotated[

@@ -83,6 +83,7 @@ class AuditHints:
         most_items: How many items it names at most; None if there is no bound.
         user_bound: How many items, or comparisons, of one user its cost takes to count at most;
             None if any number.
+        most_groups: In how many groups one user counts at most; None if in any number.
         thresholds: By how many people, who hold nothing else, an item has to be held to be named:
             where the code may begin to do something else.
         score_sd: The standard deviation of the noise in its scores, where no data decide it.
@@ -94,6 +95,7 @@ class AuditHints:
 
     most_items: int | None = None
     user_bound: int | None = None
+    most_groups: int | None = None
     thresholds: tuple[float, ...] = ()
     score_sd: float | None = None
     shuffles_users: bool = False

@@ -188,7 +188,9 @@ class PerGroup(Mechanism):
             "_is_fine": False,
         }
         thresholds = self.group_threshold, self.item_threshold
-        hints = replace(super().audit_hints(), most_items=None)  # k in each of any number
+        hints = super().audit_hints()
+        # k items in each of any number of groups
+        hints = replace(hints, most_items=None, most_groups=self.max_groups_per_user)
         return replace(hints, thresholds=thresholds, coarse=coarser(self, **few))
 
     def explain(self) -> list[str]:

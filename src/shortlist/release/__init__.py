@@ -138,12 +138,11 @@ class Release:
             raise InputError(
                 "the columns of groups are {names}",
                 "give a value for each",
-                given={"group": ...},
                 names=names,
             )
         places = self._places.get(key)
         if places is None:
-            raise InputError("no item of this group was named", given={"group": ...})
+            raise InputError("no item of this group was named")
         return self._part(places)
 
     def groups(self) -> Iterator[tuple[Any, Release]]:

@@ -190,11 +190,18 @@ class Pairs(Source):
             return self.grouped(
                 by, max_groups_per_user=max_groups_per_user, public_groups=public_groups
             )
-        rule, remedy = "it goes with {by}", "name the columns of groups, or omit it"
         if max_groups_per_user != 1:
-            raise InputError(rule, remedy, given={"max_groups_per_user": max_groups_per_user})
+            raise InputError(
+                "it goes with {by}",
+                "name the columns of groups, or omit it",
+                given={"max_groups_per_user": max_groups_per_user},
+            )
         if public_groups is not None:
-            raise InputError(rule, remedy, given={"public_groups": ...})
+            raise InputError(
+                "it goes with {by}",
+                "name the columns of groups, or omit it",
+                given={"public_groups": ...},
+            )
         return self
 
     def top_k(  # noqa: PLR0913 - a question and how its answer is grouped

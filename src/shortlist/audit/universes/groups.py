@@ -38,7 +38,7 @@ class OfGroupedSets(OfContributions):
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         """As any universe; two groups, of which a user counts in one or in both."""
         super().__init__(mechanism, quick=quick)
-        self._most_groups = int(getattr(mechanism, "max_groups_per_user", _GROUPS))
+        self._most_groups = self._hints.most_groups or _GROUPS
 
     def large(self) -> Iterator[list[Data]]:
         """Many users who are in one group."""
