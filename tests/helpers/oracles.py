@@ -86,12 +86,9 @@ def near_cutoff(kind, **given):
 
 
 def on_few_rungs(kind, **given):
-    """Any rounding down is private: with this one, all branches can be told."""
-    return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
-
-
-def of_two_bounds(kind, **given):
-    return on_few_rungs(type(kind.__name__, (kind,), {"_bounds": (1, 2)}), **given)
+    """Any rounding down is private: with this one, and few bounds, all branches can be told."""
+    few = {"_is_fine": False, "_bounds": (1, 2)}
+    return built(type(kind.__name__, (kind,), few), **{"rounds": 2} | given)
 
 
 def on_fewest_branches(kind, **given):
@@ -146,7 +143,8 @@ class Oracle:
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
             told = (selection.branch, told) if self.with_branch else told
-            return (told, tuple(selection.scores)) if self.edges else told
+            scores = None if selection.scores is None else tuple(selection.scores)
+            return (told, scores) if self.edges else told
 
         return law(run, self.edges)
 
@@ -326,7 +324,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         chosen_bound_oracle,
         TWO_ITEMS,
         [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
-        of_two_bounds,
+        on_few_rungs,
         within=2e-6,  # as above
         in_order=False,
         edges=(0.0,),
