@@ -8,7 +8,7 @@ from bench.speed import accesses, beside, counts, domain, ledger, stores, tables
 __all__ = ["PARTS"]
 
 PARTS = {
-    "speed": Part(lambda asked: tables.measure(asked.scale)),
+    "speed": Part(lambda asked: tables.measure(asked.scale, asked.runs or 9)),
     "counts-speed": Part(lambda asked: counts.measure(asked.scale)),
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),

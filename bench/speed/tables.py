@@ -38,38 +38,44 @@ OVER_EXACT = {"dense": 0.5, "sparse": 0.8, "text": 1.0}
 BYTES_A_ROW = {"dense": 12.0, "sparse": 20.0, "text": 20.0}
 
 
-def measure(scale: float = 1.0) -> None:
-    """Generate the tables, measure, print and write; leaves nothing but the results."""
+def measure(scale: float = 1.0, runs: int = 9) -> None:
+    """Generate the tables, measure, print and write; leaves nothing but the results.
+
+    Args:
+        scale: Of the data.
+        runs: Turns of each whole question.
+    """
     lines: list[Line] = []
     stages: list[Line] = []
     with TemporaryDirectory() as name:
         folder = Path(name)
         million = samples.write(samples.MILLION.scaled(scale), "text", folder)
-        lines += [_question("1 M rows of text", million, runs=9, aim=0.25)]
-        stages += _stages("1 M rows of text", million, runs=9)
-        lines += _processes(million)
+        lines += [_question("1 M rows of text", million, runs=runs, aim=0.25)]
+        stages += _stages("1 M rows of text", million, runs=runs)
+        lines += _processes(million, runs=runs)
         for kind in samples.KINDS:
             share = TEXT_SHARE if kind == "text" else 1.0
             shape = samples.TWENTY_MILLION.scaled(scale * share)
             path = samples.write(shape, kind, folder)
             title = f"{20 * share:g} M rows, {KEYS[kind]}"
-            asked = _question(title, path, runs=9, aim=0.6 if kind == "dense" else None)
+            asked = _question(title, path, runs=runs, aim=0.6 if kind == "dense" else None)
             lines += [asked, ratio_line(asked, aim=OVER_EXACT[kind])]
-            stages += _stages(title, path, runs=3)
+            stages += _stages(title, path, runs=min(runs, 3))
             lines += [_memory(title, path, shape.rows, aim=BYTES_A_ROW[kind])]
             path.unlink()
+            print(f"{title}: done.", flush=True)
     lines += _arrays(scale)
-    _tell(lines, stages, scale)
+    _tell(lines, stages, scale, runs)
 
 
-def _tell(lines: list[Line], stages: list[Line], scale: float) -> None:
+def _tell(lines: list[Line], stages: list[Line], scale: float, runs: int) -> None:
     figures = frame(lines)
     parts = frame(stages).select("job", "median", "quartile 1", "quartile 3", "unit")
     settings = (
         f"Generated tables from a fixed seed, at scale {scale:g}: Zipf popularity and activity, "
         f"rows in random order. top_k: k={K}, epsilon={ASKED['epsilon']:g}, "
         f"delta={ASKED['delta']:g}, max_items_per_user={BOUND}, a fresh source each time. One run "
-        "to warm up, then in turns with what stands beside it. exact: Polars' "
+        f"to warm up, then {runs} in turns with what stands beside it. exact: Polars' "
         "`group_by(item).agg(user.n_unique()).top_k`, not private, of the same file. ratio of CPU: "
         "of the seconds that all cores worked, which says more where the machine does other work."
     )
@@ -95,7 +101,7 @@ def _question(title: str, path: Path, *, runs: int, aim: float | None) -> Line:
     return timed_line(f"top_k, {title}", taken["ours"], "exact", taken["exact"], aim=aim)
 
 
-def _processes(path: Path) -> list[Line]:
+def _processes(path: Path, *, runs: int) -> list[Line]:
     shortlist = str(Path(sys.executable).with_name("shortlist"))
     asked = [f"-k{K}", *(f"--{name}={value}" for name, value in ASKED.items())]
     jobs = {
@@ -104,7 +110,7 @@ def _processes(path: Path) -> list[Line]:
         "import": command(sys.executable, "-c", "import shortlist"),
         "nothing": command(sys.executable, "-c", "pass"),
     }
-    taken = in_turns(jobs, runs=10)
+    taken = in_turns(jobs, runs=runs)
     bare = "bare Python", taken["nothing"]
     return [
         timed_line("shell: shortlist top-k, 1 M rows of text", taken["whole"], *bare, aim=0.6),

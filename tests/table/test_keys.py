@@ -135,6 +135,15 @@ def test_too_many_keys_are_refused(monkeypatch):
 # A hash alone says nothing
 
 
+@pytest.mark.parametrize("values", [["a", "", "\u00e9", "a", "b"] * 3, [2**100, 1, 2**99, 2**100]])
+def test_a_hash_that_is_always_the_same_merges_nothing(values, monkeypatch):
+    constant = np.zeros(len(values), np.uint64)
+    monkeypatch.setattr(pl.Series, "hash", lambda held, _: pl.Series(constant[: len(held)]))
+    dtype = pl.String if isinstance(values[0], str) else pl.Int128
+    frame = pl.DataFrame({"a": pl.Series(values, dtype=dtype)})
+    assert assert_round_trip(frame).size == len(set(values))
+
+
 @pytest.mark.parametrize("n_hashes", [1, 2, 5])
 @given(st.lists(TEXT | st.sampled_from(["", "a", "b", "c", "d"])))
 @settings(deadline=None)

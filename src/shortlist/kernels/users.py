@@ -34,7 +34,7 @@ def partition(users, items, shift, first, last, cursors, pairs):
     A row is packed: the number of the user within the bucket, and the item. Few buckets are few
     places to write to, which the processor's caches follow.
     """
-    within = (1 << shift) - 1
+    within = np.uint32((1 << shift) - 1)
     for row in range(first, last):
         bucket = users[row] >> shift
         pairs[cursors[bucket]] = np.uint64(users[row] & within) << 32 | np.uint64(items[row])
@@ -54,10 +54,11 @@ def group(pairs, runs, first_users, ends, first, last, starts, sizes, out, seen,
     """
     for bucket in range(first, last):
         first_user, last_user = first_users[bucket], first_users[bucket + 1]
+        base = np.uint64(first_user)  # a place that has no sign costs less to look up
         cursor = ends[bucket]
         for run in range(len(runs)):
             for place in range(runs[run, bucket], runs[run, bucket + 1]):
-                sizes[first_user + np.int64(pairs[place] >> 32)] += 1
+                sizes[base + (pairs[place] >> np.uint64(32))] += 1
             cursor -= runs[run, bucket + 1] - runs[run, bucket]
         for user in range(first_user, last_user):
             starts[user] = cursor
@@ -65,9 +66,10 @@ def group(pairs, runs, first_users, ends, first, last, starts, sizes, out, seen,
             sizes[user] = 0
         for run in range(len(runs)):
             for place in range(runs[run, bucket], runs[run, bucket + 1]):
-                user = first_user + np.int64(pairs[place] >> 32)
-                out[starts[user] + sizes[user]] = np.uint32(pairs[place] & 0xFFFFFFFF)
-                sizes[user] += 1
+                holder = base + (pairs[place] >> np.uint64(32))
+                item = np.uint32(pairs[place] & np.uint64(0xFFFFFFFF))
+                out[starts[holder] + sizes[holder]] = item
+                sizes[holder] += 1
         for user in range(first_user, last_user):
             distinct = starts[user]
             for place in range(starts[user], starts[user] + sizes[user]):

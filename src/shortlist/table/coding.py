@@ -106,12 +106,15 @@ def _code_each(
         _coder(user, n_rows, UserCoder),
         *(_coder(like, n_rows, IntegerCoder) for like in items),
     ]
+    # Integers are coded in less time than it takes to wait for another thread.
+    in_threads = sum(isinstance(coder, ValueCoder) for coder in coders) > 1
     with ThreadPoolExecutor(len(coders)) as pool:
+        for_each = pool.map if in_threads else map
         for piece in pieces:
             columns = piece.get_columns()
             if any(values.null_count() for values in columns):
                 columns = piece.drop_nulls().get_columns()
-            list(pool.map(lambda coder, values: coder.append(values), coders, columns))
+            list(for_each(lambda coder, values: coder.append(values), coders, columns))
     return (coder.keys() for coder in coders)
 
 
