@@ -40,7 +40,7 @@ class RowsInTable(Engine):
             public: What everybody knows, one row an item; None where items are private.
         """
         self._table, self._public = table, public
-        self._lying = lying(table.parts[0].held)
+        self._lying = lying(table.parts[0].held, table.columns)
         self._fetched = RowsInMemory(table, public)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items

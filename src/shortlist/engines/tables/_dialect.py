@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from shortlist.engines.tables.reading import Read
+    from shortlist.engines.tables.scratch import Scratch
 
 __all__ = ["Arrow", "Dialect", "Expression", "Key"]
 
@@ -45,8 +49,18 @@ class Dialect(ABC):
         """The rows with a column of numbers from 0 on, in any order."""
 
     @abstractmethod
-    def keep(self, name: str, query: Expression) -> None:
-        """Work out a query once, as a temporary table: whoever reads that sees the same rows."""
+    def whole(self, keys: Expression, scratch: Scratch) -> Read:
+        """Each user's distinct items, from one pass over the keys, which have no nulls."""
+
+    @abstractmethod
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        """Work out a query once, as a temporary table: whoever reads that sees the same rows.
+
+        Args:
+            name: Of the table.
+            query: The query.
+            by: A column whose equal values had better lie together.
+        """
 
     @abstractmethod
     def give(self, name: str, rows: Arrow) -> None:
@@ -58,7 +72,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def drop(self, name: str) -> None:
-        """Drop a temporary table, if it is there."""
+        """Drop a temporary table."""
 
     @abstractmethod
     def cancel(self) -> None:

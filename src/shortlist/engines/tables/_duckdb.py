@@ -46,10 +46,10 @@ class DuckDB(Plain):
 
         return rows.mutate(ibis.row_number().name(name))
 
-    def keep(self, name: str, query: Expression) -> None:
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """As `Dialect.keep`."""
         self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - tables in memory that it names
-        self._run(f'CREATE TEMP TABLE "{name}" AS {self._sql(query)}')
+        self._create(name, query, by)
 
     def give(self, name: str, rows: Arrow) -> None:
         """As `Dialect.give`."""
@@ -61,9 +61,13 @@ class DuckDB(Plain):
         finally:
             native.unregister(view)
 
+    def fetch(self, query: Expression) -> Arrow:
+        """As `Dialect.fetch`: Ibis would copy the rows once more."""
+        return self._connection.con.sql(self._sql(query)).to_arrow_table()
+
     def drop(self, name: str) -> None:
         """As `Dialect.drop`."""
-        self._run(f'DROP TABLE IF EXISTS "{name}"')
+        self._run(f'DROP TABLE "{name}"')
 
     def cancel(self) -> None:
         """As `Dialect.cancel`."""
@@ -71,6 +75,10 @@ class DuckDB(Plain):
 
     def _run(self, statement: str) -> None:
         self._connection.con.execute(statement)
+
+    def _create(self, name: str, query: Expression, by: str | None) -> None:
+        ordered = query if by is None else query.order_by(by)
+        self._run(f'CREATE TEMP TABLE "{name}" AS {self._sql(ordered)}')
 
     def _sql(self, query: Expression) -> str:
         """A query in DuckDB's words."""
@@ -90,13 +98,20 @@ class DuckDBRelation(DuckDB):
         self.name = "DuckDB"
         self._relation, self._called = relation, name
 
-    def keep(self, name: str, query: Expression) -> None:
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """As `Dialect.keep`."""
-        self._run(f'CREATE TEMP TABLE "{name}" AS {self._sql(query)}')
+        self._create(name, query, by)
 
     def give(self, name: str, rows: Arrow) -> None:  # noqa: ARG002 - it is used, by its name
-        """As `Dialect.give`: DuckDB finds the rows by the name of the variable."""
-        self._relation.query(self._called, f'CREATE TEMP TABLE "{name}" AS FROM rows')
+        """As `Dialect.give`: DuckDB finds the rows by the name of the variable, if it may."""
+        setting = "python_enable_replacements"
+        asked = f"SELECT current_setting('{setting}')"
+        ((may,),) = self._relation.query(self._called, asked).fetchall()
+        self._run(f"SET {setting} = true")
+        try:
+            self._relation.query(self._called, f'CREATE TEMP TABLE "{name}" AS FROM rows')
+        finally:
+            self._run(f"SET {setting} = {may}")
 
     def fetch(self, query: Expression) -> Arrow:
         """As `Dialect.fetch`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from shortlist.engines.tables._dialect import Expression
 
-__all__ = ["call", "total"]
+__all__ = ["aggregate", "call", "total"]
 
 
 def call(name: str, returned: str, *arguments: Expression) -> Expression:
@@ -22,10 +22,14 @@ def total(column: Expression) -> Expression:
 
     Engines sum up in wider types. Ibis holds these for 64 bits too, and would leave the cast out.
     """
+    return aggregate("sum", "decimal(38, 0)", column).cast("int64")
+
+
+def aggregate(name: str, returned: str, column: Expression) -> Expression:
+    """A function of the engine, by its own name, of many rows' values."""
     import ibis
 
-    summed = _declared(ibis.udf.agg, "sum", "decimal(38, 0)", (column,))
-    return summed(column).cast("int64")
+    return _declared(ibis.udf.agg, name, returned, (column,))(column)
 
 
 def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:  # noqa: ANN401

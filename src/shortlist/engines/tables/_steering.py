@@ -44,7 +44,7 @@ class SteeringInTable(Steering):
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         """As `Steering.sums`."""
         if self.found is None:
-            self.pairs = self.scratch.keep(self.pairs.order_by(USER))
+            self.pairs = self.scratch.keep(self.pairs, by=USER)
             self.found = np.zeros(self.n_items, np.bool_)
         self.found |= boosts < 0
         left = np.flatnonzero(~self.found)

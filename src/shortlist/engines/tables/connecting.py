@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
@@ -68,7 +69,10 @@ def _connection(url: str, origin: Words) -> Expression:
         if scheme in ("postgres", "postgresql"):
             import psycopg
 
-            return ibis.postgres.from_connection(psycopg.connect(url, autocommit=True))
+            native = psycopg.connect(url, autocommit=True)
+            connection = ibis.postgres.from_connection(native)
+            finalize(connection, native.close)
+            return connection
         return ibis.connect(url)
     except ImportError as error:
         missing = error.name or scheme

@@ -10,10 +10,22 @@ from shortlist.engines.tables.scratch import Scratch
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import MOST_USERS
 
-__all__ = ["CODE", "HOLDERS", "PLACE", "SIZE", "USER", "VALUE", "Read", "item_columns", "read"]
+__all__ = [
+    "CODE",
+    "HOLDERS",
+    "PLACE",
+    "SIZE",
+    "USER",
+    "VALUE",
+    "Read",
+    "item_columns",
+    "read",
+    "read_by_joins",
+    "require_few",
+]
 
 USER, CODE, SIZE = "u", "c", "t"
-"""Of a table of users' sets: the user and the item, by numbers, and how many items the user has."""
+"""Of a table of users' sets: the user, the item by its number, and how many items the user has."""
 
 _ITEM = "i"  # and the place of a column among those of an item
 
@@ -33,18 +45,25 @@ class Read:
 
     Attributes:
         pairs: Each user's distinct items: `USER`, `CODE`, `SIZE`.
-        users: What the user's number stands for: `USER`, `VALUE`.
         items: The values of each item, and by how many it is held: `CODE`, `columns`, `HOLDERS`.
+        users: What stands for each user in `pairs`: `USER`, `VALUE`; None if that is the value.
     """
 
     pairs: Expression
-    users: Expression
     items: Expression
+    users: Expression | None = None
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns of an item."""
         return [name for name in self.items.columns if name.startswith(_ITEM)]
+
+    def with_values(self, pairs: Expression) -> Expression:
+        """Some of the pairs, with the values of their users and items."""
+        named = pairs.join(self.items, CODE)
+        if self.users is None:
+            return named.mutate(**{VALUE: named[USER]})
+        return named.join(self.users, USER)
 
     def among(self, places: Expression) -> Read:
         """The same of nothing but these items, under new codes.
@@ -76,26 +95,32 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
         InputError: There are too many users, or the engine takes different keys for equal.
     """
     dialect, names = scratch.dialect, item_columns(len(items))
-    keys = rows.select(
-        **{VALUE: rows[user]}, **dict(zip(names, (rows[i] for i in items), strict=True))
-    )
+    columns = dict(zip([VALUE, *names], [user, *items], strict=True))
+    keys = rows.select(**{name: rows[column] for name, column in columns.items()})
     dialect.require(keys)
-    keys = keys.drop_null().select(**{name: dialect.key(keys[name]) for name in keys.columns})
-    distinct = scratch.keep(keys.distinct())
-    held = distinct.group_by(names).agg(**{HOLDERS: distinct.count()})
-    coded = scratch.keep(dialect.numbered(held, CODE))
-    sizes = distinct.group_by(VALUE).agg(**{SIZE: distinct.count()})
-    users = scratch.keep(dialect.numbered(sizes, USER))
-    _require_few(users, scratch)
-    pairs = distinct.join(users, VALUE).join(coded, names)
-    whole = scratch.keep(
-        pairs.select(**{name: pairs[name].cast("int32") for name in (USER, CODE, SIZE)})
+    keys = keys.drop_null()
+    return dialect.whole(
+        keys.select(**{name: dialect.key(keys[name]) for name in columns}), scratch
     )
+
+
+def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
+    """As `Dialect.whole`: distinct rows, of which users and items are numbered, and joined in."""
+    numbered, names = scratch.dialect.numbered, keys.columns[1:]
+    distinct = scratch.keep(keys.distinct())
+    items = scratch.keep(
+        numbered(distinct.group_by(names).agg(**{HOLDERS: distinct.count()}), CODE)
+    )
+    users = scratch.keep(numbered(distinct.group_by(VALUE).agg(**{SIZE: distinct.count()}), USER))
+    require_few(users, scratch)
+    pairs = distinct.join(users, VALUE).join(items, names)
+    numbers = {name: pairs[name].cast("int32") for name in (USER, CODE, SIZE)}
+    whole = scratch.keep(pairs.select(**numbers))
     scratch.forget(distinct)
-    return Read(whole, users.drop(SIZE), coded)
+    return Read(whole, items, users.drop(SIZE))
 
 
-def _require_few(users: Expression, scratch: Scratch) -> None:
+def require_few(users: Expression, scratch: Scratch) -> None:
     """Refuse more users than 64 bits can add up the weights of."""
     if scratch.fetch(users.agg(n=users.count()))["n"][0] > MOST_USERS:
         raise InputError("too many users: a table may hold about a billion of them")

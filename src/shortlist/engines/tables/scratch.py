@@ -51,12 +51,12 @@ class Scratch:
             with suppress(Exception):  # a connection that is lost has taken them with it
                 self.dialect.drop(name)
 
-    def keep(self, query: Expression) -> Expression:
-        """The rows of a query, worked out once."""
+    def keep(self, query: Expression, by: str | None = None) -> Expression:
+        """The rows of a query, worked out once; those of one value of a column lie together."""
         import ibis
 
         name = self._new_name()
-        self._asked(lambda: self.dialect.keep(name, query))
+        self._asked(lambda: self.dialect.keep(name, query, by))
         return ibis.table(query.schema(), name=name)
 
     def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:

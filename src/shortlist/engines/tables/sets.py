@@ -61,7 +61,7 @@ class SetsInTable(UserSets):
         import ibis
 
         many = self.pairs.filter(self.pairs[SIZE] > bound)
-        named = many.join(self.values.users, USER).join(self.values.items, CODE)
+        named = self.values.with_values(many)
         items = [named[name] for name in self.values.columns]
         hashed = self.scratch.dialect.hashed(key, named[VALUE], items)
         window = ibis.window(group_by=named[USER], order_by=[hashed, *items])
