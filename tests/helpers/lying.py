@@ -135,6 +135,8 @@ def spark_session():
             "spark.sql.shuffle.partitions": "1",
             "spark.sql.adaptive.enabled": "false",
             "spark.driver.memory": "1g",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.log.level": "ERROR",
             "spark.sql.session.timeZone": "UTC",
         }
@@ -160,6 +162,11 @@ def rows_of(held, items):
     names = items(held.listed()).rows()
     users = [user for user, size in enumerate(held.sizes.tolist()) for _ in range(size)]
     return sorted((user, *name) for user, name in zip(users, names, strict=True))
+
+
+def is_slow(place):
+    """Whether tests had better ask little."""
+    return isinstance(place, Spark)
 
 
 def is_lying(source):

@@ -68,9 +68,10 @@ class Spark(Plain):
         """
         sent = scratch.keep(keys, by=VALUE)
         per_user = sent.group_by(VALUE).agg(n=sent.count())
-        require_few(per_user, scratch)
-        most = scratch.fetch(per_user.agg(n=per_user["n"].max()))["n"]
-        of_arrays = most.max(initial=0) <= _MOST_AT_ONCE
+        most = per_user["n"].max().fill_null(0)
+        found = scratch.fetch(per_user.agg(users=per_user.count(), most=most))
+        require_few(found["users"][0])
+        of_arrays = found["most"][0] <= _MOST_AT_ONCE
         sets = scratch.keep(_sets(sent) if of_arrays else _sorted_sets(sent))
         names = keys.columns[1:]
         held = sets.group_by(names).agg(**{HOLDERS: sets.count()})

@@ -112,7 +112,7 @@ def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
         numbered(distinct.group_by(names).agg(**{HOLDERS: distinct.count()}), CODE)
     )
     users = scratch.keep(numbered(distinct.group_by(VALUE).agg(**{SIZE: distinct.count()}), USER))
-    require_few(users, scratch)
+    require_few(scratch.fetch(users.agg(n=users.count()))["n"][0])
     pairs = distinct.join(users, VALUE).join(items, names)
     numbers = {name: pairs[name].cast("int32") for name in (USER, CODE, SIZE)}
     whole = scratch.keep(pairs.select(**numbers))
@@ -120,7 +120,7 @@ def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
     return Read(whole, items, users.drop(SIZE))
 
 
-def require_few(users: Expression, scratch: Scratch) -> None:
+def require_few(n_users: int) -> None:
     """Refuse more users than 64 bits can add up the weights of."""
-    if scratch.fetch(users.agg(n=users.count()))["n"][0] > MOST_USERS:
+    if n_users > MOST_USERS:
         raise InputError("too many users: a table may hold about a billion of them")
