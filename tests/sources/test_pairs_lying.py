@@ -79,3 +79,31 @@ def test_what_cannot_be_is_refused(tmp_path):
     refusal(lambda: sl.pairs(url, table="plays", user="no", item="title"), "is not a column")
     refusal(lambda: sl.pairs(f"{url}.not", table="plays", **names), 'data="duckdb://…"')
     assert not list(tmp_path.glob("*.not"))
+
+
+def test_counts_are_fetched_from_wherever_they_are(tmp_path):
+    path = tmp_path / "readers.db"
+    held = pl.DataFrame({"title": ["Emma", "Dune", None], "readers": [900, 40, 7]})
+    names = {"item": "title", "count": "readers"}
+    with duckdb.connect(path) as connection:
+        connection.register("held", held.to_arrow())
+        connection.execute("CREATE TABLE readers AS FROM held")
+        relation = sl.counts(connection.table("readers"), **names)
+        assert relation.top_k(1, **ASKED).items == ["Emma"]
+        connection.execute("CREATE TABLE wrong AS SELECT title, -readers AS readers FROM held")
+        connection.execute("CREATE TABLE twice AS FROM held UNION ALL FROM held")
+    for data, table in forms_of(path, "readers"):
+        assert sl.counts(data, table=table, **names).top_k(1, **ASKED).items == ["Emma"]
+    for data, table in forms_of(path, "wrong"):
+        said = refusal(lambda d=data, t=table: sl.counts(d, table=t, **names).top_k(1, **ASKED))
+        assert "not a count" in said
+        assert "900" not in said
+    for data, table in forms_of(path, "twice"):
+        said = refusal(lambda d=data, t=table: sl.counts(d, table=t, **names).top_k(1, **ASKED))
+        assert "more than one row" in said
+        assert "Emma" not in said
+
+
+def forms_of(path, table):
+    yield f"duckdb:///{path}", table
+    yield ibis.duckdb.connect(path, read_only=True).table(table), None

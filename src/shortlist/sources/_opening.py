@@ -1,64 +1,44 @@
-"""The sensitive table, wherever it is, and whether it is added up there or here."""
+"""The sensitive table, wherever it is, and whether it stays there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 from shortlist.engines.tables import connected, is_lying, is_url, require_ibis
 from shortlist.errors import InputError, in_quotes
-from shortlist.table import Table, open_table
+from shortlist.table import Table
 
-__all__ = ["Opened", "opened"]
-
-
-class Opened(NamedTuple):
-    """A table that was checked by its schema.
-
-    Attributes:
-        table: The table.
-        lies: Whether its rows stay where they are.
-    """
-
-    table: Table
-    lies: bool
+__all__ = ["in_database", "stays"]
 
 
-def opened(
-    data: object,
-    *,
-    items: str | Sequence[str],
-    table: str | None,
-    pull: bool,
-    separator: str | None,
-    **first: object,
-) -> Opened:
-    """Check a table by its schema.
-
-    Args:
-        data: As in `shortlist.pairs`.
-        items: The column or columns of the item.
-        table: With a URL, the table.
-        pull: Whether the rows of a table in an engine are fetched.
-        separator: As in `shortlist.pairs`.
-        first: The one other column by its role, as in `open_table`.
+def in_database(data: object, table: object) -> object:
+    """The table of a database, where the data is its URL; otherwise the data, as it is.
 
     Raises:
-        InputError: There is no such table, or it has no such columns.
+        InputError: There is no such database or table, or a table is named where none is needed.
     """
-    if not isinstance(pull, bool):
-        raise InputError("must be True or False", given={"pull": pull})
     if is_url(data):
-        data = _connected(data, table)
-    elif table is not None:
+        return _connected(data, table)
+    if table is not None:
         raise InputError(
             "goes with the URL of a database, and {data} is none",
             "omit it",
             given={"table": in_quotes(table)},
         )
-    checked = open_table(data, items=items, separator=separator, **first)
-    origin, held = checked.parts[0].origin, checked.parts[0].held
-    lies = is_lying(held)
+    return data
+
+
+def stays(table: Table, *, pull: object) -> bool:
+    """Whether the rows of a table stay where they are, in an engine that adds them up.
+
+    Args:
+        table: Checked by its schema.
+        pull: Whether they are to be fetched.
+
+    Raises:
+        InputError: They are here, so that nothing is to be fetched; or Ibis is missing.
+    """
+    if not isinstance(pull, bool):
+        raise InputError("must be True or False", given={"pull": pull})
+    lies = is_lying(table.parts[0].held)
     if pull and not lies:
         raise InputError(
             "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",
@@ -66,8 +46,8 @@ def opened(
             given={"pull": pull},
         )
     if lies and not pull:
-        require_ibis(origin)
-    return Opened(checked, lies and not pull)
+        require_ibis(table.parts[0].origin)
+    return lies and not pull
 
 
 def _connected(url: object, table: object) -> object:

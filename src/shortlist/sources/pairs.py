@@ -13,8 +13,9 @@ from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
-from shortlist.sources._opening import opened
+from shortlist.sources._opening import in_database, stays
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.table import open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
@@ -96,7 +97,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             "so that the items of the table are not public",
             "give a list of items, or omit {public_items}",
         )
-    checked, lies = opened(data, user=user, items=item, table=table, pull=pull, separator=separator)
+    checked = open_table(in_database(data, table), user=user, items=item, separator=separator)
+    in_engine = stays(checked, pull=pull)
     public = None
     if public_items is not None:
         public = open_public_items(
@@ -106,7 +108,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             otherwise=_ANOTHER_LIST,
             separator=separator,
         )
-    engine = RowsInTable(checked, public) if lies else RowsInMemory(checked, public)
+    engine = RowsInTable(checked, public) if in_engine else RowsInMemory(checked, public)
     return Pairs(engine, list(checked.items), user, int(max_items_per_user), budget)
 
 
