@@ -108,7 +108,8 @@ class Spark(Memory):
         return self.session.createDataFrame(arrow_of(frame))
 
     def left(self):
-        return [view.name for view in self.session.catalog.listTables() if "shortlist" in view.name]
+        views = self.session.sql("SHOW VIEWS LIKE 'shortlist*'").collect()
+        return [view.viewName for view in views]
 
 
 def arrow_of(frame):
