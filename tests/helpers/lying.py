@@ -92,7 +92,13 @@ class AnyEngine(Postgres):
     """PostgreSQL, spoken to in the words that are the same for all engines."""
 
     def source(self, frame, **more):
-        source = super().source(frame, **more)
+        return self._plain(super().source(frame, **more))
+
+    def source_of(self, table, **names):
+        """A source of a table that is there."""
+        return self._plain(sl.pairs(self.connection.table(table), **names))
+
+    def _plain(self, source):
         rows, _ = source._engine._lying
         source._engine._lying = type(source._engine._lying)(rows, Plain(self.connection))
         return source

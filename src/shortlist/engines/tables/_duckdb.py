@@ -22,6 +22,9 @@ class DuckDB(Plain):
         super().__init__(connection)
         self.name = "DuckDB"
 
+    def require(self, keys: Expression) -> None:
+        """As `Dialect.require`: every key is made binary."""
+
     def key(self, column: Expression) -> Expression:
         """As `Dialect.key`: texts as their bytes, which no collation compares."""
         return call("encode", "binary", column) if column.type().is_string() else column

@@ -25,9 +25,9 @@ class Postgres(Plain):
         """As `Dialect.require`: every key is made binary."""
 
     def key(self, column: Expression) -> Expression:
-        """As `Dialect.key`: texts as their bytes, as they are shown, which no collation compares.
+        """As `Dialect.key`: texts as their bytes, which no collation compares.
 
-        Nor are spaces at the end left out, and whatever type of text an extension brings has bytes.
+        Whatever type of text an extension brings has bytes; those of CHAR end before the padding.
         """
         if not column.type().is_string():
             return column
