@@ -54,7 +54,7 @@ class RowsInMemory(Engine):
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
         if self._public is None:
-            yield ShownEvidence(held.shown_as(wants.kind), items.take)
+            yield ShownEvidence(held.shown_as(wants), items.take)
             return
         known = items.find(self._public)
         evidence: PublicCounts | Contributions

@@ -211,7 +211,7 @@ class NoisyClippedCounts(Counted):
         wants, shown = self.selection.wants, evidence
         if wants.bound is not None:
             shown = evidence.bounded(wants.bound, draws)
-        selection = self.selection.select(shown.shown_as(wants.kind), draws)
+        selection = self.selection.select(shown.shown_as(wants), draws)
         return self._with_counts(selection, evidence.among(selection.positions), draws)
 
     def _with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:
