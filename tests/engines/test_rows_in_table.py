@@ -159,6 +159,7 @@ def test_each_user_keeps_so_many_and_weights_are_those_of_memory(place, bound):
         assert Counter(Counter(row[0] for row in kept).values()) == sizes
         twin = _in_memory(kept, held, items)
         assert bounded.weigh().weights.tolist() == twin.weigh().weights.tolist()
+        _check_light(bounded, twin.weigh().weights, held.counts)
         assert bounded.recount().counts.tolist() == twin.recount().counts.tolist()
         _check_rounds(bounded, twin)
     assert place.left() == []
@@ -185,3 +186,21 @@ def _check_rounds(bounded, twin):
         boosts[(rng.random(len(boosts)) < 0.3) & (boosts > 0)] = 0
         floors, caps = floor // sizes, 2**41 // sizes + 12345
         assert one.sums(boosts, floors, caps).tolist() == other.sums(boosts, floors, caps).tolist()
+
+
+def _check_light(bounded, weights, counts):
+    """What is not shown is what weighs less, and each rank is an item of its own."""
+    below = int(np.median(weights[weights > 0]))
+    shown = bounded.weigh(below)
+    heavy = weights >= below
+    assert shown.weights.tolist() == np.where(heavy, weights, 0).tolist()
+    assert shown.counts[heavy].tolist() == counts[heavy].tolist()
+    hidden = np.flatnonzero((weights > 0) & ~heavy)
+    assert shown.light.n == len(hidden)
+    assert shown.light.below == below
+    ranks = np.arange(shown.light.n)
+    first, second = shown.light.fetch(ranks[::2]), shown.light.fetch(ranks[1::2])
+    fetched = first.and_also(second)
+    assert sorted(fetched.positions.tolist()) == hidden.tolist()
+    assert fetched.weights.tolist() == weights[fetched.positions].tolist()
+    assert fetched.counts.tolist() == counts[fetched.positions].tolist()

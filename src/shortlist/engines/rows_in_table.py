@@ -66,7 +66,7 @@ class RowsInTable(Engine):
 
     def _shown(self, held: SetsInTable, items: Items, wants: Wants) -> ShownEvidence:
         if self._public is None:
-            return ShownEvidence(held.shown_as(wants.kind), items.take)
+            return ShownEvidence(held.shown_as(wants), items.take)
         known = items.find(self._public)
         evidence: PublicCounts | UserSets
         if issubclass(wants.kind, UserSets):

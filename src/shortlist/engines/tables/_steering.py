@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
-from shortlist.engines.tables.reading import CODE, SIZE, USER
+from shortlist.engines.tables.reading import CODE, SIZE, SUM, USER
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.evidence.user_sets import Steering
 
@@ -59,7 +59,7 @@ class SteeringInTable(Steering):
         for table in tables:
             self.scratch.forget(table)
         sums = np.zeros(self.n_items, np.int64)
-        sums[rows[CODE]] = rows["sum"]
+        sums[rows[CODE]] = rows[SUM]
         return sums
 
 
@@ -82,7 +82,7 @@ def _weighed(pairs: Expression, boosts: Expression, limits: Expression) -> Expre
     square = ibis.least(each["floor"] + more, each["cap"])
     weight = square.cast("float64").sqrt().floor()
     weighed = each.select(CODE, weight=weight)
-    return weighed.group_by(CODE).agg(sum=total(weighed["weight"]))
+    return weighed.group_by(CODE).agg(**{SUM: total(weighed["weight"])})
 
 
 def _double(number: int) -> Expression:

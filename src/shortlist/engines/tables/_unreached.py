@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.engines.tables.reading import CODE, USER
+from shortlist.engines.tables.reading import CODE, SUM, USER
 from shortlist.evidence.user_sets import Unreached
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class UnreachedInTable(Unreached):
             before = pairs.filter(pairs[CODE].isin(self._picked)).select(USER)
             holders = holders.anti_join(before, USER)
         reached = pairs.semi_join(holders, USER)
-        anew = reached.group_by(CODE).agg(sum=reached.count())
+        anew = reached.group_by(CODE).agg(**{SUM: reached.count()})
         self.counts = self.counts - self._held.fetched(anew)
         self._picked.append(place)
 

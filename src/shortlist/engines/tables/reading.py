@@ -15,6 +15,7 @@ __all__ = [
     "HOLDERS",
     "PLACE",
     "SIZE",
+    "SUM",
     "USER",
     "VALUE",
     "Read",
@@ -34,6 +35,9 @@ PLACE = "place"
 
 HOLDERS = "n"
 """How many users hold an item."""
+
+SUM = "sum"
+"""What users add to an item."""
 
 VALUE = "value"
 """What a user's number stands for."""

@@ -10,11 +10,12 @@ import numpy as np
 from shortlist.draws import Draws, Ints
 from shortlist.engines.tables._dialect import Expression, Key
 from shortlist.engines.tables._functions import total
+from shortlist.engines.tables._light import LightInTable, weighed
 from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.engines.tables._unreached import UnreachedInTable
-from shortlist.engines.tables.reading import CODE, HOLDERS, PLACE, SIZE, USER, VALUE, Read
+from shortlist.engines.tables.reading import CODE, HOLDERS, PLACE, SIZE, SUM, USER, VALUE, Read
 from shortlist.engines.tables.scratch import Scratch
-from shortlist.evidence import UserSets
+from shortlist.evidence import UserSets, WeightedHistogram
 
 __all__ = ["SetsInTable"]
 
@@ -29,23 +30,26 @@ class SetsInTable(UserSets):
         pairs: The sets, as `Read.pairs`.
         values: What was read: what the numbers in `pairs` stand for.
         scratch: Where temporary tables are made.
-        n_items: As in `UserSets`; `counts` and `max_items_per_user` too.
+        n_items: As in `UserSets`; `max_items_per_user` too.
     """
 
     pairs: Expression
     values: Read
     scratch: Scratch
     n_items: int
-    counts: Ints
     max_items_per_user: int | None = None
 
     @classmethod
     def of(cls, values: Read, scratch: Scratch) -> SetsInTable:
         """Whole sets, as they were read."""
-        held = scratch.fetch(values.items.select(CODE, HOLDERS))
-        counts = np.zeros(len(held[CODE]), np.int64)
-        counts[held[CODE]] = held[HOLDERS]
-        return cls(values.pairs, values, scratch, len(counts), counts)
+        n_items = int(scratch.fetch(values.items.agg(n=values.items.count()))["n"][0])
+        return cls(values.pairs, values, scratch, n_items)
+
+    @cached_property
+    def counts(self) -> Ints:  # type: ignore[override]  # nobody writes to it
+        """As in `UserSets`; fetched only where they are looked at."""
+        held = self.scratch.fetch(self.values.items.select(CODE, HOLDERS))
+        return self._by_code(held[CODE], held[HOLDERS])
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
         """As `UserSets.bounded`: the items of the smallest hash, under a fresh key."""
@@ -85,7 +89,6 @@ class SetsInTable(UserSets):
             pairs=self.scratch.keep(held),
             values=self.values.among(given),
             n_items=len(codes),
-            counts=np.append(self.counts, 0)[codes],
         )
 
     @cached_property
@@ -102,17 +105,36 @@ class SetsInTable(UserSets):
 
     def added_by_size(self, weights: Ints) -> Ints:
         """As `UserSets.added_by_size`."""
+        return self.fetched(self._added(weights))
+
+    def _added(self, weights: Ints) -> Expression:
+        """The same in the engine: `CODE` and `SUM`."""
         sizes = np.flatnonzero(self._users_of_size)
         given = self.scratch.give({SIZE: sizes.astype(np.int32), "w": weights[sizes]})
-        weighed = self.pairs.join(given, SIZE)
-        return self.fetched(weighed.group_by(CODE).agg(sum=total(weighed["w"])))
+        pairs = self.pairs.join(given, SIZE)
+        return pairs.group_by(CODE).agg(**{SUM: total(pairs["w"])})
+
+    def weigh(self, light_below: int | None = None) -> WeightedHistogram:
+        """As `UserSets.weigh`: light items stay in the engine."""
+        if light_below is None or self.max_items_per_user is None:
+            return super().weigh()
+        sums = self._added(self.unit_weights()).join(self.values.items, CODE)
+        kept = self.scratch.keep(sums.select(CODE, SUM, HOLDERS))
+        heavy = weighed(kept.filter(kept[SUM] >= light_below), self.scratch)
+        light = LightInTable.of(kept, light_below, self.scratch)
+        weights, counts = (self._by_code(heavy.positions, held) for held in heavy[1:])
+        return WeightedHistogram(weights, counts, self.max_items_per_user, light)
 
     def fetched(self, sums: Expression) -> Ints:
         """The sum of each item, 0 where there is none."""
         found = self.scratch.fetch(sums)
-        values = np.zeros(self.n_items, np.int64)
-        values[found[CODE]] = found["sum"]
-        return values
+        return self._by_code(found[CODE], found[SUM])
+
+    def _by_code(self, codes: Ints, values: Ints) -> Ints:
+        """A value of each item, 0 where there is none."""
+        each = np.zeros(self.n_items, np.int64)
+        each[codes] = values
+        return each
 
     def steering(self) -> SteeringInTable:
         """As `UserSets.steering`."""
