@@ -24,6 +24,7 @@ demo: $(VENV)/package
 	@$(BIN)/python demo/demo.py
 
 test: $(VENV)/tools
+	@command -v java >/dev/null || echo "There is no Java here: the tests of Spark are left out. A JRE, such as default-jre-headless, brings them back."
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/tools

@@ -165,7 +165,7 @@ IN_PYTHON = {
 """Rooms whose refusals the command never comes upon, or of parameters that it has not."""
 ONLY_PYTHON = {
     *("path", "budget", "question", "random", "items", "counts", "order"),
-    *("k_bar", "AddedNoise.GUMBEL"),
+    *("k_bar", "AddedNoise.GUMBEL", "pull"),
 }
 """What Python alone has: arguments of classes and functions behind no option."""
 

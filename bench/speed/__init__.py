@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.common.parts import Part
-from bench.speed import accesses, beside, counts, domain, ledger, stores, tables
+from bench.speed import accesses, beside, counts, domain, engines, ledger, stores, tables
 
 __all__ = ["PARTS"]
 
@@ -12,6 +12,7 @@ PARTS = {
     "counts-speed": Part(lambda asked: counts.measure(asked.scale)),
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),
+    "engines-speed": Part(lambda asked: engines.measure(asked.scale, asked.runs or 3)),
     "accesses": Part(lambda asked: accesses.measure(asked.scale, asked.runs or 30)),
     "ledger": Part(lambda asked: ledger.measure(asked.scale), apart=True),
     "beside": Part(

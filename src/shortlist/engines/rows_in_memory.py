@@ -26,7 +26,13 @@ __all__ = ["RowsInMemory"]
 
 
 class RowsInMemory(Engine):
-    """Who holds what, read once from a table of users and items."""
+    """Who holds what, read once from a table of users and items.
+
+    Attributes:
+        assumes: Nothing, where users are bounded by draws.
+    """
+
+    assumes: tuple[str, ...] = ()
 
     def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
         """Read nothing yet.

@@ -95,11 +95,16 @@ class UserSets(ABC):
         """
         if self.max_items_per_user is None:
             raise ValueError("weigh() needs bounded sets: call bounded() first.")
+        weights = self.added_by_size(self.unit_weights())
+        return WeightedHistogram(weights, self.counts, self.max_items_per_user)
+
+    def unit_weights(self) -> Ints:
+        """What a user adds to each item held, by their number: 0 where nobody holds so many."""
         users = self.users_of_size()
         weights = np.zeros(len(users), np.int64)
         for size in np.flatnonzero(users).tolist():
             weights[size] = unit_weight(size) if size else 0
-        return WeightedHistogram(self.added_by_size(weights), self.counts, self.max_items_per_user)
+        return weights
 
     def shown_as(self, wants: Wants) -> Any:  # noqa: ANN401 - an instance of the kind
         """As what a mechanism of private items looks at: sets, counts or weights.

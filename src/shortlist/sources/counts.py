@@ -11,6 +11,7 @@ from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import TopK
 from shortlist.release import Release
+from shortlist.sources._opening import in_database
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
 from shortlist.table import Table, open_table
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
@@ -29,6 +30,7 @@ def counts(
     max_items_per_user: int | None = None,
     public_items: object = None,
     separator: str | None = None,
+    table: str | None = None,
     budget: Budget | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
@@ -38,7 +40,7 @@ def counts(
     are read, once, at the first question.
 
     Args:
-        data: As in `pairs`.
+        data: As in `pairs`; of a table in an engine too, items and counts are fetched.
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates;
             in CSV and NDJSON, text. No item has two rows.
         count: The column of counts: whole numbers from 0 to 2^62.
@@ -51,6 +53,7 @@ def counts(
             count 0, and others are dropped.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
+        table: With a URL, the table or view, or schema.table.
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
@@ -69,19 +72,19 @@ def counts(
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
-    table = open_table(data, count=count, items=item, separator=separator)
+    checked = open_table(in_database(data, table), count=count, items=item, separator=separator)
     public: pl.DataFrame | InTable | None = None
     if public_items is IN_TABLE:
         public = IN_TABLE
     elif public_items is not None:
         public = open_public_items(
             public_items,
-            table.items,
-            table=table.parts,
+            checked.items,
+            table=checked.parts,
             otherwise=KNOWN_IN_TABLE,
             separator=separator,
         )
-    return Counts(table, count, max_items_per_user, public, budget)
+    return Counts(checked, count, max_items_per_user, public, budget)
 
 
 class Counts(Source):

@@ -7,12 +7,14 @@ from functools import partial
 
 from shortlist.bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
+from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
+from shortlist.sources._opening import in_database, stays
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
 from shortlist.sources.groups import Groups
 from shortlist.table import open_table
@@ -27,7 +29,7 @@ MAX_ITEMS_PER_USER = 100
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
 
 
-def pairs(
+def pairs(  # noqa: PLR0913 - the arguments are the interface
     data: object,
     *,
     user: str,
@@ -35,6 +37,8 @@ def pairs(
     max_items_per_user: int | None = None,
     public_items: object = None,
     separator: str | None = None,
+    table: str | None = None,
+    pull: bool = False,
     budget: Budget | None = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
@@ -43,6 +47,9 @@ def pairs(
     together. Rows with a null user or item are ignored; repeated rows count once. Only the named
     columns are read, once, at the first question.
 
+    A table in an engine of its own stays there: the engine adds up, for each question anew, and
+    nothing comes here but sums over all users and the items that are named.
+
     Args:
         data: A path, glob or directory of Parquet, CSV or NDJSON files, or a list of paths; a
             Polars, pandas or PyArrow table, reader or dataset, a dict of columns (lists are read as
@@ -50,6 +57,10 @@ def pairs(
             CSV files end in .csv, .tsv or .txt, NDJSON files in .ndjson or .jsonl; they may be
             compressed, as .csv.gz or .csv.zst. A reader is read once, and what was read is kept
             for further questions.
+            Or a table that stays where it is: of Ibis, a relation of DuckDB, a data frame of
+            PySpark, or the URL of a database, such as duckdb:///plays.db or
+            postgresql://user@host/database, and whatever else Ibis connects to. No message, text
+            or release shows more of a URL than its kind.
         user: The column of users. In CSV and NDJSON, users and items are text; in a pandas column
             of Python objects, strings, dates and UUIDs are, dates as 2024-02-29.
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates.
@@ -64,6 +75,12 @@ def pairs(
             A CSV file begins with the name of the column. The list is never the sensitive table.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
+        table: With a URL, the table or view, or schema.table.
+        pull: Whether the rows of a table in an engine are fetched into memory, and added up here.
+            That is faster for a table that fits in memory and lies in this process, as DuckDB's
+            do, above all for more than one question, since rows that were fetched are kept. It is
+            slower for a table behind a network, and fails for one that does not fit. The law of
+            the answers is the same.
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
@@ -87,18 +104,19 @@ def pairs(
             "so that the items of the table are not public",
             "give a list of items, or omit {public_items}",
         )
-    table = open_table(data, user=user, items=item, separator=separator)
+    checked = open_table(in_database(data, table), user=user, items=item, separator=separator)
+    in_engine = stays(checked, pull=pull)
     public = None
     if public_items is not None:
         public = open_public_items(
             public_items,
-            table.items,
-            table=table.parts,
+            checked.items,
+            table=checked.parts,
             otherwise=_ANOTHER_LIST,
             separator=separator,
         )
-    engine = RowsInMemory(table, public)
-    return Pairs(engine, list(table.items), user, max_items_per_user, budget, separator)
+    engine = RowsInTable(checked, public) if in_engine else RowsInMemory(checked, public)
+    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, separator)
 
 
 class Pairs(Source):
@@ -109,7 +127,7 @@ class Pairs(Source):
 
     def __init__(
         self,
-        engine: RowsInMemory,
+        engine: RowsInMemory | RowsInTable,
         items: Sequence[str],
         user: str,
         max_items_per_user: int | None,
@@ -121,7 +139,7 @@ class Pairs(Source):
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
-            assumes=(LIST_IS_PUBLIC,) if public else (),
+            assumes=(LIST_IS_PUBLIC,) if public else engine.assumes,
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
         )

@@ -1,0 +1,100 @@
+"""Rows of users and items in an engine of their own, which adds up where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from shortlist.draws import Draws
+from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.rows_in_memory import RowsInMemory
+from shortlist.engines.tables import Items, Scratch, SetsInTable, lying, read
+from shortlist.errors import InputError
+from shortlist.evidence import Contributions, PublicCounts, UserSets, Wants
+from shortlist.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["RowsInTable"]
+
+
+class RowsInTable(Engine):
+    """Who holds what, of which sums over all users are fetched, and the items that are named.
+
+    Each question reads the rows anew, once. What goes through the users one by one, which
+    `Contributions` are for, has the rows fetched into memory.
+
+    Attributes:
+        assumes: Where users are bounded, and by what.
+    """
+
+    def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user and an item a row, its one part in an engine.
+            public: What everybody knows, one row an item; None where items are private.
+        """
+        self._table, self._public = table, public
+        self._lying = lying(table.parts[0].held, table.columns)
+        self._fetched = RowsInMemory(table, public)
+        self.items_are_public = public is not None
+        self.n_items = self._fetched.n_items
+        self.can_show = self._fetched.can_show
+        dialect = self._lying.dialect
+        self.assumes = (f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key",)
+        self._asking = Lock()  # a connection answers one question at a time
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`: the column of users."""
+        return self._fetched.unit
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`."""
+        return self._fetched.about()
+
+    def grouped_by(self, names: object) -> NoReturn:  # noqa: ARG002 - as of rows in memory
+        """Refuse: groups are bounded and counted in memory.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(
+            "rows in an engine are not answered by group there",
+            "give {pull=True}, and they are fetched",
+            given={"by": ...},
+        )
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """As `Engine.show`: of each user at most `wants.bound` items, if there is one."""
+        if issubclass(wants.kind, Contributions):
+            with self._fetched.show(wants, draws) as shown:
+                yield shown
+            return
+        user, *items = self._table.columns
+        with self._asking, Scratch(self._lying.dialect) as scratch:
+            values = read(self._lying.rows, user, items, scratch)
+            held = SetsInTable.of(values, scratch)
+            if wants.bound is not None:
+                held = held.bounded(wants.bound, draws)
+            yield self._shown(held, Items(values.items, self._table.items, scratch), wants)
+
+    def _shown(self, held: SetsInTable, items: Items, wants: Wants) -> ShownEvidence:
+        if self._public is None:
+            return ShownEvidence(held.shown_as(wants), items.take)
+        known = items.find(self._public)
+        evidence: PublicCounts | UserSets
+        if issubclass(wants.kind, UserSets):
+            evidence = held.among(known)
+        else:
+            counts = held.counts if wants.bound is None else held.recount().counts
+            # Code -1, of public items that nobody holds, is the count appended at the end.
+            evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
+        return ShownEvidence(evidence, self._public.__getitem__, self.n_items)

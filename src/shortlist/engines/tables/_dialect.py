@@ -1,0 +1,79 @@
+"""What the plans need of an engine that each kind of engine says its own way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from shortlist.engines.tables.reading import Read
+    from shortlist.engines.tables.scratch import Scratch
+
+__all__ = ["Arrow", "Dialect", "Expression", "Key"]
+
+Expression: TypeAlias = Any  # of Ibis: a table or a column, which nothing reads until it is fetched
+Arrow: TypeAlias = Any  # a table of PyArrow
+Key: TypeAlias = tuple[int, int]  # fresh random bits, 62 in each
+
+
+class Dialect(ABC):
+    """How one kind of engine says what cannot be said for all alike.
+
+    Attributes:
+        name: The engine, as a guarantee names it.
+        hash: The hash by which users are bounded, as a guarantee names it.
+    """
+
+    name: str
+    hash: str
+
+    @abstractmethod
+    def require(self, keys: Expression) -> None:
+        """Refuse keys that the engine holds for equal though they differ. No row is read.
+
+        Raises:
+            InputError: Some of these columns are of such a type.
+        """
+
+    @abstractmethod
+    def key(self, column: Expression) -> Expression:
+        """The column such that values are equal only where every byte is."""
+
+    @abstractmethod
+    def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+        """A function of the key, the user and the item alone, which looks random to any two."""
+
+    @abstractmethod
+    def numbered(self, rows: Expression, name: str) -> Expression:
+        """The rows with a column of numbers from 0 on, in any order."""
+
+    @abstractmethod
+    def whole(self, keys: Expression, scratch: Scratch) -> Read:
+        """Each user's distinct items, from one pass over the keys, which have no nulls."""
+
+    @abstractmethod
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        """Work out a query once, as a temporary table: whoever reads that sees the same rows.
+
+        Args:
+            name: Of the table.
+            query: The query.
+            by: A column whose equal values had better lie together.
+        """
+
+    @abstractmethod
+    def give(self, name: str, rows: Arrow) -> None:
+        """Take rows over as a temporary table, which nobody else sees."""
+
+    @abstractmethod
+    def fetch(self, query: Expression) -> Arrow:
+        """All rows of a query."""
+
+    @abstractmethod
+    def drop(self, name: str) -> None:
+        """Drop a temporary table."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Stop what the engine is doing for us, where it still is."""

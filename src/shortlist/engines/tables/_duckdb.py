@@ -1,0 +1,127 @@
+"""How DuckDB says it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from shortlist.engines.tables._dialect import Arrow, Expression, Key
+from shortlist.engines.tables._functions import call
+from shortlist.engines.tables._plain import Plain
+
+__all__ = ["DuckDB", "DuckDBRelation"]
+
+
+class DuckDB(Plain):
+    """DuckDB, by a connection of Ibis."""
+
+    hash = "hash(hash(user, item) xor key)"
+
+    def __init__(self, connection: Expression) -> None:
+        """Take a connection of Ibis."""
+        super().__init__(connection)
+        self.name = "DuckDB"
+
+    def require(self, keys: Expression) -> None:
+        """As `Dialect.require`: every key is made binary."""
+
+    def key(self, column: Expression) -> Expression:
+        """As `Dialect.key`: texts as their bytes, which no collation compares."""
+        return call("encode", "binary", column) if column.type().is_string() else column
+
+    def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+        """As `Dialect.hashed`.
+
+        DuckDB's hash of several values joins them by exclusive or, which leaves the order of two
+        items in the hands of single bits. So the key goes in between two hashes.
+        """
+        import ibis
+
+        def mixed(known: Expression, part: int) -> Expression:
+            flipped = call("xor", "uint64", known, ibis.literal(part, type="uint64"))
+            return call("hash", "uint64", flipped)
+
+        return reduce(mixed, key, call("hash", "uint64", user, *items))
+
+    def numbered(self, rows: Expression, name: str) -> Expression:
+        """As `Dialect.numbered`: in the order in which they come."""
+        import ibis
+
+        return rows.mutate(ibis.row_number().name(name))
+
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        """As `Dialect.keep`."""
+        self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - tables in memory that it names
+        self._create(name, query, by)
+
+    def give(self, name: str, rows: Arrow) -> None:
+        """As `Dialect.give`."""
+        native = self._connection.con
+        view = f"{name}_rows"
+        native.register(view, rows)
+        try:
+            self._run(f'CREATE TEMP TABLE "{name}" AS FROM "{view}"')
+        finally:
+            native.unregister(view)
+
+    def fetch(self, query: Expression) -> Arrow:
+        """As `Dialect.fetch`: Ibis would copy the rows once more."""
+        return self._connection.con.sql(self._sql(query)).to_arrow_table()
+
+    def drop(self, name: str) -> None:
+        """As `Dialect.drop`."""
+        self._run(f'DROP TABLE "{name}"')
+
+    def cancel(self) -> None:
+        """As `Dialect.cancel`."""
+        self._connection.con.interrupt()
+
+    def _run(self, statement: str) -> None:
+        self._connection.con.execute(statement)
+
+    def _create(self, name: str, query: Expression, by: str | None) -> None:
+        ordered = query if by is None else query.order_by(by)
+        self._run(f'CREATE TEMP TABLE "{name}" AS {self._sql(ordered)}')
+
+    def _sql(self, query: Expression) -> str:
+        """A query in DuckDB's words."""
+        import ibis
+
+        return str(ibis.to_sql(query, dialect="duckdb"))
+
+
+class DuckDBRelation(DuckDB):
+    """DuckDB, by a relation: its own connection is where it can be read, and nobody else has that.
+
+    What is run goes through the relation, under whose name DuckDB knows it for so long.
+    """
+
+    def __init__(self, relation: Expression, name: str) -> None:
+        """Take a relation, and the name by which queries call it."""
+        self.name = "DuckDB"
+        self._relation, self._called = relation, name
+
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        """As `Dialect.keep`."""
+        self._create(name, query, by)
+
+    def give(self, name: str, rows: Arrow) -> None:  # noqa: ARG002 - it is used, by its name
+        """As `Dialect.give`: DuckDB finds the rows by the name of the variable, if it may."""
+        setting = "python_enable_replacements"
+        asked = f"SELECT current_setting('{setting}')"
+        ((may,),) = self._relation.query(self._called, asked).fetchall()
+        self._run(f"SET {setting} = true")
+        try:
+            self._relation.query(self._called, f'CREATE TEMP TABLE "{name}" AS FROM rows')
+        finally:
+            self._run(f"SET {setting} = {may}")
+
+    def fetch(self, query: Expression) -> Arrow:
+        """As `Dialect.fetch`."""
+        return self._relation.query(self._called, self._sql(query)).to_arrow_table()
+
+    def cancel(self) -> None:
+        """As `Dialect.cancel`: nothing of it goes on once it was interrupted."""
+
+    def _run(self, statement: str) -> None:
+        self._relation.query(self._called, statement)

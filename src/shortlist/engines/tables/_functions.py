@@ -1,0 +1,48 @@
+"""Functions of an engine that Ibis has no word for, or another."""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+from typing import Any
+
+from shortlist.engines.tables._dialect import Expression
+
+__all__ = ["aggregate", "call", "total"]
+
+
+def call(name: str, returned: str, *arguments: Expression) -> Expression:
+    """A function of the engine, by its own name, of one row's values."""
+    import ibis
+
+    return _declared(ibis.udf.scalar, name, returned, arguments)(*arguments)
+
+
+def total(column: Expression) -> Expression:
+    """The sum of whole numbers, in 64 bits: at most so many users add at most 2^32 each.
+
+    Engines sum up in wider types. Ibis holds these for 64 bits too, and would leave the cast out.
+    """
+    return aggregate("sum", "decimal(38, 0)", column).cast("int64")
+
+
+def aggregate(name: str, returned: str, column: Expression) -> Expression:
+    """A function of the engine, by its own name, of many rows' values."""
+    import ibis
+
+    return _declared(ibis.udf.agg, name, returned, (column,))(column)
+
+
+def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:  # noqa: ANN401
+    """What Ibis takes for a function with these parameters."""
+    import ibis
+
+    def function() -> None:
+        """Only its signature is looked at."""
+
+    names = [f"argument_{place}" for place in range(len(arguments))]
+    function.__name__ = name
+    function.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in names]
+    )
+    types = tuple(argument.type() for argument in arguments)
+    return kind.builtin(function, name=name, signature=(types, ibis.dtype(returned)))

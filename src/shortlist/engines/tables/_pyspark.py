@@ -1,0 +1,161 @@
+"""How Spark says it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shortlist.engines.tables._dialect import Arrow, Expression, Key
+from shortlist.engines.tables._functions import aggregate, call
+from shortlist.engines.tables._plain import Plain
+from shortlist.engines.tables.reading import CODE, HOLDERS, SIZE, USER, VALUE, Read, require_few
+from shortlist.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from shortlist.engines.tables.scratch import Scratch
+
+__all__ = ["Spark"]
+
+_MOST_AT_ONCE = 2**20  # items of one user in an array; where one has more, rows are sorted
+_MOST_SENT = 2**21  # rows of a table that every worker gets whole
+_BINARY = "UTF8_BINARY"
+
+
+class Spark(Plain):
+    """Spark, by a session: a classic one, or one of Spark Connect.
+
+    The rows that are read are a checkpoint: a part of them that is lost is not read anew from a
+    table that may have changed meanwhile, but the question fails.
+    """
+
+    hash = "xxhash64(key, user, item)"
+
+    def __init__(self, session: Any, frame: Any = None, called: str = "") -> None:  # noqa: ANN401
+        """Take a session, and perhaps a data frame with the name by which queries call it."""
+        self.name = "Spark"
+        self._session, self._frame, self._called = session, frame, called
+        self._tag = f"shortlist-{secrets.token_hex(8)}"
+        self._kept: dict[str, Any] = {}
+
+    def require(self, keys: Expression) -> None:
+        """As `Dialect.require`."""
+        with self._asking():
+            fields = self._query(keys).schema.fields
+        for field in fields:
+            if getattr(field.dataType, "collation", _BINARY) != _BINARY:
+                raise InputError(
+                    "Spark compares a column by the collation {collation}, by which texts that "
+                    "differ are equal",
+                    "cast it to STRING COLLATE UTF8_BINARY",
+                    collation=shown(field.dataType.collation),
+                )
+
+    def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+        """As `Dialect.hashed`: the hash of each value is seeded by that of those before it."""
+        import ibis
+
+        parts = [ibis.literal(part, type="int64") for part in key]
+        return call("xxhash64", "int64", *parts, user, *items)
+
+    def whole(self, keys: Expression, scratch: Scratch) -> Read:
+        """As `Dialect.whole`: rows are sent to where their user is, and then once more by item.
+
+        What comes after the first is a function of the rows as they were then, and a part of it
+        that is lost may be worked out anew. A user is known by the value itself, so that nothing
+        has to be joined.
+        """
+        sent = scratch.keep(keys, by=VALUE)
+        per_user = sent.group_by(VALUE).agg(n=sent.count())
+        most = per_user["n"].max().fill_null(0)
+        found = scratch.fetch(per_user.agg(users=per_user.count(), most=most))
+        require_few(found["users"][0])
+        of_arrays = found["most"][0] <= _MOST_AT_ONCE
+        sets = scratch.keep(_sets(sent) if of_arrays else _sorted_sets(sent))
+        names = keys.columns[1:]
+        held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
+        items = scratch.keep(self.numbered(held, CODE))
+        pairs = sets.join(items, names).select(VALUE, CODE, SIZE)
+        code = pairs[CODE].cast("int32")
+        return Read(pairs.select(pairs[VALUE].name(USER), code.name(CODE), SIZE), items)
+
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        """As `Dialect.keep`."""
+        with self._asking():
+            frame = self._query(query)
+            if by is not None:
+                frame = frame.repartition(by)
+            self._show(name, _fixed(frame) if by == VALUE else frame.persist())
+
+    def give(self, name: str, rows: Arrow) -> None:
+        """As `Dialect.give`: every worker gets the rows whole, unless they are many."""
+        with self._asking():
+            frame = self._session.createDataFrame(rows)
+            self._show(name, frame if rows.num_rows > _MOST_SENT else frame.hint("broadcast"))
+
+    def fetch(self, query: Expression) -> Arrow:
+        """As `Dialect.fetch`."""
+        with self._asking():
+            return self._query(query).toArrow()
+
+    def drop(self, name: str) -> None:
+        """As `Dialect.drop`."""
+        if name in self._kept:
+            self._kept.pop(name).unpersist()
+            self._session.catalog.dropTempView(name)
+
+    def cancel(self) -> None:
+        """As `Dialect.cancel`."""
+        self._session.interruptTag(self._tag)
+
+    def _show(self, name: str, frame: Any) -> None:  # noqa: ANN401
+        """Let queries call a data frame by a name."""
+        self._kept[name] = frame
+        frame.createOrReplaceTempView(name)
+
+    def _query(self, query: Expression) -> Any:  # noqa: ANN401
+        """A data frame of a query."""
+        import ibis
+
+        ibis.pyspark  # noqa: B018 - it sets options up, without which nothing is written for Spark
+        return self._session.sql(str(ibis.to_sql(query, dialect="pyspark")))
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """While Spark works for us: by a tag that can be cancelled, the caller's frame at hand."""
+        self._session.addTag(self._tag)
+        if self._frame is not None:
+            self._frame.createOrReplaceTempView(self._called)
+        try:
+            yield
+        finally:
+            if self._frame is not None:
+                self._session.catalog.dropTempView(self._called)
+            self._session.removeTag(self._tag)
+
+
+def _fixed(frame: Any) -> Any:  # noqa: ANN401
+    """The rows as they are now, on the workers' disks; none is read from elsewhere again."""
+    from pyspark import StorageLevel
+
+    return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+
+
+def _sets(rows: Expression) -> Expression:
+    """Each user's distinct items, from an array of them."""
+    import ibis
+
+    value, *names = rows.columns
+    item = rows[names[0]] if len(names) == 1 else ibis.struct({name: rows[name] for name in names})
+    held = rows.group_by(value).agg(all=aggregate("collect_set", f"array<{item.type()}>", item))
+    each = held.select(value, item=held["all"].unnest(), size=held["all"].length())
+    columns = {name: each["item"] if len(names) == 1 else each["item"][name] for name in names}
+    return each.select(value, **columns, **{SIZE: each["size"].cast("int32")})
+
+
+def _sorted_sets(rows: Expression) -> Expression:
+    """The same without arrays, which a user with very many items would have a giant one of."""
+    distinct = rows.distinct()
+    size = distinct.count().over(group_by=distinct[VALUE])
+    return distinct.mutate(**{SIZE: size.cast("int32")})

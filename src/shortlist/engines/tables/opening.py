@@ -1,0 +1,85 @@
+"""Which tables lie in an engine that can add up, and in which."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from shortlist.engines.tables._dialect import Dialect, Expression
+from shortlist.engines.tables._duckdb import DuckDB, DuckDBRelation
+from shortlist.engines.tables._plain import Plain
+from shortlist.engines.tables._postgres import Postgres
+from shortlist.engines.tables._pyspark import Spark
+
+__all__ = ["Lying", "is_lying", "lying"]
+
+_DIALECTS: dict[str, Callable[[Expression], Dialect]] = {
+    "duckdb": DuckDB,
+    "postgres": Postgres,
+    "pyspark": lambda connection: Spark(connection._session),  # noqa: SLF001 - it has no other name
+}
+_KINDS = {
+    "ibis": "Table",
+    "duckdb": "DuckDBPyRelation",
+    "pyspark.sql.classic.dataframe": "DataFrame",
+    "pyspark.sql.connect.dataframe": "DataFrame",
+}
+"""Tables that lie in an engine, by the modules that have their types."""
+
+
+class Lying(NamedTuple):
+    """Rows that lie in an engine.
+
+    Attributes:
+        rows: A table of Ibis.
+        dialect: How the engine that has it is spoken to.
+    """
+
+    rows: Expression
+    dialect: Dialect
+
+
+def is_lying(data: object) -> bool:
+    """Whether this is a table in an engine, which need not come here to be added up."""
+    return any(isinstance(data, _type(module)) for module in _KINDS)
+
+
+def lying(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - of several libraries
+    """Such a table, of which these columns are read, and how its engine is spoken to."""
+    if isinstance(data, _type("duckdb")):
+        return _relation(data, columns)
+    if not isinstance(data, _type("ibis")):
+        return _frame(data, columns)
+    rows: Expression = data
+    connection = rows.get_backend()
+    return Lying(rows, _DIALECTS.get(connection.name, Plain)(connection))
+
+
+def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - DuckDB is not required
+    """A relation, which queries call by a name of ours."""
+    import ibis
+    from ibis.backends.sql.datatypes import DuckDBType
+
+    name = f"shortlist_{secrets.token_hex(8)}"
+    types = dict(zip(relation.columns, relation.types, strict=True))
+    schema = {column: DuckDBType.from_string(str(types[column])) for column in columns}
+    return Lying(ibis.table(schema, name=name), DuckDBRelation(relation, name))
+
+
+def _frame(frame: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - PySpark is not required
+    """A data frame of PySpark, likewise."""
+    import ibis
+    from ibis.backends.pyspark.datatypes import PySparkType
+
+    name = f"shortlist_{secrets.token_hex(8)}"
+    fields = [field for field in frame.schema.fields if field.name in columns]
+    schema = {field.name: PySparkType.to_ibis(field.dataType) for field in fields}
+    return Lying(ibis.table(schema, name=name), Spark(frame.sparkSession, frame, name))
+
+
+def _type(module: str) -> tuple[type, ...]:
+    """The type that a module has, once that was imported: before, there is no such object."""
+    loaded = sys.modules.get(module)
+    return (getattr(loaded, _KINDS[module]),) if loaded else ()

@@ -1,0 +1,108 @@
+"""Temporary tables of one question: made in the engine, and dropped at the end."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.draws import Ints
+from shortlist.engines.tables._dialect import Arrow, Dialect, Expression
+from shortlist.errors import InputError
+from shortlist.table.part import attempt
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Scratch"]
+
+_T = TypeVar("_T")
+
+
+class Scratch:
+    """The temporary tables of one question, by names that nobody else has.
+
+    They are dropped when the context ends, however it does; where that is an error or Ctrl-C, the
+    engine is told to stop first.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        """Make nothing yet."""
+        self.dialect = dialect
+        self._names: list[str] = []
+        self._prefix = f"shortlist_{secrets.token_hex(8)}"
+        self._numbers = count()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is not None:
+            with suppress(Exception):  # the error that is on its way says more
+                self.dialect.cancel()
+        for name in reversed(self._names):
+            with suppress(Exception):  # a connection that is lost has taken them with it
+                self.dialect.drop(name)
+
+    def keep(self, query: Expression, by: str | None = None) -> Expression:
+        """The rows of a query, worked out once; those of one value of a column lie together."""
+        import ibis
+
+        name = self._new_name()
+        self._asked(lambda: self.dialect.keep(name, query, by))
+        return ibis.table(query.schema(), name=name)
+
+    def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:
+        """Columns of ours, side by side."""
+        import pyarrow as pa
+
+        return self.give_rows(pa.table({name: pa.array(held) for name, held in columns.items()}))
+
+    def give_rows(self, rows: Arrow) -> Expression:
+        """Rows of ours."""
+        import ibis
+
+        name = self._new_name()
+        self._asked(lambda: self.dialect.give(name, rows))
+        return ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
+
+    def forget(self, table: Expression) -> None:
+        """Drop a table that is not needed any more."""
+        name = table.get_name()
+        self._asked(lambda: self.dialect.drop(name))
+        self._names.remove(name)
+
+    def fetch(self, query: Expression) -> dict[str, Ints]:
+        """All rows of a query of whole numbers, column by column."""
+        rows = self.fetch_rows(query)
+        return {
+            name: rows.column(name).to_numpy().astype(np.int64, copy=False)
+            for name in rows.column_names
+        }
+
+    def fetch_rows(self, query: Expression) -> Arrow:
+        """All rows of a query."""
+        return self._asked(lambda: self.dialect.fetch(query))
+
+    def _new_name(self) -> str:
+        """Known before there is a table that could be left behind."""
+        name = f"{self._prefix}_{next(self._numbers)}"
+        self._names.append(name)
+        return name
+
+    def _asked(self, action: Callable[[], _T]) -> _T:
+        """What the engine answers; its errors may quote rows, and no refusal does."""
+        refusal = InputError(
+            "{engine} failed at a query",
+            "check that it runs, that the table may be read, and that there is room for temporary "
+            "tables. What it says may quote rows, and is not shown",
+            engine=self.dialect.name,
+        )
+        return attempt(action, refusal)

@@ -1,0 +1,53 @@
+"""Every place where rows of users and items can lie."""
+
+import pytest
+
+from helpers import lying
+
+PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark"]
+
+
+@pytest.fixture(scope="session")
+def spark():
+    session = lying.spark_session()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def postgres(server):
+    found = lying.Postgres(server)
+    yield found
+    found.native.close()
+
+
+@pytest.fixture
+def any_engine(server):
+    found = lying.AnyEngine(server)
+    yield found
+    found.native.close()
+
+
+@pytest.fixture(params=PLACES)
+def place(request):
+    """Where the rows are."""
+    match request.param:
+        case "memory":
+            return lying.Memory()
+        case "duckdb":
+            return lying.DuckDB()
+        case "relation":
+            return lying.Relation()
+        case "any engine":
+            return request.getfixturevalue("any_engine")
+        case "postgresql":
+            return request.getfixturevalue("postgres")
+    return lying.Spark(request.getfixturevalue("spark"))
+
+
+@pytest.fixture
+def engine(place):
+    """Where rows lie in an engine of their own."""
+    if type(place) is lying.Memory:
+        pytest.skip("of engines other than memory")
+    return place

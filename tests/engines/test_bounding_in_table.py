@@ -1,0 +1,176 @@
+"""Which items of a user are kept: by a keyed hash of that user's rows, and of nothing else.
+
+The planted engines are those of others: one samples where a task that runs again draws anew, one
+hashes without a key.
+"""
+
+import itertools
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import chdtrc
+
+from helpers.lying import DuckDB, is_slow, rows_of, sets_of
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.engines.tables import Lying
+from shortlist.engines.tables import _duckdb as duckdb_dialect
+from shortlist.engines.tables._functions import call
+
+BOUND = 2
+HELD = [f"item {place}" for place in range(5)]
+USERS = [*range(200), 2**40]
+ROWS = pl.DataFrame(
+    {"user": [user for user in USERS for _ in HELD], "item": HELD * len(USERS)},
+)
+
+
+def kept(source, seed):
+    """What each user keeps."""
+    with sets_of(source) as (held, items):
+        bounded = held.bounded(BOUND, ExactDraws(SeededBits(seed)))
+        found = rows_of(bounded, items)
+        assert rows_of(bounded, items) == found, "a pass over the sets is not as the one before"
+        assert Counter(Counter(user for user, _ in found).values()) == {BOUND: len(USERS)}
+        _check_sums(bounded, found, items)
+    return found
+
+
+def _check_sums(bounded, found, items):
+    """All passes add up what the same rows do."""
+    counts = Counter(item for _, item in found)
+    names = [name for (name,) in items(np.arange(bounded.n_items)).rows()]
+    for _ in range(2):
+        assert dict(zip(names, bounded.recount().counts.tolist(), strict=True)) == counts
+
+
+def check_contract(source, others):
+    """The choice is that of the key and of a user's own rows; and it is another for another key."""
+    first = kept(source, 1)
+    assert kept(source, 1) == first
+    assert kept(source, 2) != first
+    with sets_of(others) as (held, items):
+        bounded = held.bounded(BOUND, ExactDraws(SeededBits(1)))
+        assert [row for row in rows_of(bounded, items) if row[0] in set(USERS)] == first
+
+
+def with_others():
+    """Further users, whose items come before and between those of the others."""
+    more = pl.DataFrame(
+        {"user": [-1] * 9 + [7777] * 9, "item": [f"item {n / 2}" for n in range(18)]}
+    )
+    return pl.concat([more, ROWS.reverse()])
+
+
+def test_the_choice_is_that_of_the_key_and_of_the_user_s_own_rows(engine):
+    check_contract(engine.source(ROWS), engine.source(with_others()))
+
+
+def test_every_subset_is_as_likely(engine):
+    """Over users under one key: nothing of it is of the first items, or of neighbours."""
+    found = kept(engine.source(ROWS), 3)
+    sets = Counter(
+        tuple(item for user_, item in found if user_ == user) for user in {row[0] for row in found}
+    )
+    assert chance_of(sets, len(USERS)) > 1e-3
+
+
+def test_every_subset_of_one_user_is_as_likely_under_many_keys(engine):
+    """Over keys, for one user: where a key enters after the hash, single bits would decide."""
+    if is_slow(engine):
+        pytest.skip("Spark seeds the hash of an item by that of the key")
+    source = engine.source(ROWS[:5])
+    dialect, rng = source._engine._lying.dialect, np.random.default_rng(7)
+    with sets_of(source) as (held, _):
+        named = held.values.with_values(held.pairs)
+        keys = [tuple(rng.integers(0, 2**62, 2).tolist()) for _ in range(150)]
+        hashes = [dialect.hashed(key, named["value"], [named["i0"]]) for key in keys]
+        columns = {f"h{place}": hashed for place, hashed in enumerate(hashes)}
+        values = pl.DataFrame(held.scratch.fetch_rows(named.select(**columns)))
+    sets = Counter(tuple(sorted(column.arg_sort()[:BOUND].to_list())) for column in values)
+    assert chance_of(sets, len(keys)) > 1e-3
+
+
+def chance_of(sets, n):
+    """That subsets, all as likely, are at least as uneven: by chi-square."""
+    assert set(sets) <= set(combinations(HELD, BOUND)) | set(combinations(range(5), BOUND))
+    uneven = sum((sets[each] - n / 10) ** 2 for each in sets) + (10 - len(sets)) * (n / 10) ** 2
+    return chdtrc(9, uneven / (n / 10))
+
+
+class WithoutKey(duckdb_dialect.DuckDB):
+    """The same rows are dropped in every release."""
+
+    def hashed(self, _, user, items):
+        return super().hashed((1, 2), user, items)
+
+
+class Sampling(duckdb_dialect.DuckDB):
+    """Who runs a query again draws anew: nothing is worked out once."""
+
+    _draws = itertools.count(1)
+
+    def hashed(self, _, user, items):
+        known = call("hash", "uint64", user, *items)
+        return call("hash", "uint64", call("xor", "uint64", known, call("drawn", "uint64")))
+
+    def fetch(self, query):
+        self._run(f"CREATE OR REPLACE TEMP MACRO drawn() AS {next(self._draws)}::UBIGINT")
+        return super().fetch(query)
+
+    def keep(self, name, query, _=None):
+        self._run(f'CREATE TEMP VIEW "{name}" AS {self._sql(query)}')
+
+    def drop(self, _):
+        """Views are read by others."""
+
+
+class Neighbourly(duckdb_dialect.DuckDB):
+    """Items are hashed by their numbers, which depend on what others hold."""
+
+    def hashed(self, key, user, items):
+        named = items[0].op().rel.to_expr()
+        return super().hashed(key, user, [named["c"]])
+
+
+class AfterTheHash(duckdb_dialect.DuckDB):
+    """The key enters last."""
+
+    def hashed(self, key, user, items):
+        import ibis
+
+        known = call("hash", "uint64", user, *items)
+        return call("xor", "uint64", known, ibis.literal(key[0] * 4, type="uint64"))
+
+
+def planted(dialect, rows=ROWS):
+    place = DuckDB()
+    place.native.execute("CREATE TEMP MACRO drawn() AS 0::UBIGINT")
+    source = place.source(rows)
+    source._engine._lying = Lying(source._engine._lying.rows, dialect(place.connection))
+    return source
+
+
+@pytest.mark.parametrize("dialect", [WithoutKey, Sampling, Neighbourly])
+def test_engines_that_break_the_contract_are_caught(dialect):
+    with pytest.raises(AssertionError):
+        check_contract(planted(dialect), planted(dialect, with_others()))
+
+
+def test_a_key_that_enters_last_is_caught():
+    place = planted(AfterTheHash, ROWS[:5])
+    with pytest.raises(AssertionError, match=r"> 0\.001"):
+        test_every_subset_of_one_user_is_as_likely_under_many_keys(_Given(place))
+
+
+class _Given:
+    """A place that has one source."""
+
+    def __init__(self, source):
+        self._given = source
+
+    def source(self, _):
+        return self._given

@@ -1,0 +1,110 @@
+"""Values that an engine may hold for equal though they differ, and types that are read as text."""
+
+import duckdb
+import ibis
+import psycopg
+import pyarrow as pa
+import pytest
+
+import shortlist as sl
+from helpers.lying import rows_of, sets_of
+from helpers.refusals import refusal
+
+ROWS = [("a", "x"), ("A", "x"), ("A", "X"), ("a ", "x"), ("á", "x "), ("a\u0301", "x")]
+NAMES = {"user": "person", "item": "title"}
+
+
+def counted(source):
+    """Users' rows as they are told apart."""
+    with sets_of(source) as (held, items):
+        return rows_of(held, items)
+
+
+@pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT"])
+def test_texts_are_told_apart_by_their_bytes_in_duckdb(collation):
+    connection = duckdb.connect()
+    connection.execute(
+        f"CREATE TABLE plays (person TEXT COLLATE {collation}, title TEXT COLLATE {collation})"
+    )
+    connection.executemany("INSERT INTO plays VALUES (?, ?)", ROWS)
+    source = sl.pairs(connection.table("plays"), **NAMES)
+    assert counted(source) == sorted(ROWS)
+
+
+def test_a_collation_of_the_whole_of_duckdb_changes_nothing():
+    connection = duckdb.connect()
+    connection.execute(
+        "SET default_collation = NOCASE; CREATE TABLE plays (person TEXT, title TEXT)"
+    )
+    connection.executemany("INSERT INTO plays VALUES (?, ?)", ROWS)
+    assert counted(sl.pairs(connection.table("plays"), **NAMES)) == sorted(ROWS)
+
+
+def test_what_duckdb_writes_as_text_is_text():
+    connection = duckdb.connect()
+    connection.execute("CREATE TYPE mood AS ENUM ('low', 'high')")
+    connection.execute("CREATE TABLE plays (person UUID, title mood)")
+    user = "12345678-1234-1234-1234-123456789abc"
+    connection.execute(f"INSERT INTO plays VALUES ('{user}', 'low'), ('{user}', 'high')")
+    for pull in (False, True):
+        source = sl.pairs(connection.table("plays"), pull=pull, **NAMES)
+        with sets_of(source) as (held, items):
+            names = items(held.counts.nonzero()[0])
+            assert sorted(names["title"].to_list()) == ["high", "low"]
+            assert held.users_of_size().tolist()[1:] == [0, 1]
+
+
+NEEDED = {
+    "text COLLATE loose": "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', "
+    "deterministic = false)",
+    "citext": "CREATE EXTENSION citext",
+}
+
+
+@pytest.mark.parametrize("dtype", ["text COLLATE loose", "text", "varchar(9)", "char(9)", "citext"])
+def test_texts_are_told_apart_by_their_bytes_in_postgresql(postgres, dtype):
+    native, table = postgres.native, "told_apart"
+    native.execute(f"DROP TABLE IF EXISTS {table}")
+    try:
+        native.execute(NEEDED.get(dtype, "SELECT 1"))
+    except psycopg.Error:
+        pytest.skip("this server has no such type")
+    native.execute(f"CREATE TABLE {table} (person {dtype}, title {dtype})")
+    with native.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {table} VALUES (%s, %s)", ROWS)
+    source = sl.pairs(postgres.connection.table(table), **NAMES)
+    padded = {tuple(text.rstrip() for text in row) for row in ROWS}
+    assert counted(source) == sorted(padded if dtype == "char(9)" else ROWS)
+
+
+def test_an_engine_to_which_cases_are_equal_is_refused(any_engine, monkeypatch):
+    """One that is spoken to through Ibis alone is asked beforehand."""
+    native = any_engine.native
+    native.execute("CREATE TABLE told (person text, title text)")
+    source = any_engine.source_of("told", **NAMES)
+    dialect = source._engine._lying.dialect
+    monkeypatch.setattr(dialect, "fetch", lambda _: pa.table({"alike": [True]}))
+    said = refusal(lambda: source.domain(epsilon=1.0, delta=1e-6), "takes texts for equal")
+    assert "pull=True" in said
+
+
+def test_a_collation_of_spark_is_refused(spark):
+    frame = spark.sql("SELECT 1 AS person, 'a' COLLATE UTF8_LCASE AS title")
+    asked = {"epsilon": 1.0, "delta": 1e-6}
+    refusal(lambda: sl.pairs(frame, **NAMES).domain(**asked), "UTF8_LCASE", "cast it to STRING")
+
+
+def test_sqlite_answers_of_public_items_and_cannot_bound(tmp_path):
+    path = tmp_path / "plays.db"
+    connection = ibis.sqlite.connect(path)
+    connection.raw_sql("CREATE TABLE plays (person INTEGER, title TEXT)")
+    connection.con.executemany("INSERT INTO plays VALUES (?, 'Emma')", [(i,) for i in range(500)])
+    connection.con.commit()
+    connection.disconnect()
+    url = f"sqlite:///{path}"
+    known = sl.pairs(url, table="plays", public_items=["Emma", "Dune"], **NAMES)
+    assert known.top_k(1, epsilon=1.0).items == ["Emma"]
+    source = sl.pairs(url, table="plays", **NAMES)
+    refusal(lambda: source.domain(epsilon=1.0, delta=1e-6), "no hash", "pull=True")
+    pulled = sl.pairs(url, table="plays", pull=True, **NAMES)
+    assert pulled.domain(epsilon=1.0, delta=1e-6).items == ["Emma"]

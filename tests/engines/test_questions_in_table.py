@@ -1,0 +1,120 @@
+"""All questions, wherever the rows lie; and what is left behind there."""
+
+import polars as pl
+import pytest
+
+import shortlist as sl
+from helpers.lying import is_slow
+from helpers.refusals import MARKER, refusal
+from shortlist.bits import SeededBits
+from shortlist.engines.tables.sets import SetsInTable
+from shortlist.mechanisms import (
+    LimitedDomain,
+    PolicyGaussian,
+    PolicyGreedy,
+    UserPeeling,
+    WeightedGaussian,
+)
+
+TITLES = ["Emma", "Dune", "été 日本", "Ulysses", "Watt"]
+ASKED = {"epsilon": 3.0, "delta": 1e-4}
+
+
+def plays():
+    """Item number i has (5 - i) 200 users; those of one item hold nothing else, but for a few."""
+    held = [title for i, title in enumerate(TITLES) for _ in range((5 - i) * 200)]
+    users = [f"u{place:04d}" for place in range(len(held))]
+    more = {"user": ["u0000"] * 5 + ["alone", None], "item": [*TITLES, MARKER, "Emma"]}
+    return pl.concat([pl.DataFrame({"user": users, "item": held}), pl.DataFrame(more)])
+
+
+PRIVATE = {
+    "top-k": lambda source, **more: source.top_k(3, **more),
+    "domain": lambda source, **more: source.domain(**more),
+    "hitting set": lambda source, **more: source.hitting_set(3, **more),
+    "top-k with counts": lambda source, **more: source.top_k(3, count_share=0.5, **more),
+    "domain with counts": lambda source, **more: source.domain(count_share=0.5, **more),
+    "one round": lambda source, **more: source.domain(mechanism=WeightedGaussian, **more),
+    "counts": lambda source, **more: source.top_k(3, mechanism=LimitedDomain, **more),
+    "users by users": lambda source, **more: source.domain(mechanism=PolicyGaussian, **more),
+    "one unit": lambda source, **more: source.domain(mechanism=PolicyGreedy, **more),
+    "peeling": lambda source, **more: source.hitting_set(3, mechanism=UserPeeling, **more),
+}
+PUBLIC = {
+    "top-k": lambda source, **more: source.top_k(3, **more),
+    "hitting set": lambda source, **more: source.hitting_set(3, **more),
+    "top-k with counts": lambda source, **more: source.top_k(3, count_share=0.5, **more),
+}
+
+
+def test_private_items_are_those_of_memory(place):
+    source, known = place.source(plays()), sl.pairs(plays(), user="user", item="item")
+    asked = ("top-k", "domain", "users by users") if is_slow(place) else PRIVATE
+    for ask in (PRIVATE[name] for name in asked):
+        found = ask(source, random=SeededBits(3), **ASKED)
+        expected = ask(known, random=SeededBits(3), **ASKED)
+        assert sorted(found.items) == sorted(expected.items)
+        assert set(found.items) <= set(TITLES)
+        assert len(found.items) >= 3
+        assert place.left() == []
+
+
+def test_public_items_are_those_of_memory(place):
+    public = ["nobody's", *TITLES]
+    source = place.source(plays(), public_items=public)
+    known = sl.pairs(plays(), user="user", item="item", public_items=public)
+    for ask in PUBLIC.values() if not is_slow(place) else [PUBLIC["hitting set"]]:
+        found, expected = (ask(each, random=SeededBits(4), **ASKED) for each in (source, known))
+        assert found.items == expected.items == TITLES[:3]
+        assert place.left() == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError("Zz-private-91")])
+def test_nothing_is_left_after_an_error(engine, monkeypatch, error):
+    def fails(*_):
+        assert engine.left()
+        raise error
+
+    monkeypatch.setattr(SetsInTable, "added_by_size", fails)
+    source = engine.source(plays())
+    with pytest.raises(BaseException) as caught:
+        source.domain(**ASKED)
+    assert type(caught.value) is (error if isinstance(error, type) else type(error))
+    assert engine.left() == []
+
+
+def test_what_an_engine_says_is_not_quoted(place):
+    """A query that fails at a row: the cast of a text that is no number."""
+    table = place.table(plays())
+    if not hasattr(table, "mutate"):
+        pytest.skip("of tables of Ibis")
+    broken = table.mutate(item=table.item.cast("int64"))
+    source = sl.pairs(broken, user="user", item="item")
+    said = refusal(
+        lambda: source.top_k(3, **ASKED), "failed at a query", "Count the budget as spent"
+    )
+    assert "Emma" not in said
+    assert MARKER not in said
+    assert place.left() == []
+
+
+def test_an_engine_that_is_gone_is_refused(postgres):
+    source = postgres.source(plays())
+    postgres.native.close()
+    refusal(lambda: source.top_k(3, **ASKED), "PostgreSQL failed at a query")
+
+
+def test_questions_from_many_threads_take_turns(engine):
+    from concurrent.futures import ThreadPoolExecutor
+
+    source = engine.source(plays())
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(source.top_k, 2, **ASKED) for _ in range(3)]
+        assert [each.result().items for each in asked] == [["Emma", "Dune"]] * 3
+    assert engine.left() == []
+
+
+def test_more_items_than_fit_a_statement_are_given(engine):
+    public = [f"item {number}" for number in range(3000)] + ["Emma"]
+    source = engine.source(plays(), public_items=public)
+    assert source.top_k(1, epsilon=3.0).items == ["Emma"]

@@ -1,0 +1,206 @@
+"""What every engine answers of users' sets, against dictionaries of sets, and against memory."""
+
+import datetime as dt
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+from helpers.lying import is_lying, is_slow, rows_of, sets_of
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.evidence.contributions import Contributions
+
+LOOK_ALIKE = [
+    *("a", "A", "a ", " a", "á", "a\u0301", "ß", "ss", "ſ", "", "0", "00", "it's", 'say "hi"'),
+    *(
+        "x|y",
+        "x",
+        "|y",
+        "null",
+        "NULL",
+        "\\N",
+        "a,b",
+        "日本",
+        "\u200b",
+        "line\nend",
+        "tab\t",
+        "%s",
+        "{x}",
+    ),
+]
+
+
+def texts():
+    """Texts that are easily taken for each other, as users and items; nulls, rows that repeat."""
+    rng = np.random.default_rng(1)
+    names = np.array(LOOK_ALIKE)
+    users = rng.choice(names, 400).tolist() + [None, "a", None] + ["heavy"] * len(names) * 2
+    items = rng.choice(names, 400).tolist() + ["a", None, None] + [*LOOK_ALIKE] * 2
+    return pl.DataFrame({"user": users, "item": items}, schema_overrides={"item": pl.String})
+
+
+def numbers():
+    """Large and negative integers, nulls, repeated rows, and one user who holds everything."""
+    rng = np.random.default_rng(2)
+    items = np.array([-(2**62), -1, 0, 1, 7, 2**40, 2**62 + 1, *range(100, 160)])
+    users = np.append(rng.integers(-3, 40, 500), [2**61] * len(items))
+    held = np.append(rng.choice(items, 500), items)
+    frame = pl.DataFrame({"user": users, "item": held})
+    return pl.concat([frame, pl.DataFrame({"user": [1, None], "item": [None, 1]}), frame[:50]])
+
+
+def dated():
+    """Items of two columns, one of dates."""
+    rng = np.random.default_rng(3)
+    days = [dt.date(1970, 1, 1) + dt.timedelta(int(day)) for day in rng.integers(-9, 9, 300)]
+    users = rng.integers(0, 30, 300)
+    columns = {"user": users, "item": rng.integers(0, 3, 300), "day": days}
+    return pl.DataFrame(columns)
+
+
+def empty():
+    return pl.DataFrame({"user": [None, 1], "item": ["x", None]}, schema={"user": int, "item": str})
+
+
+TABLES = {"texts": texts, "numbers": numbers, "dated": dated, "empty": empty}
+
+
+def distinct(frame):
+    return sorted(set(frame.drop_nulls().rows()))
+
+
+@pytest.fixture(params=TABLES)
+def frame(request, place):
+    if is_slow(place) and request.param == "numbers":
+        pytest.skip("these are bounded on Spark, in another test")
+    return TABLES[request.param]()
+
+
+@pytest.fixture
+def source(place, frame):
+    item = frame.columns[1:]
+    return place.source(frame, item=item)
+
+
+def test_sets_are_those_of_the_distinct_rows(source, frame, place):
+    """Everything that is asked of whole sets, and what `among` and `unreached` make of them."""
+    rows = distinct(frame)
+    with sets_of(source) as (held, items):
+        if is_lying(source):
+            assert rows_of(held, items) == rows
+        sizes = Counter(Counter(row[0] for row in rows).values())
+        found = {size: n for size, n in enumerate(held.users_of_size().tolist()) if n and size}
+        assert found == sizes
+        codes = np.flatnonzero(held.counts)
+        names = items(codes)
+        assert names.schema == frame.select(frame.columns[1:]).schema
+        counts = Counter(row[1:] for row in rows)
+        assert dict(zip(names.rows(), held.counts[codes].tolist(), strict=True)) == counts
+        weights = np.arange(held.largest + 1) ** 3 + 2**31
+        expected = Counter()
+        degree = Counter(row[0] for row in rows)
+        for user, *item in rows:
+            expected[tuple(item)] += int(weights[degree[user]])
+        added = held.added_by_size(weights)
+        assert dict(zip(names.rows(), added[codes].tolist(), strict=True)) == expected
+        _check_restricted(held, codes, dict(zip(codes.tolist(), names.rows(), strict=True)), rows)
+    assert place.left() == []
+
+
+def _check_restricted(held, codes, names, rows):
+    """Sets among some items and one that nobody holds; then the users whom picks leave."""
+    chosen = codes[:: max(len(codes) // 7, 1)]
+    among = held.among(np.append(chosen, -1))
+    wanted = {names[code] for code in chosen.tolist()}
+    kept = [row for row in rows if row[1:] in wanted]
+    assert among.n_items == len(chosen) + 1
+    assert among.counts.tolist() == [*(held.counts[chosen].tolist()), 0]
+    sizes = Counter(Counter(row[0] for row in kept).values())
+    found = {size: n for size, n in enumerate(among.users_of_size().tolist()) if n and size}
+    assert found == sizes
+    unreached = held.unreached(chosen)
+    for place, code in enumerate(chosen[:3].tolist()):
+        counts = Counter(row[1:] for row in kept)
+        left = [counts[names[code]] for code in chosen.tolist()]
+        assert unreached.counts.tolist()[place:] == left[place:]
+        unreached.reach(place)
+        reached = {row[0] for row in kept if row[1:] == names[code]}
+        kept = [row for row in kept if row[0] not in reached]
+        unreached.leave_out(place)
+        values, sizes = unreached.groups()
+        left = np.delete(unreached.counts, range(place + 1))
+        assert dict(zip(values.tolist(), sizes.tolist(), strict=True)) == Counter(left.tolist())
+        assert values.tolist() == sorted(values.tolist(), reverse=True)
+        for value in values.tolist():
+            members = unreached.members(value)
+            assert set(members.tolist()) == {
+                i for i, n in enumerate(unreached.counts.tolist()) if n == value and i > place
+            }
+
+
+@pytest.mark.parametrize("bound", [1, 4])
+def test_each_user_keeps_so_many_and_weights_are_those_of_memory(place, bound):
+    """Given what bounding kept, sums are those of memory to the last bit, round after round."""
+    frame = numbers()
+    rows = distinct(frame)
+    source = place.source(frame)
+    with sets_of(source) as (held, items):
+        bounded = held.bounded(bound, ExactDraws(SeededBits(2)))
+        sizes = Counter(min(n, bound) for n in Counter(row[0] for row in rows).values())
+        found = dict(enumerate(bounded.users_of_size().tolist()))
+        assert {size: n for size, n in found.items() if n and size} == sizes
+        assert bounded.counts.tolist() == held.counts.tolist()
+        if not is_lying(source):
+            return
+        kept = rows_of(bounded, items)
+        assert set(kept) <= set(rows)
+        assert Counter(Counter(row[0] for row in kept).values()) == sizes
+        twin = _in_memory(kept, held, items)
+        assert bounded.weigh().weights.tolist() == twin.weigh().weights.tolist()
+        _check_light(bounded, twin.weigh().weights, held.counts)
+        assert bounded.recount().counts.tolist() == twin.recount().counts.tolist()
+        _check_rounds(bounded, twin)
+    assert place.left() == []
+
+
+def _in_memory(kept, held, items):
+    """The same rows in memory, items by the same codes."""
+    codes = {name: code for code, (name,) in enumerate(items(np.arange(held.n_items)).rows())}
+    users = {user: number for number, user in enumerate(sorted({row[0] for row in kept}))}
+    numbered = np.array([(users[user], codes[item]) for user, item in kept], np.uint32)
+    twin = Contributions.of_rows(
+        numbered[:, 0].copy(), numbered[:, 1].copy(), n_users=len(users), n_items=held.n_items
+    )
+    return Contributions(twin.starts, twin.sizes, twin.items, twin.n_items, twin.counts, 4)
+
+
+def _check_rounds(bounded, twin):
+    rng = np.random.default_rng(5)
+    one, other = bounded.steering(), twin.steering()
+    sizes = np.maximum(np.arange(bounded.largest + 1), 1)
+    boosts = rng.integers(0, 2**11 + 1, bounded.n_items).astype(np.int16)
+    for floor in (2**40 // 6, 2**40 // 7 + 1):
+        boosts[rng.random(len(boosts)) < 0.1] = -1
+        boosts[(rng.random(len(boosts)) < 0.3) & (boosts > 0)] = 0
+        floors, caps = floor // sizes, 2**41 // sizes + 12345
+        assert one.sums(boosts, floors, caps).tolist() == other.sums(boosts, floors, caps).tolist()
+
+
+def _check_light(bounded, weights, counts):
+    """What is not shown is what weighs less, and each rank is an item of its own."""
+    below = int(np.median(weights[weights > 0]))
+    shown = bounded.weigh(below)
+    heavy = weights >= below
+    assert shown.weights.tolist() == np.where(heavy, weights, 0).tolist()
+    assert shown.counts[heavy].tolist() == counts[heavy].tolist()
+    hidden = np.flatnonzero((weights > 0) & ~heavy)
+    assert shown.light.n == len(hidden)
+    assert shown.light.below == below
+    ranks = np.arange(shown.light.n)
+    first, second = shown.light.fetch(ranks[::2]), shown.light.fetch(ranks[1::2])
+    fetched = first.and_also(second)
+    assert sorted(fetched.positions.tolist()) == hidden.tolist()
+    assert fetched.weights.tolist() == weights[fetched.positions].tolist()
+    assert fetched.counts.tolist() == counts[fetched.positions].tolist()

@@ -1,0 +1,180 @@
+"""Places where a table of users and items can lie: the same tests run against each of them."""
+
+import contextlib
+import itertools
+import shutil
+import warnings
+
+import duckdb
+import ibis
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shortlist as sl
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.engines.rows_in_table import RowsInTable
+from shortlist.engines.tables._plain import Plain
+from shortlist.evidence import UserSets, Wants
+
+_NUMBERS = itertools.count(1)
+
+JAVA_IS_MISSING = (
+    "there is no Java here, which Spark needs: install a JRE, such as default-jre-headless"
+)
+
+
+class Memory:
+    """This process."""
+
+    def table(self, frame):
+        return frame
+
+    def source(self, frame, **more):
+        named = {"user": "user", "item": "item"} | more
+        return sl.pairs(self.table(frame), **named)
+
+    def left(self):
+        """The temporary tables that are there."""
+        return []
+
+
+class DuckDB(Memory):
+    """A connection of Ibis."""
+
+    def __init__(self):
+        self.native = duckdb.connect()
+        self.connection = ibis.duckdb.from_connection(self.native)
+
+    def table(self, frame):
+        name = f"plays_{next(_NUMBERS)}"
+        self.native.register("given", arrow_of(frame))
+        self.native.execute(f"CREATE TABLE {name} AS FROM given")
+        self.native.unregister("given")
+        return self.connection.table(name)
+
+    def left(self):
+        query = "SELECT table_name FROM duckdb_tables() WHERE temporary"
+        return self.native.execute(query).fetchall()
+
+
+class Relation(DuckDB):
+    """A relation of DuckDB."""
+
+    def table(self, frame):
+        return self.native.table(super().table(frame).get_name())
+
+
+class Postgres(Memory):
+    """A database of its own."""
+
+    def __init__(self, server):
+        self.native = server.connect()
+        self.connection = ibis.postgres.from_connection(self.native)
+
+    def table(self, frame):
+        name = f"plays_{next(_NUMBERS)}"
+        rows = arrow_of(frame)
+        schema = ibis.Schema.from_pyarrow(rows.schema)
+        self.connection.create_table(name, schema=schema)
+        with self.native.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:
+            for row in frame.iter_rows():
+                copy.write_row(row)
+        return self.connection.table(name)
+
+    def left(self):
+        query = "SELECT relname FROM pg_class WHERE relname LIKE 'shortlist%' AND relkind = 'r'"
+        return self.native.execute(query).fetchall()
+
+
+class AnyEngine(Postgres):
+    """PostgreSQL, spoken to in the words that are the same for all engines."""
+
+    def source(self, frame, **more):
+        return self._plain(super().source(frame, **more))
+
+    def source_of(self, table, **names):
+        """A source of a table that is there."""
+        return self._plain(sl.pairs(self.connection.table(table), **names))
+
+    def _plain(self, source):
+        rows, _ = source._engine._lying
+        source._engine._lying = type(source._engine._lying)(rows, Plain(self.connection))
+        return source
+
+
+class Spark(Memory):
+    """A session."""
+
+    def __init__(self, session):
+        self.session = session
+
+    def table(self, frame):
+        return self.session.createDataFrame(arrow_of(frame))
+
+    def left(self):
+        views = self.session.sql("SHOW VIEWS LIKE 'shortlist*'").collect()
+        return [view.viewName for view in views]
+
+
+def arrow_of(frame):
+    """An Arrow table with the usual texts, and no views of them."""
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(
+        pa.schema([(name, _type(dtype)) for name, dtype in frame.schema.items()])
+    )
+
+
+def _type(dtype):
+    return {pl.String: pa.string(), pl.Date: pa.date32()}.get(type(dtype), pa.int64())
+
+
+def spark_session():
+    """One for all tests of a process, as small as can be."""
+    if shutil.which("java") is None:
+        pytest.skip(JAVA_IS_MISSING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        small = {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.driver.memory": "1g",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.log.level": "ERROR",
+            "spark.sql.session.timeZone": "UTC",
+        }
+        return SparkSession.builder.master("local[1]").config(map=small).getOrCreate()
+
+
+@contextlib.contextmanager
+def sets_of(source, seed=1):
+    """Users' sets as a source shows them, and the items by their codes."""
+    with source._engine.show(Wants(UserSets), ExactDraws(SeededBits(seed))) as shown:
+        held = shown.evidence
+        yield held, shown.items
+
+
+def rows_of(held, items):
+    """All (user, item) rows of sets, as they are: of those in an engine with the users' values."""
+    if hasattr(held, "scratch"):
+        named = held.values.with_values(held.pairs)
+        columns = ["value", *held.values.columns]
+        rows = pl.DataFrame(held.scratch.fetch_rows(named.select(columns)))
+        texts = [pl.col(c).cast(pl.String) for c, t in rows.schema.items() if t == pl.Binary]
+        return sorted(rows.with_columns(texts).rows())
+    names = items(held.listed()).rows()
+    users = [user for user, size in enumerate(held.sizes.tolist()) for _ in range(size)]
+    return sorted((user, *name) for user, name in zip(users, names, strict=True))
+
+
+def is_slow(place):
+    """Whether tests had better ask little."""
+    return isinstance(place, Spark)
+
+
+def is_lying(source):
+    return isinstance(source._engine, RowsInTable)
