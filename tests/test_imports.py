@@ -18,7 +18,7 @@ FILES = {
 HEAVY = {
     *("polars", "narwhals", "pandas", "pyarrow"),
     *("numba", "llvmlite", "scipy", "flint"),
-    *("rich", "typer", "altair"),
+    *("rich", "typer", "altair", "jinja2", "vl_convert"),
     *("psycopg", "sqlite3"),
 }
 
@@ -66,6 +66,7 @@ ALLOWED = {
     "kernels": set(),
     "processes": set(),
     "bits": {"errors"},
+    "charts": {"errors"},
     "privacy": {"errors", "kernels"},
     "parameters": {"errors", "limits", "privacy"},
     "questions": {"errors", "parameters"},
@@ -81,7 +82,10 @@ ALLOWED = {
     "table": {"draws", "errors", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
     "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
-    "release": {"_version", "draws", "mechanisms", "errors", "privacy", "processes", "questions"},
+    "release": {
+        "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
+        "processes", "questions",
+    },
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
     "plan": {
         "bits", "draws", "engines", "errors", "mechanisms", "privacy", "processes", "questions",
@@ -92,7 +96,7 @@ ALLOWED = {
         "privacy", "processes", "questions", "release", "stores", "table",
     },
     "metrics": {
-        "bits", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
+        "bits", "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
         "parameters", "plan", "processes", "questions", "sources",
     },
     "audit.answers": {"draws", "mechanisms"},

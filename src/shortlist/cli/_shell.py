@@ -26,6 +26,7 @@ _OPTIONS = {
 _PLACEHOLDERS = {
     "public_items": "FILE",
     "output": "FILE",
+    "report": "FILE",
     "store": "URL",
     "table": "TABLE",
     "mechanism": "NAME",

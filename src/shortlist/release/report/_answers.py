@@ -1,0 +1,200 @@
+"""What a reader of a list asks, and the answers: from what the release says, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from shortlist.mechanisms.base import ADD_OR_REMOVE
+from shortlist.privacy import round_up
+from shortlist.release._explained import explained
+from shortlist.release.intervals import has_intervals, told_of_intervals
+from shortlist.release.sheet import advice, harmless
+
+if TYPE_CHECKING:
+    from shortlist.privacy.guarantee import Guarantee
+    from shortlist.release import Release
+    from shortlist.release.scores import Scores
+
+__all__ = ["Answer", "answers", "guesses_right"]
+
+_SCORES = {  # what a score is, by its unit
+    "noisy weight": (
+        "No. A score is a noisy weight: a user who holds one item adds 1 to it, and one who holds "
+        "several adds less than 1 to each. So it is mostly below the number of users who hold the "
+        "item."
+    ),
+    "noisy count": "Yes, but noisy: each is a number of users, with random noise added.",
+    "noisy clipped count": (
+        "Nearly: each is a number of users, with random noise added, to which a user who holds "
+        "many of the items found adds less than 1. So it may lie below the number of users who "
+        "hold the item."
+    ),
+    "noisy number of wins": (
+        "They are noisy numbers of wins: how many comparisons the item won, with random noise "
+        "added."
+    ),
+}
+_MISSING = {  # why an item is missing, by question
+    "rank": (
+        "It may have been compared, and even have won often: it did less well than those listed, "
+        "or noise put it behind them."
+    ),
+    "hitting-set": (
+        "It may be held by many people. Perhaps those already hold an item of the list, which then "
+        "gains nothing by it; or noise put it behind; or it was too rare to be named."
+    ),
+}
+_RARE = (
+    "It may be held by many people, and be missing because it was too rare to be named safely, or "
+    "because noise put it behind others."
+)
+
+
+class Answer(NamedTuple):
+    """A question, and its answer in paragraphs; points are set apart below them."""
+
+    question: str
+    paragraphs: list[str]
+    points: list[str]
+
+
+def answers(release: Release) -> list[Answer]:
+    """All of them, in the order in which one asks."""
+    return [
+        Answer("Who is protected?", _protected(release.guarantee), _taken(release.guarantee)),
+        Answer(_of_epsilon(release.guarantee), _meaning(release.guarantee), []),
+        Answer("Does a missing item have no users?", _missing(release), []),
+        Answer("Are the scores counts?", list(_scores(release)), []),
+        Answer("Is the order right?", list(_order(release)), []),
+        *_drawn(release),
+    ]
+
+
+def _protected(guarantee: Guarantee) -> list[str]:
+    if not guarantee.private:
+        return [
+            (
+                "Nobody. The random noise came from a seed, so that whoever knows the seed can "
+                "take it away. Such a list is for tests, and not for sensitive data."
+            )
+        ]
+    return [
+        (
+            f"This is protected: {harmless(guarantee.protects)}. The list hardly tells "
+            f"{_secret(guarantee)}, whatever else a reader knows or finds out later."
+        ),
+        (
+            "Two tables are neighbours if one becomes the other by this: "
+            f"{harmless(guarantee.adjacency)}. Neighbours give this list with nearly the same "
+            "probability."
+        ),
+        "What is true of many people can be learned from the list: that is what it is for.",
+    ]
+
+
+def _secret(guarantee: Guarantee) -> str:
+    """What a reader may hardly learn."""
+    if guarantee.adjacency == ADD_OR_REMOVE:
+        return "whether they are in the table at all"
+    return "which of two neighbouring tables it was drawn from"
+
+
+def _taken(guarantee: Guarantee) -> list[str]:
+    if not (guarantee.private and guarantee.assumes):
+        return []
+    return [f"It rests on this: {harmless(line)}." for line in guarantee.assumes]
+
+
+def _of_epsilon(guarantee: Guarantee) -> str:
+    return f"What does epsilon = {guarantee.epsilon:g} mean here?"
+
+
+def _meaning(guarantee: Guarantee) -> list[str]:
+    if not guarantee.private:
+        return ["Nothing: it would hold if the noise had not come from a seed."]
+    right, times = guesses_right(guarantee), math.exp(min(guarantee.epsilon, 700))
+    return [
+        (
+            f"Somebody guesses from this list {_secret(guarantee)}, and held both for equally "
+            "likely before. Without the list, half of such guesses are right. With it, at most "
+            f"{right} are."
+        ),
+        (
+            f"Whatever a list may show is at most {times:.4g} times as likely with one of two "
+            f"neighbouring tables as with the other{_beside(guarantee)}."
+        ),
+        (
+            "A smaller epsilon protects more. Releases about the same people add up: the more of "
+            "them there are, the less each person is protected."
+        ),
+    ]
+
+
+def _beside(guarantee: Guarantee) -> str:
+    delta = guarantee.delta
+    return f", and delta = {delta:g} more" if delta else ""
+
+
+def guesses_right(guarantee: Guarantee) -> str:
+    """The share of right guesses at most, rounded up: (e^epsilon + delta) / (1 + e^epsilon)."""
+    odds = math.exp(-min(guarantee.epsilon, 700))
+    share = (1 + Fraction(guarantee.delta) * Fraction(odds)) / (1 + Fraction(odds))
+    tenths = math.ceil(round_up(share) * 1000)
+    return f"{min(tenths, 1000) / 10:g} %"
+
+
+def _missing(release: Release) -> list[str]:
+    why = _MISSING.get(release.question, _RARE)
+    k, more = release.k, advice(release)
+    lines = [f"No. {why}"]
+    if k is not None and len(release) >= k:
+        lines.append(f"The list ends here because {k:,} were asked for.")
+    return [*lines, more] if more else lines
+
+
+def _scores(release: Release) -> Iterator[str]:
+    scores = release.scores
+    if scores is None:
+        yield (
+            "There are none. The list says which items were named, and nothing of how many users "
+            "hold them."
+        )
+        return
+    default = f"Each score is this: {harmless(scores.unit)}, with random noise added."
+    yield _SCORES.get(scores.unit, default)
+    most = "at most " if scores.unit == "noisy clipped count" else ""
+    yield f"The noise has standard deviation {most}{scores.noise_sd:.4g}.{_of_shared(scores)}"
+    if has_intervals(release):
+        yield (
+            f"{told_of_intervals()} It tells of the noise alone. An item is listed since its noisy "
+            "value was high: near the end of the list, scores are more often too high than too low."
+        )
+
+
+def _of_shared(scores: Scores) -> str:
+    if scores.shared_sd is None:
+        return ""
+    return (
+        f" A part of it, of standard deviation {scores.shared_sd:.4g}, is the same for all items: "
+        "it cancels in differences and adds up in sums."
+    )
+
+
+def _order(release: Release) -> Iterator[str]:
+    scores = release.scores
+    if scores is None and release.question == "domain":
+        yield "There is none to be right or wrong: the items are listed by name."
+        return
+    yield "About. Noise may have put items the wrong way round that are close together."
+    if has_intervals(release):
+        yield "Where the intervals of two items overlap, do not rely on which of them is ahead."
+    if scores is not None and list(scores) != sorted(scores, reverse=True):
+        yield "The ranks were drawn apart from the scores, so that the two need not agree."
+
+
+def _drawn(release: Release) -> Iterator[Answer]:
+    if lines := explained(release.mechanism):
+        yield Answer("How was the list drawn?", [], [harmless(line) for line in lines])
