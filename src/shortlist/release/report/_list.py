@@ -23,11 +23,13 @@ class Listed(NamedTuple):
     Attributes:
         headings: Of each column.
         kinds: What each column holds: "n" for numbers, "n i" for intervals, "" for texts.
+        items: How many columns make up an item; they follow the rank.
         rows: The cells of all rows.
     """
 
     headings: list[str]
     kinds: list[str]
+    items: int
     rows: list[tuple[str, ...]]
 
 
@@ -37,6 +39,7 @@ def listed(release: Release) -> Listed:
     columns = [[intact(value) for value in column] for column in frame.iter_columns()]
     headings = [intact(name) for name in frame.columns]
     kinds = ["n" if dtype.is_numeric() else "" for dtype in frame.dtypes]
+    items = len(columns) - 1 - (scores is not None)
     if scores is not None:
         columns[-1] = _numbers(scores, scores)
         if (far := reach(scores)) is not None:
@@ -44,7 +47,7 @@ def listed(release: Release) -> Listed:
             columns.append([f"{a} to {b}" for a, b in zip(low, high, strict=True)])
             headings.append("interval")
             kinds.append("n i")
-    return Listed(headings, kinds, list(zip(*columns, strict=True)))
+    return Listed(headings, kinds, items, list(zip(*columns, strict=True)))
 
 
 def _numbers(values: Iterable[float], scores: Scores) -> list[str]:

@@ -4,7 +4,9 @@
   if (!table) return;
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  const texts = rows.map((row) => row.textContent.normalize("NFKC").toLowerCase());
+  const texts = rows.map((row) =>
+    [...row.cells].slice(1, 1 + Number(table.dataset.items))
+      .map((cell) => cell.textContent.normalize("NFKC").toLowerCase()).join(" "));
 
   const search = document.querySelector("#search");
   const said = document.querySelector("output");
