@@ -98,11 +98,11 @@ class Browser:
         )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=scheme)
-        self.ask("Page.navigate", url="about:blank")
-        self._events.clear()
-        self.ask("Page.navigate", url=path.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self._events):
-            self._events.append(self._next())
+        for url in ("about:blank", path.as_uri()):  # so that no event of the page before is left
+            self._events.clear()
+            self.ask("Page.navigate", url=url)
+            while not any(event.get("method") == "Page.loadEventFired" for event in self._events):
+                self._events.append(self._next())
 
     def run(self, script):
         """The value of an expression in the page."""
