@@ -18,6 +18,8 @@ from shortlist.questions import Question
 from shortlist.release import Release
 from shortlist.release.described import named, plain, promised
 from shortlist.release.making import make_release
+from shortlist.release.notebook import card
+from shortlist.release.sheet import notes
 
 __all__ = ["Budget", "Plan", "bits_of", "require_enough"]
 
@@ -58,6 +60,12 @@ class Plan:
             f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. In a sum "
             f"with other runs, it counts as these, or in zCDP as rho = {cost.rho:.4g}{lost}."
         )
+
+    def _repr_html_(self) -> str:
+        about = f"{self.question.name} by {type(self.mechanism).__name__}: a plan"
+        unspent = "No row was read, and nothing is spent until it is run."
+        told = notes(self.guarantee, self.mechanism)
+        return card(about, notes=told, lines=[*self.explain().split("\n"), unspent])
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
