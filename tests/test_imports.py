@@ -86,10 +86,14 @@ ALLOWED = {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "processes", "questions",
     },
+    "expectations": {
+        "bits", "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",
+        "table",
+    },
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
     "plan": {
-        "bits", "draws", "engines", "errors", "mechanisms", "privacy", "processes", "questions",
-        "release",
+        "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
+        "processes", "questions", "release",
     },
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",

@@ -6,21 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.charts import rows_of
 from helpers.refusals import refusal
 from helpers.releases import HOSTILE, release
 from shortlist.release import Release, Scores
 
 
-def lines(chart):
-    drawn = chart.to_dict()
-    (rows,) = (
-        (drawn["data"]["values"],) if "values" in drawn["data"] else drawn["datasets"].values()
-    )
-    return rows
-
-
 def test_every_score_has_an_interval_of_1_96_standard_deviations():
-    rows = lines(release(["b", "a"]).plot())
+    rows = rows_of(release(["b", "a"]).plot())
     assert [row["label"] for row in rows] == ["1  \u2068b\u2069", "2  \u2068a\u2069"]
     assert [row["score"] for row in rows] == [100.0, 99.75]
     for row in rows:
@@ -42,7 +35,7 @@ def test_it_says_what_is_drawn_and_under_which_promise():
 
 
 def test_items_that_look_the_same_when_cut_have_a_line_each():
-    rows = lines(release([f"{'x' * 300}{i}" for i in range(5)]).plot())
+    rows = rows_of(release([f"{'x' * 300}{i}" for i in range(5)]).plot())
     assert len({row["label"] for row in rows}) == 5
     assert max(len(row["label"]) for row in rows) < 60
 
@@ -59,7 +52,7 @@ def test_it_is_saved_whatever_the_items_are(tmp_path, suffix):
 
 
 def test_items_of_several_columns_are_one_line():
-    rows = lines(release({"title": ["a", "b"], "year": [1999, 2001]}).plot())
+    rows = rows_of(release({"title": ["a", "b"], "year": [1999, 2001]}).plot())
     assert [row["label"] for row in rows] == ["1  \u2068a, 1999\u2069", "2  \u2068b, 2001\u2069"]
 
 

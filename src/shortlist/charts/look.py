@@ -10,7 +10,7 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["INK", "MARK", "MUTED", "RULE", "dressed", "require_altair"]
+__all__ = ["COLOURS", "INK", "MARK", "MUTED", "RULE", "dressed", "require_altair"]
 
 INK = "#1f2428"
 """Titles and labels."""
@@ -20,6 +20,11 @@ RULE = "#d8dbde"
 """Grids and frames."""
 MARK = "#0b6e99"
 """What is measured."""
+COLOURS = (
+    *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
+    *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
+)
+"""What is told apart, in this order."""
 
 _Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.charts import dressed, require_altair
+from shortlist.charts import COLOURS, dressed, require_altair
 from shortlist.errors import InputError, in_quotes, nearest
 from shortlist.metrics._axes import across_axis, figure_axis, title_of
 from shortlist.metrics._summary import constant, measures_of
@@ -20,10 +20,6 @@ _ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
 _PANEL = (210, 200)  # width and height where there are several
 _ALONE = (440, 300)
 _STEP = 36  # height of a line where there is one setting
-_COLOURS = (
-    *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
-    *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
-)
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
 
@@ -173,7 +169,7 @@ def _colour(data: pl.DataFrame, *, legend: bool) -> alt.Color:
 
     key = alt.Legend(title=None, labelLimit=0) if legend else None
     names = _names(data)
-    scale = alt.Scale(domain=names, range=_first(_COLOURS, names))
+    scale = alt.Scale(domain=names, range=_first(COLOURS, names))
     return alt.Color("mechanism:N", scale=scale, legend=key)
 
 
