@@ -160,7 +160,8 @@ def test_long_lists_are_whole_quick_to_load_and_can_be_searched():
 def test_who_is_protected_and_what_epsilon_means():
     said = told(report(release(["a"])))
     assert 'This is protected: all rows of any one "user".' in said
-    assert "hardly tells whether they are in the table at all" in said
+    assert "limit to what the list can tell of whether they are in the table at all" in said
+    assert "next to nobody" not in said
     assert "at most 73.2 % are" in said
     assert "at most 2.718 times as likely" in said
     assert "delta = 1e-06 more" in said
@@ -178,6 +179,12 @@ def test_a_guess_is_right_no_more_often_than_the_guarantee_allows(epsilon, delta
     exact = (math.exp(min(epsilon, 50)) + delta) / (1 + math.exp(min(epsilon, 50)))
     assert 0 <= float(right.removesuffix(" %")) - 100 * exact < 0.1
     assert (f"delta = {delta:g} more" in said) is (delta > 0)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(21.0, 0.0), (1.0, 0.001)])
+def test_a_guarantee_by_name_only_is_called_one(epsilon, delta):
+    guarantee = replace(GUARANTEE, epsilon=epsilon, delta=delta, cost=Approximate(epsilon, delta))
+    assert "next to nobody is protected" in told(report(_of(guarantee)))
 
 
 def _of(guarantee):
@@ -252,7 +259,8 @@ def test_the_people_needed_are_told_where_the_mechanism_does():
     rows = {"user": [*range(600)], "title": ["Emma", "Ulysses"] * 300}
     answer = sl.pairs(rows, user="user", item="title").top_k(2, epsilon=1.0, delta=1e-6)
     (needed,) = [s for s in AdaptiveTopK(**_given(answer)).explain() if "To be named" in s]
-    assert needed in told(report(answer))
+    assert f"noise put it behind others. {needed}" in told(report(answer))
+    assert told(report(answer)).count("To be named") == 1
 
 
 def _given(answer):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.base import Mechanism as Selecting
     from shortlist.release import Mechanism
 
-__all__ = ["explained"]
+__all__ = ["explained", "people_to_be_named"]
 
 
 def explained(mechanism: Mechanism) -> list[str]:
@@ -20,16 +20,32 @@ def explained(mechanism: Mechanism) -> list[str]:
     Of one that adds counts to a selection, what the selection did. Only the name and the public
     parameters are looked at, so that a release and its copy from a file say the same.
     """
+    found = _selecting(mechanism)
+    if found is None:
+        return []
+    around = "selection" in mechanism.parameters()
+    left_out = (*found.unused, *found.told_of_scores) if around else ()
+    return [line for line in found.explain() if line not in left_out]
+
+
+def people_to_be_named(mechanism: Mechanism) -> list[str]:
+    """How many people an item needs to be named, in a sentence, where that can be said."""
+    from shortlist.mechanisms.weighted_gaussian import people_needed
+
+    found = _selecting(mechanism)
+    finding = None if found is None else found.finding
+    return [] if finding is None else [people_needed(finding.around)]
+
+
+def _selecting(mechanism: Mechanism) -> Selecting | None:
+    """What selected the items: the mechanism, or the one that it adds counts to."""
     told = named(mechanism)
-    parameters = told["parameters"]
+    name, parameters = told["name"], told["parameters"]
     inner = parameters.get("selection")
     if isinstance(inner, Mapping):
-        rest = {name: value for name, value in inner.items() if name != "name"}
-        found = _rebuilt(str(inner.get("name")), rest)
-        left_out = () if found is None else (*found.unused, *found.told_of_scores)
-    else:
-        found, left_out = _rebuilt(told["name"], parameters), ()
-    return [] if found is None else [line for line in found.explain() if line not in left_out]
+        name, parameters = str(inner.get("name")), dict(inner)
+        parameters.pop("name", None)
+    return _rebuilt(name, parameters)
 
 
 def _rebuilt(name: str, parameters: Mapping[str, Any]) -> Selecting | None:

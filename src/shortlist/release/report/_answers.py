@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.base import ADD_OR_REMOVE
+from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON
 from shortlist.privacy import round_up
-from shortlist.release._explained import explained
+from shortlist.release._explained import explained, people_to_be_named
 from shortlist.release.intervals import has_intervals, told_of_intervals
 from shortlist.release.sheet import advice, harmless
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.release.scores import Scores
 
-__all__ = ["Answer", "answers", "guesses_right"]
+__all__ = ["Answer", "answers", "guesses_right", "weakness"]
 
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
@@ -83,13 +84,14 @@ def _protected(guarantee: Guarantee) -> list[str]:
         ]
     return [
         (
-            f"This is protected: {harmless(guarantee.protects)}. The list hardly tells "
-            f"{_secret(guarantee)}, whatever else a reader knows or finds out later."
+            f"This is protected: {harmless(guarantee.protects)}. There is a limit to what the list "
+            f"can tell of {_secret(guarantee)}, whatever else a reader knows or finds out later. "
+            "Epsilon says where it lies."
         ),
         (
             "Two tables are neighbours if one becomes the other by this: "
-            f"{harmless(guarantee.adjacency)}. Neighbours give this list with nearly the same "
-            "probability."
+            f"{harmless(guarantee.adjacency)}. Any neighbour could have given this list too, with "
+            "a probability that epsilon keeps close."
         ),
         "What is true of many people can be learned from the list: that is what it is for.",
     ]
@@ -133,6 +135,12 @@ def _meaning(guarantee: Guarantee) -> list[str]:
     ]
 
 
+def weakness(guarantee: Guarantee) -> str:
+    """That the guarantee is one by name only, if it is; otherwise ""."""
+    weak = guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA
+    return "With an epsilon or a delta this large, next to nobody is protected." if weak else ""
+
+
 def _beside(guarantee: Guarantee) -> str:
     delta = guarantee.delta
     return f", and delta = {delta:g} more" if delta else ""
@@ -149,7 +157,7 @@ def guesses_right(guarantee: Guarantee) -> str:
 def _missing(release: Release) -> list[str]:
     why = _MISSING.get(release.question, _RARE)
     k, more = release.k, advice(release)
-    lines = [f"No. {why}"]
+    lines = [" ".join([f"No. {why}", *people_to_be_named(release.mechanism)])]
     if k is not None and len(release) >= k:
         lines.append(f"The list ends here because {k:,} were asked for.")
     return [*lines, more] if more else lines
@@ -196,5 +204,7 @@ def _order(release: Release) -> Iterator[str]:
 
 
 def _drawn(release: Release) -> Iterator[Answer]:
-    if lines := explained(release.mechanism):
+    needed = people_to_be_named(release.mechanism)
+    lines = [line for line in explained(release.mechanism) if line not in needed]
+    if lines:
         yield Answer("How was the list drawn?", [], [harmless(line) for line in lines])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.charts import INK, MARK, MUTED, RULE
 from shortlist.release.formats import about, as_json
 from shortlist.release.intervals import DRAWN, chart_of, has_intervals
-from shortlist.release.report._answers import answers, guesses_right
+from shortlist.release.report._answers import answers, guesses_right, weakness
 from shortlist.release.report._list import listed
 from shortlist.release.sheet import NOT_PRIVATE, harmless, notes
 
@@ -62,6 +62,7 @@ def _told(release: Release) -> dict[str, Any]:
         "named": len(release),
         "asked": release.k,
         "warning": "" if guarantee.private else NOT_PRIVATE,
+        "weak": weakness(guarantee) if guarantee.private else "",
         "epsilon": f"{guarantee.epsilon:g}",
         "delta": f"{guarantee.delta:g}",
         "guesses": guesses_right(guarantee),
