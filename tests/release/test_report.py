@@ -160,7 +160,7 @@ def test_long_lists_are_whole_quick_to_load_and_can_be_searched():
 def test_who_is_protected_and_what_epsilon_means():
     said = told(report(release(["a"])))
     assert 'This is protected: all rows of any one "user".' in said
-    assert "limit to what the list can tell of whether they are in the table at all" in said
+    assert "limit to what the list can tell of whether a given one of the protected is in" in said
     assert "next to nobody" not in said
     assert "at most 73.2 % are" in said
     assert "at most 2.718 times as likely" in said
@@ -201,7 +201,7 @@ def _of(guarantee):
 def test_other_neighbours_are_told_as_what_they_are():
     said = told(report(_of(replace(GUARANTEE, adjacency="change the outcome of one comparison"))))
     assert "which of two neighbouring tables it was drawn from" in said
-    assert "whether they are in the table" not in said
+    assert "whether a given one of the protected" not in said
 
 
 def test_a_seeded_release_protects_nobody_and_says_so():

@@ -100,7 +100,7 @@ def _protected(guarantee: Guarantee) -> list[str]:
 def _secret(guarantee: Guarantee) -> str:
     """What a reader may hardly learn."""
     if guarantee.adjacency == ADD_OR_REMOVE:
-        return "whether they are in the table at all"
+        return "whether a given one of the protected is in the table at all"
     return "which of two neighbouring tables it was drawn from"
 
 
