@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.base import Mechanism as Selecting
     from shortlist.release import Mechanism
 
-__all__ = ["explained", "people_to_be_named"]
+__all__ = ["explained", "finds_private_items", "people_to_be_named"]
 
 
 def explained(mechanism: Mechanism) -> list[str]:
@@ -35,6 +35,12 @@ def people_to_be_named(mechanism: Mechanism) -> list[str]:
     found = _selecting(mechanism)
     finding = None if found is None else found.finding
     return [] if finding is None else [people_needed(finding.around)]
+
+
+def finds_private_items(mechanism: Mechanism) -> bool | None:
+    """Whether it names items that only the table knew; None where that cannot be said."""
+    found = _selecting(mechanism)
+    return None if found is None else found.names_private_items
 
 
 def _selecting(mechanism: Mechanism) -> Selecting | None:

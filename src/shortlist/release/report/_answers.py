@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shortlist.mechanisms.base import ADD_OR_REMOVE
 from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON
 from shortlist.privacy import round_up
-from shortlist.release._explained import explained, people_to_be_named
+from shortlist.release._explained import explained, finds_private_items, people_to_be_named
 from shortlist.release.intervals import has_intervals, told_of_intervals
 from shortlist.release.sheet import advice, harmless
 
@@ -40,17 +40,22 @@ _SCORES = {  # what a score is, by its unit
 }
 _MISSING = {  # why an item is missing, by question
     "rank": (
-        "It may have been compared, and even have won often: it did less well than those listed, "
-        "or noise put it behind them."
+        "That cannot be said. It may have been compared, and even have won often: it did less well "
+        "than those listed, or noise put it behind them."
     ),
     "hitting-set": (
-        "It may be held by many people. Perhaps those already hold an item of the list, which then "
-        "gains nothing by it; or noise put it behind; or it was too rare to be named."
+        "That cannot be said. It may be held by many people. Perhaps those already hold an item of "
+        "the list, which then gains nothing by it; or noise put it behind; or it was too rare to "
+        "be named."
     ),
 }
 _RARE = (
-    "It may be held by many people, and be missing because it was too rare to be named safely, or "
-    "because noise put it behind others."
+    "That cannot be said. It may be held by many people, and be missing because it was too rare to "
+    "be named safely, or because noise put it behind others."
+)
+_BEHIND = (
+    "That cannot be said. It may be held by many people, and be missing because others are held by "
+    "more, or because noise put it behind them."
 )
 
 
@@ -67,9 +72,9 @@ def answers(release: Release) -> list[Answer]:
     return [
         Answer("Who is protected?", _protected(release.guarantee), _taken(release.guarantee)),
         Answer(_of_epsilon(release.guarantee), _meaning(release.guarantee), []),
-        Answer("Does a missing item have no users?", _missing(release), []),
+        Answer(_of_missing(release), _missing(release), []),
         Answer("Are the scores counts?", list(_scores(release)), []),
-        Answer("Is the order right?", list(_order(release)), []),
+        *([Answer("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
         *_drawn(release),
     ]
 
@@ -154,10 +159,17 @@ def guesses_right(guarantee: Guarantee) -> str:
     return f"{min(tenths, 1000) / 10:g} %"
 
 
+def _of_missing(release: Release) -> str:
+    if release.question == "rank":
+        return "Did a missing item win nothing?"
+    return "Does a missing item have no users?"
+
+
 def _missing(release: Release) -> list[str]:
-    why = _MISSING.get(release.question, _RARE)
+    public = finds_private_items(release.mechanism) is False
+    why = _MISSING.get(release.question, _BEHIND if public else _RARE)
     k, more = release.k, advice(release)
-    lines = [" ".join([f"No. {why}", *people_to_be_named(release.mechanism)])]
+    lines = [" ".join([why, *people_to_be_named(release.mechanism)])]
     if k is not None and len(release) >= k:
         lines.append(f"The list ends here because {k:,} were asked for.")
     return [*lines, more] if more else lines

@@ -31,10 +31,6 @@ _TITLES = {
 }
 _LONG = 10  # items, above which a list can be searched and sorted
 _WIDTHS = {"wide": 700, "narrow": 326}
-_BUDGET = (
-    "The release does not say whether it was charged to a budget. Who publishes it keeps account "
-    "of all releases about the same people."
-)
 
 
 def rendered(release: Release) -> str:
@@ -71,12 +67,20 @@ def _told(release: Release) -> dict[str, Any]:
         "protects": harmless(guarantee.protects),
         "answers": answers(release),
         "parameters": notes(guarantee, release.mechanism),
-        "budget": _BUDGET,
+        "budget": _of_budget(release),
         "version": said["library"],
         "plan": json.dumps(said, indent=2),  # ASCII
         "file": base64.b64encode(as_json(release).encode()).decode(),
         "drawn": min(len(release), DRAWN),
     }
+
+
+def _of_budget(release: Release) -> str:  # noqa: ARG001 - no release says so far
+    """Which budget it was charged to."""
+    return (
+        "The release does not say whether it was charged to a budget. Who publishes it keeps "
+        "account of all releases about the same people."
+    )
 
 
 def _charts(release: Release) -> dict[str, str]:
