@@ -5,6 +5,7 @@ here, with bits from a fixed seed, so that the same question has the same answer
 """
 
 from shortlist.expectations.chances import chart_of_chances
-from shortlist.expectations.zipf import Expectation, expected
+from shortlist.expectations.expectation import Expectation
+from shortlist.expectations.playing import expected
 
 __all__ = ["Expectation", "chart_of_chances", "expected"]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from shortlist.mechanisms.base import ADD_OR_REMOVE
-from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON
-from shortlist.privacy import round_up
 from shortlist.release._explained import explained, finds_private_items, people_to_be_named
 from shortlist.release.intervals import has_intervals, told_of_intervals
+from shortlist.release.report._promises import meaning, of_epsilon, protected, taken
 from shortlist.release.sheet import advice, harmless
 
 if TYPE_CHECKING:
-    from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Release
     from shortlist.release.scores import Scores
 
-__all__ = ["Answer", "answers", "guesses_right", "weakness"]
+__all__ = ["Answer", "answers"]
 
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
@@ -70,93 +65,13 @@ class Answer(NamedTuple):
 def answers(release: Release) -> list[Answer]:
     """All of them, in the order in which one asks."""
     return [
-        Answer("Who is protected?", _protected(release.guarantee), _taken(release.guarantee)),
-        Answer(_of_epsilon(release.guarantee), _meaning(release.guarantee), []),
+        Answer("Who is protected?", protected(release.guarantee), taken(release.guarantee)),
+        Answer(of_epsilon(release.guarantee), meaning(release.guarantee), []),
         Answer(_of_missing(release), _missing(release), []),
         Answer("Are the scores counts?", list(_scores(release)), []),
         *([Answer("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
         *_drawn(release),
     ]
-
-
-def _protected(guarantee: Guarantee) -> list[str]:
-    if not guarantee.private:
-        return [
-            (
-                "Nobody. The random noise came from a seed, so that whoever knows the seed can "
-                "take it away. Such a list is for tests, and not for sensitive data."
-            )
-        ]
-    return [
-        (
-            f"This is protected: {harmless(guarantee.protects)}. There is a limit to what the list "
-            f"can tell of {_secret(guarantee)}, whatever else a reader knows or finds out later. "
-            "Epsilon says where it lies."
-        ),
-        (
-            "Two tables are neighbours if one becomes the other by this: "
-            f"{harmless(guarantee.adjacency)}. Any neighbour could have given this list too, with "
-            "a probability that epsilon keeps close."
-        ),
-        "What is true of many people can be learned from the list: that is what it is for.",
-    ]
-
-
-def _secret(guarantee: Guarantee) -> str:
-    """What a reader may hardly learn."""
-    if guarantee.adjacency == ADD_OR_REMOVE:
-        return "whether a given one of the protected is in the table at all"
-    return "which of two neighbouring tables it was drawn from"
-
-
-def _taken(guarantee: Guarantee) -> list[str]:
-    if not (guarantee.private and guarantee.assumes):
-        return []
-    return [f"It rests on this: {harmless(line)}." for line in guarantee.assumes]
-
-
-def _of_epsilon(guarantee: Guarantee) -> str:
-    return f"What does epsilon = {guarantee.epsilon:g} mean here?"
-
-
-def _meaning(guarantee: Guarantee) -> list[str]:
-    if not guarantee.private:
-        return ["Nothing: it would hold if the noise had not come from a seed."]
-    right, times = guesses_right(guarantee), math.exp(min(guarantee.epsilon, 700))
-    return [
-        (
-            f"Somebody guesses from this list {_secret(guarantee)}, and held both for equally "
-            "likely before. Without the list, half of such guesses are right. With it, at most "
-            f"{right} are."
-        ),
-        (
-            f"Whatever a list may show is at most {times:.4g} times as likely with one of two "
-            f"neighbouring tables as with the other{_beside(guarantee)}."
-        ),
-        (
-            "A smaller epsilon protects more. Releases about the same people add up: the more of "
-            "them there are, the less each person is protected."
-        ),
-    ]
-
-
-def weakness(guarantee: Guarantee) -> str:
-    """That the guarantee is one by name only, if it is; otherwise ""."""
-    weak = guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA
-    return "With an epsilon or a delta this large, next to nobody is protected." if weak else ""
-
-
-def _beside(guarantee: Guarantee) -> str:
-    delta = guarantee.delta
-    return f", and delta = {delta:g} more" if delta else ""
-
-
-def guesses_right(guarantee: Guarantee) -> str:
-    """The share of right guesses at most, rounded up: (e^epsilon + delta) / (1 + e^epsilon)."""
-    odds = math.exp(-min(guarantee.epsilon, 700))
-    share = (1 + Fraction(guarantee.delta) * Fraction(odds)) / (1 + Fraction(odds))
-    tenths = math.ceil(round_up(share) * 1000)
-    return f"{min(tenths, 1000) / 10:g} %"
 
 
 def _of_missing(release: Release) -> str:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from shortlist.charts import INK, MARK, MUTED, RULE
 from shortlist.release.formats import about, as_json
 from shortlist.release.intervals import DRAWN, chart_of, has_intervals
-from shortlist.release.report._answers import answers, guesses_right, weakness
+from shortlist.release.report._answers import answers
 from shortlist.release.report._list import listed
+from shortlist.release.report._promises import weakness
 from shortlist.release.sheet import NOT_PRIVATE, harmless, notes
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ def _told(release: Release) -> dict[str, Any]:
         "weak": weakness(guarantee) if guarantee.private else "",
         "epsilon": f"{guarantee.epsilon:g}",
         "delta": f"{guarantee.delta:g}",
-        "guesses": guesses_right(guarantee),
         "rho": f"{guarantee.cost.rho:.4g}",
         "lost": f"{guarantee.cost.lost:.4g}" if guarantee.cost.lost else "",
         "protects": harmless(guarantee.protects),
