@@ -3,13 +3,19 @@
 import math
 import sys
 from dataclasses import replace
+from statistics import NormalDist
 
+import polars as pl
 import pytest
 
+import shortlist as sl
 from helpers.charts import rows_of
 from helpers.refusals import refusal
 from helpers.releases import HOSTILE, release
+from shortlist.bits import SeededBits
+from shortlist.mechanisms import WeightedGaussian
 from shortlist.release import Release, Scores
+from shortlist.release.intervals import reach, told_of_intervals
 
 
 def test_every_score_has_an_interval_of_1_96_standard_deviations():
@@ -81,3 +87,35 @@ def _with_sd(sd):
 def test_a_plot_needs_altair(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     assert 'run pip install "shortlist[plot]"' in refusal(release(["a"]).plot)
+
+
+def coverage(answer, truth, wrong=1.0):
+    """The share of items whose interval holds the value without noise, if it were so much wider."""
+    far = reach(answer.scores) * wrong
+    held = [
+        abs(score - truth[item]) <= far
+        for item, score in zip(answer.items, answer.scores, strict=True)
+    ]
+    return sum(held) / len(held)
+
+
+def test_an_interval_holds_the_value_without_noise_as_often_as_it_says():
+    """All items are far above the threshold, so that none is left out for its noise."""
+    truth = {f"item {i}": 200 + i % 7 for i in range(600)}
+    held = [item for item, n in truth.items() for _ in range(n)]
+    rows = pl.DataFrame({"user": range(len(held)), "title": held})
+    source = sl.pairs(rows, user="user", item="title", max_items_per_user=1)
+    options = {"epsilon": 1.0, "delta": 1e-6, "mechanism": WeightedGaussian}
+    answer = source.domain(**options, random=SeededBits(5))
+    assert len(answer) == 600
+    spread = math.sqrt(0.95 * 0.05 / 600)
+    assert abs(coverage(answer, truth) - 0.95) < 4 * spread
+    assert abs(coverage(answer, truth, wrong=0.7) - 0.95) > 4 * spread
+
+
+def test_normal_and_laplace_noise_stay_within_as_often_as_is_said():
+    normal = 1 - 2 * NormalDist().cdf(-1.96)
+    laplace = 1 - math.exp(-math.sqrt(2) * 1.96)
+    said = told_of_intervals()
+    assert f"Normal noise stays within that {normal:.0%}".replace("%", " %") in said
+    assert f"Laplace noise {laplace:.0%}".replace("%", " %") in said
