@@ -16,6 +16,7 @@ from shortlist.evidence.user_sets import UserSets
 from shortlist.mechanisms import (
     AdaptiveGaussian,
     AdaptiveTopK,
+    ChosenBound,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -56,6 +57,8 @@ class Strict(LimitedDomain):
         ({"k": None}, AdaptiveGaussian),
         ({"k": None, "bound": 2}, AdaptiveGaussian),
         ({"k": None, "bound": 1}, PolicyGreedy),
+        ({"k": None, "bound": None}, ChosenBound),
+        ({"bound": None}, AdaptiveTopK),
         ({"bound": 1}, AdaptiveTopK),
         ({"public": True, "delta": 0.0}, JointOrPeel),
         ({"public": True}, JointOrPeel),
@@ -66,6 +69,20 @@ class Strict(LimitedDomain):
 )
 def test_the_mechanism_of_a_question(asked, kind):
     assert type(build(**asked)) is kind
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "bound", "given"),
+    [
+        (ChosenBound, None, 1000),
+        (ChosenBound, 100, 100),
+        (partial(ChosenBound, max_items_per_user=50), None, 50),
+        (AdaptiveGaussian, None, 100),
+        (AdaptiveGaussian, 1000, 1000),
+    ],
+)
+def test_a_bound_that_nobody_asked_for_gives_way_to_a_mechanism_s_own(mechanism, bound, given):
+    assert build(k=None, mechanism=mechanism, bound=bound).max_items_per_user == given
 
 
 @pytest.mark.parametrize(

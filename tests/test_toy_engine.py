@@ -6,12 +6,16 @@ import polars as pl
 import pytest
 
 import shortlist as sl
+from helpers.light import keeping_back
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.engines import Engine, ShownEvidence
+from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.evidence import PrivateCounts
-from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling
+from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
 from shortlist.sources.base import Source
+from shortlist.sources.pairs import Pairs
+from shortlist.table import open_table
 
 
 class Grouped(Engine):
@@ -76,3 +80,36 @@ def test_what_it_cannot_show_is_refused_before_anything_is_read(source, engine):
     refusal(lambda: source.plan(sl.TopK(3), **asked, mechanism=DiscoverThenRank), "who holds what")
     refusal(lambda: source.plan(sl.Rank(3), epsilon=1.0), "rank: nothing answers it")
     assert engine.collected == []
+
+
+class Discreet(RowsInMemory):
+    """Rows of which only heavy items are shown; `asked` is how many light ones were fetched."""
+
+    asked = 0
+
+    @contextmanager
+    def show(self, wants, draws):
+        with super().show(wants, draws) as shown:
+            evidence = keeping_back(shown.evidence, wants.light_below)
+            yield shown._replace(evidence=evidence)
+            self.asked += sum(evidence.light.asked)
+
+
+def test_light_items_are_named_by_their_own_names():
+    n, users = 4000, 9  # of weight 9: a little less than is shown
+    rows = pl.DataFrame(
+        {
+            "user": [*range(n * users), *range(100)],
+            "item": [f"light {i // users}" for i in range(n * users)] + ["heavy"] * 100,
+        }
+    )
+    engine = Discreet(open_table(rows, user="user", items="item"), None)
+    source = Pairs(engine, ["item"], "user", 100, None)
+    plan = source.plan(sl.Domain(), epsilon=1.0, delta=1e-6, mechanism=WeightedGaussian)
+    assert 9 * 2**32 < plan.mechanism.wants.light_below < 9.1 * 2**32
+    named = [item for seed in range(10) for item in plan.run(SeededBits(seed)).items]
+    light = [item for item in named if item.startswith("light ")]
+    assert named.count("heavy") == 10
+    assert 1 <= len(light) <= 30
+    assert {int(item.split()[1]) for item in light} <= set(range(n))
+    assert len(light) <= engine.asked < 0.001 * 10 * n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.accuracy import bounds, choice, counts, ranking, tuning, unseen, which_bound
+from bench.accuracy import bounds, choice, counts, groups, ranking, tuning, unseen, which_bound
 from bench.common.parts import Part
 
 __all__ = ["PARTS"]
@@ -12,6 +12,7 @@ PARTS = {
     "errors": Part(lambda asked: counts.compare(asked.runs or 50)),
     "unseen": Part(lambda asked: unseen.compare(asked.runs or 10)),
     "choice": Part(lambda asked: choice.compare(asked.runs or 50)),
+    "groups": Part(lambda asked: groups.compare(asked.runs or 5)),
     "ranking": Part(lambda asked: ranking.measure(asked.scale, asked.runs or 100)),
     "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
     "which-bound": Part(lambda asked: which_bound.measure(asked.runs or 5)),

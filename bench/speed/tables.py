@@ -160,7 +160,7 @@ def _arrays(scale: float) -> list[Line]:
     weights, counts = samples.positive_weights(n)
     evidence = WeightedHistogram(weights, counts, BOUND)
     domain = WeightedGaussian(max_items_per_user=BOUND, **ASKED)
-    coin = timed(lambda: discover(weights, domain.sigma, domain.threshold, draws), runs=21)
+    coin = timed(lambda: discover(evidence, domain.sigma, domain.threshold, draws), runs=21)
     scored = timed(lambda: domain.select(evidence, draws), runs=21)
     lines += [timed_line(f"drawing the set from {n:,} items", coin, aim=0.05)]
     lines += [timed_line(f"the same with scores: WeightedGaussian.select, {n:,} items", scored)]

@@ -74,8 +74,9 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
+        by = {"by": self.engine.by} if self.engine.by else {}
         told = {
-            "question": {"name": self.question.name, **vars(self.question)},
+            "question": {"name": self.question.name, **vars(self.question), **by},
             "mechanism": named(self.mechanism),
             "guarantee": promised(self.guarantee),
             "explanation": self.explain().split("\n"),
@@ -180,7 +181,8 @@ class Plan:
             # Without a number: what ids span may tell how often rows were replaced.
             raise InputError("there are not so many items", "ask for fewer", given={"k": k})
         guarantee = replace(self.guarantee, private=private)
-        return make_release(self.question, self.mechanism, selection, items, guarantee)
+        by = self.engine.by
+        return make_release(self.question, self.mechanism, selection, items, guarantee, by)
 
 
 def require_enough(question: Question, n_items: int | None) -> None:

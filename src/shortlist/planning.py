@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from shortlist import mechanisms
@@ -19,6 +19,7 @@ from shortlist.errors import (
     shown,
 )
 from shortlist.evidence import (
+    GroupedSets,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -34,10 +35,36 @@ from shortlist.mechanisms.wrappers import answering
 from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON, require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
-__all__ = ["answering_mechanisms", "default_mechanism", "mechanism_for"]
+__all__ = [
+    "Bounds",
+    "Usual",
+    "answering_mechanisms",
+    "default_mechanism",
+    "filled",
+    "mechanism_for",
+]
+
+
+@dataclass(frozen=True)
+class Usual:
+    """A bound that nobody asked for: it holds, unless a mechanism has one of its own.
+
+    Attributes:
+        bound: How many.
+    """
+
+    bound: int
+
+    def __str__(self) -> str:
+        return f"{self.bound} (usual)"
+
+
+Bounds = Mapping[str, int | Usual | None]
+"""What one user is in, as fields of a mechanism; None where nothing bounds it."""
 
 _DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
     (TopK, WeightedHistogram): mechanisms.AdaptiveTopK,
+    (TopK, GroupedSets): mechanisms.PerGroup,
     (TopK, PrivateCounts): mechanisms.LimitedDomain,
     (TopK, PublicCounts): mechanisms.JointOrPeel,
     (TopK, View): mechanisms.ThresholdTopK,
@@ -53,6 +80,11 @@ _OF_ONE_ITEM: dict[type[Mechanism], type[Mechanism]] = {
 }
 """In place of a default, where one item of each user counts: no weight can be moved then."""
 
+_WITHOUT_BOUND: dict[type[Mechanism], type[Mechanism]] = {
+    mechanisms.AdaptiveGaussian: mechanisms.ChosenBound,
+}
+"""In place of a default, where nobody asked for a bound: one is chosen privately."""
+
 _WHO = (
     Words("it needs to know who holds what, which counts do not tell"),
     Words("omit {mechanism}, or give rows, by {sl.pairs}"),
@@ -66,6 +98,10 @@ _COMPARED = (
     Words("omit {mechanism}, or give these, by {sl.comparisons}"),
 )
 _NEEDS: dict[type, tuple[Words, Words]] = {
+    GroupedSets: (
+        Words("it looks at items in groups"),
+        Words("omit {mechanism}, or name the columns of groups, by {by}"),
+    ),
     View: (
         Words("it reads few counts of a store with an index"),
         Words("omit {mechanism}, or give a store, by {sl.store}"),
@@ -84,7 +120,7 @@ _NEEDS: dict[type, tuple[Words, Words]] = {
 def mechanism_for(
     question: Question,
     engine: Engine,
-    bounds: Mapping[str, int | None],
+    bounds: Bounds,
     *,
     mechanism: object,
     epsilon: float,
@@ -95,7 +131,7 @@ def mechanism_for(
     Args:
         question: What is asked.
         engine: What has the rows.
-        bounds: Fields of a mechanism that the source fills: what one user is in.
+        bounds: What one user is in.
         mechanism: A class, a `functools.partial` of one, or None for the default.
         epsilon: As asked.
         delta: As asked.
@@ -110,7 +146,8 @@ def mechanism_for(
     asked = default_mechanism(question, engine, bounds) if mechanism is None else mechanism
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
-    given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **bounds}
+    given_bounds = filled(kind, bounds)
+    given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **given_bounds}
     _require_options(kind, options, given)
 
     def build(epsilon: float, delta: float) -> Mechanism:
@@ -119,7 +156,7 @@ def mechanism_for(
         _require_effect(made, options)
         return made
 
-    bound = (dict(bounds) | options).get("max_items_per_user")
+    bound = (given_bounds | options).get("max_items_per_user")
     chosen = answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
@@ -142,9 +179,16 @@ def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
             )
 
 
-def default_mechanism(
-    question: Question, engine: Engine, bounds: Mapping[str, int | None]
-) -> type[Mechanism]:
+def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, int | None]:
+    """The bounds that a mechanism is given: not one that nobody asked for, if it has its own."""
+    return {
+        name: bound.bound if isinstance(bound, Usual) else bound
+        for name, bound in bounds.items()
+        if not (isinstance(bound, Usual) and isinstance(getattr(kind, name, None), int))
+    }
+
+
+def default_mechanism(question: Question, engine: Engine, bounds: Bounds) -> type[Mechanism]:
     """What answers where no mechanism is asked for.
 
     Raises:
@@ -152,9 +196,10 @@ def default_mechanism(
     """
     for kind in type(question).__mro__:
         if found := _DEFAULTS.get((kind, engine.can_show[0])):
-            return (
-                _OF_ONE_ITEM.get(found, found) if bounds.get("max_items_per_user") == 1 else found
-            )
+            bound = bounds.get("max_items_per_user")
+            if isinstance(bound, Usual):
+                return _WITHOUT_BOUND.get(found, found)
+            return _OF_ONE_ITEM.get(found, found) if bound == 1 else found
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",
@@ -191,6 +236,12 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         return InputError(
             "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
+    if kind.evidence not in engine.can_show and engine.by:
+        return InputError(
+            "it does not look at items in groups",
+            "omit {mechanism}, or omit {by}",
+            given={"mechanism": kind},
+        )
     if kind.evidence not in engine.can_show:
         unknown = Words("it looks at {evidence}", evidence=kind.evidence), Words("omit {mechanism}")
         needs, remedy = _NEEDS.get(kind.evidence, unknown)
@@ -203,7 +254,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
-        if name in ("max_items_per_user", "max_comparisons_per_user") and name in given:
+        if name.endswith("_per_user") and name in given:
             raise InputError(
                 "{option} is an argument of the source",
                 "give it there, not here",

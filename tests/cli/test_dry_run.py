@@ -65,7 +65,7 @@ def test_a_dry_run_in_json(run, file):
     assert status == 0
     plan = json.loads(out)
     assert plan["question"] == {"name": "domain", "count_share": None}
-    assert plan["mechanism"]["name"] == "AdaptiveGaussian"
+    assert plan["mechanism"]["name"] == "ChosenBound"
     assert plan["mechanism"]["parameters"]["sigma"] > 0
     cost = plan["guarantee"]["cost"]
     assert cost["name"] == "Composed"

@@ -66,7 +66,8 @@ def test_of_the_best_it_says_that_others_count_too():
 
 def test_it_does_not_depend_on_the_table():
     rows = pl.DataFrame({"user": [7] * 9, "title": list("abcdefghi")})
-    other = sl.pairs(rows, user="user", item="title").plan(sl.Domain(), epsilon=1.0, delta=1e-6)
+    source = sl.pairs(rows, user="user", item="title", max_items_per_user=100)
+    other = source.plan(sl.Domain(), epsilon=1.0, delta=1e-6)
     assert other.plot().to_dict() == plan().plot().to_dict()
 
 
@@ -87,7 +88,8 @@ def test_public_items_and_what_hangs_on_others_are_refused():
     public = plan(sl.TopK(2), public=["a", "b"], delta=0.0)
     assert refusal(public.plot) == (
         "JointOrPeel has no such chances: everybody knows the items, and any of them may be named; "
-        "for a guess at the whole answer use expect(), which plays it on an invented table."
+        "use expect(), which plays it on an invented table, or metrics.compare on a table that may "
+        "be looked at."
     )
     local = plan(sl.TopK(2), mechanism=partial(LimitedDomain, k_bar=10))
     assert "hangs on the counts of the others" in refusal(local.plot)

@@ -1,8 +1,7 @@
 """Losses between two laws in floats, and all small data sets: what the law tests share."""
 
 import itertools
-
-import numpy as np
+import math
 
 
 def neighbours(items, users):
@@ -18,9 +17,12 @@ def neighbours(items, users):
 
 def hockey_stick(p, q, epsilon):
     """The largest P(E) - exp(epsilon) Q(E) over events E."""
-    return sum(max(0.0, p[o] - np.exp(epsilon) * q.get(o, 0.0)) for o in p)
+    factor, of_q = math.exp(epsilon), q.get
+    return sum(over for o, chance in p.items() if (over := chance - factor * of_q(o, 0.0)) > 0)
 
 
 def largest_log_ratio(p, q):
     """The largest ln P(o) / Q(o) over outcomes o."""
-    return max(np.log(p[o]) - (np.log(q[o]) if q.get(o, 0) > 0 else -np.inf) for o in p)
+    if any(q.get(o, 0) <= 0 for o in p):
+        return math.inf
+    return math.log(max(chance / q[o] for o, chance in p.items()))

@@ -32,9 +32,10 @@ from helpers.oracles_of_counts import (
     peeling_oracle,
     permute_and_flip,
 )
+from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
-from helpers.oracles_of_rounds import rounds_oracle
+from helpers.oracles_of_rounds import chosen_bound_oracle, rounds_oracle
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
@@ -46,7 +47,7 @@ from helpers.oracles_of_users import (
 )
 from helpers.oracles_one_shot import cube_law, exponential_law, laplace_law
 from helpers.oracles_two_gaussians import top_up
-from helpers.small import COMPARED, FEWER_USERS, STORE, TWO_ITEMS, USERS, WON, Small
+from helpers.small import COMPARED, FEWER_USERS, IN_GROUPS, STORE, TWO_ITEMS, USERS, WON, Small
 from helpers.spectral import exact_scores
 from helpers.threshold import reading_everything
 from shortlist import mechanisms
@@ -90,6 +91,10 @@ def on_few_rungs(kind, **given):
     return built(type(kind.__name__, (kind,), {"_is_fine": False}), **{"rounds": 2} | given)
 
 
+def of_two_bounds(kind, **given):
+    return on_few_rungs(type(kind.__name__, (kind,), {"_bounds": (1, 2)}), **given)
+
+
 def on_fewest_branches(kind, **given):
     """The variant that the audit enumerates: the same code on few rungs, bounds and rounds."""
     return built(kind, **given).audit_hints().coarse
@@ -118,6 +123,7 @@ class Oracle:
         in_order: Whether the order of the items is part of an outcome.
         edges: Where scores are cut into cells, which are part of an outcome then.
         fewer: The small neighbours for k = 2, where all would take long.
+        with_branch: Whether which way a private choice went is part of an outcome.
         loud: So many times the epsilon, its cost is not what the cost says, which must be seen.
     """
 
@@ -129,6 +135,7 @@ class Oracle:
     in_order: bool = True
     edges: tuple[float, ...] = ()
     fewer: Small | None = None
+    with_branch: bool = False
     loud: float = 3.0
 
     def output(self, mechanism, data):
@@ -139,8 +146,8 @@ class Oracle:
             selection = mechanism.select(evidence, draws)
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
-            scores = None if selection.scores is None else tuple(selection.scores)
-            return (told, scores) if self.edges else told
+            told = (selection.branch, told) if self.with_branch else told
+            return (told, tuple(selection.scores)) if self.edges else told
 
         return law(run, self.edges)
 
@@ -331,6 +338,16 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         in_order=False,
         edges=(0.0,),  # scores are rungs
     ),
+    mechanisms.ChosenBound: Oracle(
+        chosen_bound_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        of_two_bounds,
+        within=2e-6,  # as above
+        in_order=False,
+        edges=(0.0,),
+        with_branch=True,
+    ),
     mechanisms.AdaptiveHittingSet: Oracle(
         hitting_oracle,
         TWO_ITEMS,
@@ -338,6 +355,15 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         on_fewest_branches,
         within=2e-6,  # as above
         edges=(0.0,),
+    ),
+    mechanisms.PerGroup: Oracle(
+        groups_oracle,
+        Small(2, IN_GROUPS, in_groups),  # a pair is an item in one of two groups
+        [(), ({0},) * 8, ({0},) * 12, ({0},) * 5 + ({1},) * 6, ({0},) * 7 + ({0, 1},)],
+        on_fewest_branches,
+        within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
+        edges=(0.0,),  # scores are rungs
+        loud=15.0,  # most of the budget is for counts of what was found, of which there is little
     ),
     mechanisms.PolicyGaussian: Oracle(
         gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False

@@ -3,17 +3,47 @@
 import itertools
 import math
 from functools import partial
+from types import SimpleNamespace
 
 from scipy.special import ndtr
 
 from helpers.oracles_of_users import averaged, weights_of
 
 FLOOR, BOLDNESS = 0.4**2, 1.5
+SHARED = ("sigma", "_plan", "_ladder", "_release")  # by all bounds that are chosen from
 
 
 def rounds_oracle(mechanism, data):
     """The mean over what bounding may keep."""
     return averaged(data, mechanism.max_items_per_user, partial(of_kept, mechanism))
+
+
+def chosen_bound_oracle(mechanism, data):
+    """The same at each bound, with the bound, by the odds of each."""
+    outcomes = {}
+    odds = list(odds_of_bounds(mechanism, data))
+    for bound, limits, weight in zip(mechanism.bounds, mechanism._every_limits, odds, strict=True):
+        at_bound = SimpleNamespace(
+            **{name: getattr(mechanism, name) for name in SHARED},
+            max_items_per_user=bound,
+            thresholds=limits.thresholds,
+            threshold=limits.thresholds[-1],
+        )
+        for (found, first), p in rounds_oracle(at_bound, data).items():
+            told = (f"at most {bound} items of a user", found), first
+            outcomes[told] = p * weight / sum(odds)
+    return outcomes
+
+
+def odds_of_bounds(mechanism, data):
+    """By what users lose at each."""
+    thresholds = [limits.thresholds[-1] for limits in mechanism._every_limits]
+    sizes = [len(held) for held in data if held]
+    for bound, threshold in zip(mechanism.bounds, thresholds, strict=True):
+        costs = 1 - min(thresholds) / threshold
+        lost = sum(1 if size > bound else costs for size in sizes)
+        factor = (min(bound, 100) / max(bound, 100)) ** 2
+        yield factor * math.exp(-mechanism.choice_epsilon * lost)
 
 
 def of_kept(mechanism, kept):

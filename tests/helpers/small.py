@@ -70,3 +70,7 @@ TWO_ITEMS = Small(2, list(neighbours(range(2), users=3)))
 STORE = Small(2, TWO_ITEMS.pairs, in_store)
 WON = Small(3, list(one_more(3, most=3)), won)
 COMPARED = Small(2, list(one_changed(1)), compared)
+ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
+IN_GROUPS = [  # one user more, in one of two groups or in both, where few or several are
+    (some, (*some, one)) for some in ((), (ONE,) * 3, (ONE,) * 8) for one in (ONE, OTHER, BOTH)
+]

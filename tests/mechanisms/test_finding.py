@@ -8,7 +8,6 @@ import pytest
 
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import (
     AdaptiveGaussian,
     AdaptiveHittingSet,
@@ -60,7 +59,7 @@ def test_one_look_is_the_normal_law_and_the_code_follows_it(held):
     users = [round(c * mechanism.threshold * math.sqrt(held)) for c in (0.6, 0.9, 1.0, 1.3)]
 
     def find(table, drawn):
-        shown = table.bounded(100, drawn).shown_as(WeightedHistogram)
+        shown = table.bounded(100, drawn).shown_as(mechanism.wants)
         return mechanism.select(shown, drawn).positions
 
     exact = chance(mechanism, users, held)

@@ -126,7 +126,7 @@ def test_a_failure_tells_nothing(monkeypatch):
     def fail(*_):
         raise MemoryError(MARKER)
 
-    monkeypatch.setattr("shortlist.algorithms.unreached.kernels.reach", fail)
+    monkeypatch.setattr("shortlist.kernels.reach", fail)
     with pytest.raises(MemoryError) as caught:
         ask(NESTED)
     assert not any(MARKER in text for text in said(caught.value))

@@ -78,10 +78,10 @@ def test_privacy_of_all_small_neighbours_with_their_scores(mechanism, k):
 class LoudScores(WeightedGaussian):
     """The right items, with scores that have a tenth of the noise."""
 
-    def scored(self, weights, named, draws):
+    def scored(self, named, draws):
         quiet = Normal(self.sigma / 10)
-        ranked = draws.order(weights[named], [quiet], digits=2)
-        return Selection(named[ranked.positions], ranked.values, noise_sd=self.sigma)
+        ranked = draws.order(named.weights, [quiet], digits=2)
+        return Selection(named.positions[ranked.positions], ranked.values, noise_sd=self.sigma)
 
 
 def test_scores_with_too_little_noise_are_caught():

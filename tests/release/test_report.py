@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import shortlist as sl
+from helpers.charts import rows_of
 from helpers.refusals import refusal
 from helpers.releases import GUARANTEE, HOSTILE, release
 from shortlist.mechanisms import AdaptiveTopK, WeightedGaussian
@@ -346,3 +347,44 @@ def test_text_can_be_read_and_marks_be_seen(name):
 def test_contrast_is_as_wcag_has_it():
     assert contrast("#000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#fff") == pytest.approx(4.48, abs=0.005)
+
+
+# Groups
+
+
+def grouped():
+    items = {"place": ["<b>", "<b>", "Oslo"], "title": ["Emma", "Dune", "Emma"]}
+    made = release(items)
+    return Release(
+        question="top-k",
+        items=made.to_polars().drop("rank", "weight"),
+        scores=made.scores,
+        guarantee=made.guarantee,
+        mechanism=release(["a"], k=2).mechanism,
+        by=["place"],
+    )
+
+
+def test_groups_stand_before_the_rank_within_them():
+    page = Page(report(grouped()))
+    rows = [page.cells[at : at + 3] for at in range(0, len(page.cells), 5)]
+    assert rows == [["<b>", "1", "Emma"], ["<b>", "2", "Dune"], ["Oslo", "1", "Emma"]]
+    said = told(report(grouped()))
+    assert "The items held by most users, by place" in said
+    assert "of 2 asked for in each group" in said
+    assert "ends at the latest with number 2" in said
+    assert "drawn apart" not in said
+
+
+def test_a_chart_of_groups_has_a_line_for_each_item():
+    labels = [row["label"] for row in rows_of(grouped().plot())]
+    assert labels == [
+        "1  \u2068<b>, Emma\u2069",
+        "2  \u2068<b>, Dune\u2069",
+        "1  \u2068Oslo, Emma\u2069",
+    ]
+
+
+def test_the_report_of_groups_is_the_same_from_a_file(tmp_path):
+    grouped().save(tmp_path / "groups.json")
+    assert report(sl.load(tmp_path / "groups.json")) == report(grouped())

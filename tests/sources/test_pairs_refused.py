@@ -27,7 +27,7 @@ def test_arguments_are_checked_when_the_source_is_built():
     refusal(lambda: sl.pairs(frame, user=USER, item=[1]), "item=1: a column is given by its name")
     for pattern in ("", "*", "^id$"):
         refusal(lambda name=pattern: sl.pairs(frame, user=name, item=TITLE), "read as a pattern")
-    for bound in (0, -1, 1.0, True, None, "5"):
+    for bound in (0, -1, 1.0, True, "5"):
         refusal(
             lambda bound=bound: sl.pairs(frame, user=USER, item=TITLE, max_items_per_user=bound),
             f"max_items_per_user={bound!r}: must be a whole number, 1 or more",

@@ -34,11 +34,13 @@ class ClippedCounts:
         ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
         noise_weight: How much the noise's standard deviation counts beside what is left out of a
             count, in the mean, when a bound is picked: as for ranking, unless it is given.
+        most: How many of the items one user can hold, whatever the rows; None for all of them.
     """
 
     held: UserSets
     ladder: Callable[[float], Ladder] = fine_rungs
     noise_weight: float = _OF_RANKS
+    most: int | None = None
 
     def noisy(self, bound: int, sd: float, draws: Draws) -> Floats:
         """The counts clipped to a bound in normal noise, rounded down to a public grid.
@@ -62,8 +64,9 @@ class ClippedCounts:
         """The bound that is likely to leave the least error: its place.
 
         Clipping to a bound leaves out part of the counts of users who hold more items, and the
-        noise grows with the bound. What is left out, over the number of items, grows by a number
-        from 0 to 1 with each user: an exponential mechanism of range epsilon.
+        noise grows with the bound. What is left out, over the number of items that one user can
+        hold, grows by a number from 0 to 1 with each user: an exponential mechanism of range
+        epsilon.
 
         Args:
             bounds: To pick from.
@@ -76,19 +79,29 @@ class ClippedCounts:
         noise = np.array(sds)[order] - min(sds)
         odds = ExponentialWeights(
             -lost[order],
-            np.exp(-epsilon * self.noise_weight * noise),  # public: rounded in any way
+            np.exp(-epsilon * self._noise_weight * noise),  # public: rounded in any way
             epsilon * UNIT_OF_WEIGHTS,  # exact
             at_most=math.inf,
         )
         return int(order[odds.pick(draws)])
 
-    def _lost(self, bound: int) -> int:
-        """What clipping leaves out of all counts, over the number of items: 0 to _ONE of a user.
+    @property
+    def _most(self) -> int:
+        """How many of the items one user can hold."""
+        return max(self.held.n_items if self.most is None else self.most, 1)
 
-        Of a user who holds d of n items it is d (1 - w) / n in units, rounded down.
+    @property
+    def _noise_weight(self) -> float:
+        """That of the noise beside what is left out over as many items."""
+        return self.noise_weight * max(self.held.n_items, 1) / self._most
+
+    def _lost(self, bound: int) -> int:
+        """What clipping leaves out of all counts, over what one user can hold: 0 to _ONE of a user.
+
+        Of a user who holds d of at most n items it is d (1 - w) / n in units, rounded down.
         """
         sizes = np.arange(len(self._users_of_size))
-        lost = sizes * (_ONE - self._weights(bound)) // max(self.held.n_items, 1)
+        lost = sizes * (_ONE - self._weights(bound)) // self._most
         return int(self._users_of_size @ lost)
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
 
-__all__ = ["Groups", "Shuffle"]
+__all__ = ["Groups", "Shuffle", "sample"]
 
 _SPARSE = 4  # counts further apart than so many times their number are sorted, not tallied
 _SMALL = 2**14  # entries of a tally that are always worth it
@@ -114,6 +114,14 @@ class Shuffle:
         dealt = self._moved.get(place, place)
         self._moved[place] = self._moved.get(step, step)
         return dealt
+
+
+def sample(n: int, size: int, draws: Draws) -> Ints:
+    """So many of 0 .. n - 1, none twice, in a uniformly random order."""
+    shuffle = Shuffle()
+    choices = draws.integer(np.arange(n, n - size, -1))
+    dealt = [shuffle.deal(step, step + choice) for step, choice in enumerate(choices.tolist())]
+    return np.array(dealt, np.int64)
 
 
 def _times_before(groups: Ints) -> Ints:

@@ -17,7 +17,7 @@ from shortlist.algorithms.rounds import BOOSTS, Heard, Progress, Rounds
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserSets
 
-__all__ = ["Stopped", "UntilEnough", "UntilMany", "UntilSafe"]
+__all__ = ["Stopped", "ToTheEnd", "UntilEnough", "UntilMany", "UntilSafe"]
 
 _LEAST_BOOST = 0.3  # that an estimate takes for what an item was worth
 
@@ -107,6 +107,15 @@ class UntilMany(UntilEnough):
     def is_enough(self, heard: int, estimates: Floats) -> bool:
         """Whether there are as many."""
         return len(estimates) >= self.enough[heard - 1]
+
+
+@dataclass(frozen=True)
+class ToTheEnd(UntilEnough):
+    """Rounds that are all run."""
+
+    def is_enough(self, heard: int, estimates: Floats) -> bool:  # noqa: ARG002 - whatever was found
+        """Never."""
+        return False
 
 
 class _Estimates(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["WIDE", "Interval", "intervals"]
 
 WIDE = 720
+_UNSEEN = "\u200b"
 _STEP = 24  # height of a line
 _ISOLATED = "\u2068{}\u2069"  # its rank stays at the left of what reads from the right
 
 
 class Interval(NamedTuple):
-    """One line: an item's name, short enough for half the width, its score, and its interval."""
+    """One line: an item's rank and name, which fits in half the width, its score and interval."""
 
+    rank: int
     label: str
     score: float
     low: float
@@ -44,10 +47,8 @@ def intervals(
     require_altair()
     import altair as alt
 
-    rows = [
-        {**line._asdict(), "label": f"{rank}  {_ISOLATED.format(line.label)}"}
-        for rank, line in enumerate(lines, 1)
-    ]
+    labels = _told_apart([f"{line.rank}  {_ISOLATED.format(line.label)}" for line in lines])
+    rows = [line._asdict() | {"label": label} for line, label in zip(lines, labels, strict=True)]
     # Labels are short enough by now: cut by Vega, one may end in half of a character.
     axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False, labelPadding=8)
     y = alt.Y("label:N", sort=[row["label"] for row in rows], axis=axis)
@@ -64,3 +65,13 @@ def intervals(
         width=width, height=alt.Step(_STEP), autosize=fit
     )
     return dressed(sized, title, notes)
+
+
+def _told_apart(labels: Sequence[str]) -> list[str]:
+    """The labels, of which none is another's: what nobody sees makes the difference."""
+    times: Counter[str] = Counter()
+    apart = []
+    for label in labels:
+        apart.append(label + _UNSEEN * times[label])
+        times[label] += 1
+    return apart

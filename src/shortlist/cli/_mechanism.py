@@ -14,7 +14,16 @@ from shortlist.parameters import Option, Takes, taken
 
 __all__ = ["alternatives", "mechanism_and_options", "own_options"]
 
-_SUPPLIED = frozenset({"k", "epsilon", "delta", "max_items_per_user", "max_comparisons_per_user"})
+_SUPPLIED = frozenset(
+    {
+        "k",
+        "epsilon",
+        "delta",
+        "max_items_per_user",
+        "max_groups_per_user",
+        "max_comparisons_per_user",
+    }
+)
 """What the question or the source gives to every mechanism, by an argument of its own."""
 
 

@@ -28,17 +28,16 @@ def _budget(text: str) -> Any:  # noqa: ANN401
     return valued("NUMBER", text, PRIVACY, parser=number)
 
 
-def _most(text: str, **more: Any) -> Any:  # noqa: ANN401
+def _most(text: str) -> Any:  # noqa: ANN401
     """How much of each user counts."""
-    return valued("N", text, PRIVACY, parser=whole, **more)
+    return valued("N", text, PRIVACY, parser=whole)
 
 
-def _items_of_users(more: str, **how: Any) -> Any:  # noqa: ANN401
+def _items_of_users(more: str) -> Any:  # noqa: ANN401
     """How many items of each user count."""
     return _most(
         "At most N items of each user count when items are discovered; of a user with more, N are "
-        f"picked at random.{more}",
-        **how,
+        f"picked at random.{more}"
     )
 
 
@@ -93,6 +92,26 @@ NoCount = Annotated[
     typer.Option("--count", metavar="COLUMN", hidden=True, is_eager=True, callback=_no_counts),
 ]
 Item = Annotated[list[str], _column("The items. Repeat it if several columns make up an item.")]
+By = Annotated[
+    list[str] | None,
+    _column("Items of each group: the column of groups. Repeat it if several make up a group."),
+]
+GroupBound = Annotated[
+    int | None,
+    _most(
+        "With --by: at most N groups of each user count; of a user in more, N are picked at "
+        "random. By default 1. Choose N without looking at the data."
+    ),
+]
+PublicGroups = Annotated[
+    str | None,
+    valued(
+        "FILE",
+        "With --by: a file with the groups that everybody knows, in a column named as in the "
+        "table. Others are dropped.",
+        PRIVACY,
+    ),
+]
 StoreUrl = Annotated[
     str | None,
     valued(
@@ -125,7 +144,13 @@ Epsilon = Annotated[float, _budget("Privacy budget: 1 is usual, less is more pri
 Delta = Annotated[float, _budget(f"{_DELTA} It may be omitted with public items.")]
 DomainDelta = Annotated[float, _budget(_DELTA)]
 RankDelta = Annotated[float, _budget("Omit it: no mechanism for rankings uses one.")]
-Bound = Annotated[int, _items_of_users(" Choose N without looking at the data.", show_default=True)]
+Bound = Annotated[
+    int | None,
+    _items_of_users(
+        " By default N is chosen privately, from 3 to 1,000; with another mechanism it is 100. "
+        "Choose N without looking at the data."
+    ),
+]
 TopKBound = Annotated[
     int | None,
     _items_of_users(
@@ -173,8 +198,9 @@ TopKMechanism = Annotated[
 DomainMechanism = Annotated[
     str | None,
     _mechanism(
-        "adaptive-gaussian (the default), weighted-gaussian, policy-gaussian, policy-greedy (the "
-        "default with --max-items-per-user 1)."
+        "chosen-bound (the default), adaptive-gaussian (the default with --max-items-per-user), "
+        "weighted-gaussian, policy-gaussian, policy-greedy (the default with --max-items-per-user "
+        "1)."
     ),
 ]
 HittingSetMechanism = Annotated[

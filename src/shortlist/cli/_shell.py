@@ -25,6 +25,7 @@ _OPTIONS = {
 }
 _PLACEHOLDERS = {
     "public_items": "FILE",
+    "public_groups": "FILE",
     "output": "FILE",
     "report": "FILE",
     "store": "URL",

@@ -25,6 +25,7 @@ def require_one_table(request: Request) -> None:
     else:
         _require_file(request)
         _require_one_kind(request)
+    _require_groups(request)
 
 
 def require_input_format(request: Request) -> None:
@@ -48,6 +49,24 @@ def require_input_format(request: Request) -> None:
             "the suffix of a file tells its format",
             given={"input_format": ...},
         )
+
+
+def _require_groups(request: Request) -> None:
+    """Refuse groups of what is no row of a user, and options of groups where there are none."""
+    if request.by and request.user is None:
+        raise InputError(
+            "{by} goes with {user}: only who holds what tells in how many groups a user is",
+            "omit it, or give rows of users and items",
+        )
+    if request.by:
+        return
+    for name in ("max_groups_per_user", "public_groups"):
+        if getattr(request, name) is not None:
+            raise InputError(
+                "{option} goes with {by}",
+                "name the columns of groups, or omit it",
+                option=reference(name),
+            )
 
 
 def _require_store(request: Request) -> None:

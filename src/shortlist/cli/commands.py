@@ -32,6 +32,7 @@ from shortlist.cli._compare_options import (
 )
 from shortlist.cli._options import (
     Bound,
+    By,
     ComparisonBound,
     Contraction,
     Count,
@@ -42,6 +43,7 @@ from shortlist.cli._options import (
     DomainMechanism,
     Epsilon,
     File,
+    GroupBound,
     HittingSetBound,
     HittingSetMechanism,
     Item,
@@ -49,6 +51,7 @@ from shortlist.cli._options import (
     Loser,
     NoCount,
     NoPublicItems,
+    PublicGroups,
     PublicItems,
     PublicItemsInTable,
     RankDelta,
@@ -169,6 +172,8 @@ shortlist top-k plays.parquet --user user --item title \\
     -k 20 --epsilon 1 --delta 1e-6\n
 shortlist top-k readers.csv --item title --count readers \\
     -k 20 --epsilon 1 --public-items-in-table\n
+shortlist top-k plays.parquet --user user --item title \\
+    --by country -k 10 --epsilon 1 --delta 1e-6\n
 shortlist top-k --store sqlite:///items.db --table items \\
     --item name --count plays -k 100 --epsilon 1""",
 )
@@ -185,6 +190,9 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     max_items_per_user: TopKBound = None,
     public_items: PublicItems = None,
     public_items_in_table: PublicItemsInTable = False,
+    by: By = None,
+    max_groups_per_user: GroupBound = None,
+    public_groups: PublicGroups = None,
     store: StoreUrl = None,
     table: StoreTable = None,
     show_accesses: ShowAccesses = False,
@@ -192,7 +200,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     mechanism: TopKMechanism = None,
     **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:
-    """The k items held by most users, best first.
+    """The k items held by most users, best first; with --by, those of each group.
 
     Fewer come out if fewer are held by enough users to be named.
     """
@@ -216,8 +224,9 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     epsilon: Epsilon,
     delta: DomainDelta,
     count: NoCount = None,  # refused with its reason
-    max_items_per_user: Bound = 100,
+    max_items_per_user: Bound = None,
     public_items: NoPublicItems = None,  # refused with its reason
+    by: By = None,
     count_share: CountShare = None,
     mechanism: DomainMechanism = None,
     **every: Any,  # noqa: ANN401 - as in EVERY

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.questions import Question
     from shortlist.sources.base import Source
+    from shortlist.sources.pairs import Pairs
 
 __all__ = ["Request"]
 
@@ -53,6 +54,9 @@ class Request:
     show_accesses: bool = False
     k: int | None = None
     count_share: float | None = None
+    by: list[str] | None = None
+    max_groups_per_user: int | None = None
+    public_groups: str | None = None
     separator: str | None = None
     input_format: str | None = None
 
@@ -107,12 +111,6 @@ class Request:
         kind = self.kind(source.mechanisms_for(question))
         return source.plan(question, epsilon=self.epsilon, delta=self.delta, mechanism=kind)
 
-    def _bound(self) -> int:
-        """The most items of a user that count for discovery."""
-        from shortlist.sources.pairs import MAX_ITEMS_PER_USER
-
-        return MAX_ITEMS_PER_USER if self.max_items_per_user is None else self.max_items_per_user
-
     def saved_as(self) -> Path | None:
         """The file that the answer goes to, if it goes to one."""
         return None if self.output is None or self._only_prints() else self.output
@@ -165,7 +163,8 @@ class Request:
         from shortlist.stores.urls import sqlite_path
 
         database = None if self.store is None else sqlite_path(self.store)
-        given = [name for name in (self.file, self.public_items, database) if name is not None]
+        read = self.file, self.public_items, self.public_groups, database
+        given = [name for name in read if name is not None]
         inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
         return [*given, *inside]
 
@@ -221,14 +220,15 @@ class Request:
 
         item = self.item[0] if len(self.item) == 1 else self.item
         if self.user is not None:
-            return shortlist.pairs(
+            rows = shortlist.pairs(
                 self.data(),
                 user=self.user,
                 item=item,
-                max_items_per_user=self._bound(),
+                max_items_per_user=self.max_items_per_user,
                 public_items=self.public_items,
                 separator=self.separator,
             )
+            return self._grouped(rows)
         return shortlist.counts(
             self.data(),
             item=item,
@@ -236,4 +236,14 @@ class Request:
             max_items_per_user=self.max_items_per_user,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
             separator=self.separator,
+        )
+
+    def _grouped(self, rows: Pairs) -> Source:
+        """The rows in groups, if these are asked for."""
+        if not self.by:
+            return rows
+        return rows.grouped(
+            self.by,
+            max_groups_per_user=1 if self.max_groups_per_user is None else self.max_groups_per_user,
+            public_groups=self.public_groups,
         )

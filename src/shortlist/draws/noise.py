@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from flint import arb
 
 __all__ = [
+    "OPEN",
     "Exponential",
     "Given",
     "Gumbel",
     "Laplace",
     "Normal",
+    "NormalBetween",
     "Radius",
     "UniformNoise",
 ]
@@ -33,6 +35,7 @@ __all__ = [
 _PAD = 2.0**-46  # relative: a library's quantile function or logarithm, and its scaling
 _LEAST = 1e-150  # of a standard deviation that underflows
 _WIDE = 3.0  # from this standard deviation on, rounding a normal adds 1/12 to its variance
+OPEN = 2**61  # an end of a range that has none
 _CHUNK = 15  # as many uniforms of 64 bits have a product that is no subnormal float
 
 
@@ -96,6 +99,76 @@ class Normal(Noise):
             cap = NormalCDF(sign * self.bounds[i : i + 1], self.sd).ball(0)
         quantile = -arb(2).sqrt() * (2 * uniform * cap).erfcinv()
         return sign * quantile * arb(self.sd) * arb(self.weight)
+
+
+@dataclass(frozen=True)
+class NormalBetween(Noise):
+    """Normal noise, each known to lie within a range of its own: low <= noise < high.
+
+    Attributes:
+        sd: Its standard deviation before conditioning.
+        weight: A factor that multiplies the noise after conditioning, taken as an exact number.
+        low: In units of `UNIT`, shape (n,); -`OPEN` where there is no end.
+        high: Likewise; `OPEN` where there is no end.
+    """
+
+    sd: float
+    weight: float
+    low: Ints
+    high: Ints
+
+    def interval(self, words: Words) -> tuple[Floats, Floats]:
+        """Ends of each noise, given the first 64 bits of its uniform.
+
+        It is sign * Φ⁻¹(from + V * (to - from)), for the range or its mirror image: the one further
+        down, where floats are exact.
+        """
+        from scipy.special import ndtri
+
+        sign = self._sign
+        (near, far), errors = zip(*map(self._caps, self._ends), strict=True)
+        low = words * 2.0**-64 * (1 - _PAD)
+        high = np.minimum((words * 2.0**-64 + 2.0**-64) * (1 + _PAD), 1.0)
+        least = (1 - low) * (near - errors[0]) + low * (far - errors[1])
+        most = (1 - high) * (near + errors[0]) + high * (far + errors[1])
+        scale = self.sd * self.weight
+        below = ndtri(np.clip(least * (1 - _PAD), 0.0, 1.0)) * scale
+        above = ndtri(np.clip(most * (1 + _PAD), 0.0, 1.0)) * scale
+        below, above = below - np.abs(below) * _PAD, above + np.abs(above) * _PAD
+        return np.where(sign > 0, below, -above), np.where(sign > 0, above, -below)
+
+    @property
+    def _sign(self) -> Ints:
+        """1 where the range is taken as it is, -1 where its mirror image is."""
+        return np.where(self.low + self.high > 0, -1, 1)
+
+    @property
+    def _ends(self) -> tuple[Ints, Ints]:
+        """The ends of what is taken, in rising order."""
+        ends = self._sign * self.low, self._sign * self.high
+        return np.minimum(*ends), np.maximum(*ends)
+
+    def _caps(self, ends: Ints) -> tuple[Floats, Floats]:
+        """Φ of these ends, and bounds of the errors."""
+        caps, errors = NormalCDF(ends, self.sd).approximate()
+        is_open = np.abs(ends) == OPEN
+        return np.where(is_open, ends > 0, caps), np.where(is_open, 0.0, errors)
+
+    def ball(self, i: int, uniform: arb) -> arb:
+        """Noise i, given a ball of its uniform."""
+        from flint import arb
+
+        near, far = (self.cap(int(end[i])) for end in self._ends)
+        quantile = -arb(2).sqrt() * (2 * (near + uniform * (far - near))).erfcinv()
+        return int(self._sign[i]) * quantile * arb(self.sd) * arb(self.weight)
+
+    def cap(self, end: int) -> arb:
+        """Φ of an end."""
+        from flint import arb
+
+        if abs(end) == OPEN:
+            return arb(int(end > 0))
+        return NormalCDF(np.array([end]), self.sd).ball(0)
 
 
 @dataclass(frozen=True)

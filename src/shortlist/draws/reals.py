@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shortlist.draws.contract import UNIT, Candidates, Draws, Floats, Ints
+from shortlist.draws.contract import UNIT, Candidates, Draws, Floats, Ints, Reals
 
 if TYPE_CHECKING:
     from flint import arb
@@ -28,6 +29,7 @@ __all__ = [
     "ExponentialWeights",
     "LaplaceCDF",
     "NormalCDF",
+    "Quotient",
     "UrnChance",
 ]
 
@@ -72,6 +74,37 @@ class NormalCDF:
 
         z = arb(int(self.gaps[i])) * arb(self.unit) / arb(self.sd)
         return (-z / arb(2).sqrt()).erfc() / 2
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """Each of some numbers, divided by a rational one.
+
+    Attributes:
+        numbers: 0 or more.
+        divisor: Above 2^-1000.
+    """
+
+    numbers: Reals
+    divisor: Fraction
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """The divisor as a float, and each quotient, are off by half an ulp."""
+        values, errors = self.numbers.approximate()
+        divisor = float(self.divisor)
+        values /= divisor
+        errors *= (1 + 4 * ULP) / divisor
+        errors += values * (2 * ULP) + TINY
+        return values, errors
+
+    def ball(self, i: int) -> arb:
+        """The number's ball, divided."""
+        from flint import fmpq
+
+        return self.numbers.ball(i) / fmpq(self.divisor.numerator, self.divisor.denominator)
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,14 @@ class Engine(StaysHere, ABC):
         items_are_public: Whether everybody knows the items.
         n_items: How many items there are, if that is known before rows are read.
         columns: The types of the columns by their names, as far as these are known.
+        by: The first columns of what `items` gives, where they say the group of an item.
     """
 
     can_show: tuple[type, ...]
     items_are_public: bool
     n_items: int | None = None
     columns: Mapping[str, pl.DataType] = MappingProxyType({})
+    by: tuple[str, ...] = ()
 
     def require(self, wants: Wants) -> None:
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""

@@ -11,6 +11,7 @@ import numpy as np
 from shortlist.draws import Draws
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.grouped_rows import Rows
 from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Buckets, Contributions
 from shortlist.table import Table
@@ -41,6 +42,17 @@ class RowsInMemory(Engine):
         )
         self.can_show = (*histograms, UserSets, Contributions)
         self._held = Once(self._read)
+        self._grouped: dict[tuple[str, ...], Rows] = {}
+
+    def grouped_by(self, names: object) -> Rows:
+        """The rows with further columns, which say groups; they are read once, however often asked.
+
+        Raises:
+            InputError: A column is unknown, named twice, or of no usable type.
+        """
+        table = self._table.by(names)
+        n_by = len(table.items) - len(self._table.items)
+        return self._grouped.setdefault(tuple(table.items)[:n_by], Rows(table, n_by))
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
@@ -49,7 +61,7 @@ class RowsInMemory(Engine):
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
         if self._public is None:
-            yield ShownEvidence(held.shown_as(wants.kind), items.take)
+            yield ShownEvidence(held.shown_as(wants), items.take)
             return
         known = items.find(self._public)
         evidence: PublicCounts | Contributions

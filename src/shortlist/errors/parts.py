@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from shortlist.errors.words import PYTHON, Face, Words
 
@@ -59,6 +59,11 @@ class Structured(Exception):  # noqa: N818 - of an error and of a warning
     def told(self, face: Face = PYTHON) -> str:
         """The message, in the words of a face."""
         return self.joined(face, "")
+
+    def renamed(self, name: str, other: str) -> Self:
+        """The same of an argument that is called otherwise where it was given."""
+        remedy = None if self._remedy is None else self._remedy.renamed(name, other)
+        return type(self)(self._rule.renamed(name, other), remedy)
 
     def __str__(self) -> str:
         return self.told()

@@ -88,6 +88,21 @@ class Words:
         value = self.given[name]
         return face.argument(name, None if value is None else value.told(face))
 
+    def renamed(self, name: str, other: str) -> Words:
+        """The same of an argument that is called otherwise where it was given.
+
+        >>> str(Words("{public_items=} is empty", given={"public_items": ...}).renamed(
+        ...     "public_items", "public_groups"))
+        'public_groups is empty'
+        """
+        words = Words(self.template.replace(f"{{{name}", f"{{{other}"))
+        words.given = {other if n == name else n: value for n, value in self.given.items()}
+        words.values = {
+            n: value.renamed(name, other) if isinstance(value, Words) else value
+            for n, value in self.values.items()
+        }
+        return words
+
     def unmentioned(self) -> list[str]:
         """The arguments that were given and stand nowhere in the template."""
         return [n for n in self.given if not {f"{n}=", f"{n}!"} & set(_MARK.findall(self.template))]

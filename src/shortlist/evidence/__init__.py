@@ -2,6 +2,8 @@
 
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.light import LightItems, WeighedItems
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.user_sets import UserSets
 from shortlist.evidence.view import View
@@ -9,12 +11,15 @@ from shortlist.evidence.wants import Wants
 
 __all__ = [
     "Contributions",
+    "GroupedSets",
+    "LightItems",
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",
     "UserSets",
     "View",
     "Wants",
+    "WeighedItems",
     "WeightedHistogram",
     "Wins",
 ]

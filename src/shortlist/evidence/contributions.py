@@ -25,6 +25,7 @@ Codes = NDArray[np.uint32]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
 _SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
+_FEW = 4  # one item in so many: packed, all that is done to them takes less time
 _WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
 MOST_USERS = 2**30
 """As many weights of at most 2^32 units fit an int64."""
@@ -132,6 +133,76 @@ class Contributions(UserSets):
         kernels.keep_items(self.starts, sizes, items, places)
         counts = np.append(self.counts, 0)[codes]
         return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
+
+    def mapped(self, images: Codes, n_items: int) -> Contributions:
+        """The same users' sets of what their items are mapped to, each image once.
+
+        Args:
+            images: That of each item, in 0 .. n_items - 1; shape (self.n_items,).
+            n_items: How many images there are.
+        """
+        sizes, items = _zeros(len(self.sizes)), self.items.copy()
+        tallies = _share(
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+            partial(kernels.map_items, self.starts, self.sizes, items, images),
+            lambda: [sizes, np.zeros(n_items, np.uint32), _zeros(n_items)],
+        )
+        return Contributions(self.starts, sizes, items, n_items, _total(tallies, n_items))
+
+    def within(self, images: Codes, kept: Contributions) -> Contributions:
+        """The same users' sets, of nothing but items whose image is in the user's other set.
+
+        Args:
+            images: That of each item; shape (self.n_items,).
+            kept: The same users' sets of images.
+        """
+        sizes, items = _zeros(len(self.sizes)), self.items.copy()
+        tallies = _share(
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+            partial(
+                kernels.keep_within,
+                *(self.starts, self.sizes, items, images, kept.starts, kept.sizes, kept.items),
+            ),
+            lambda: [sizes, _zeros(self.n_items)],
+        )
+        counts = _total(tallies, self.n_items)
+        return Contributions(self.starts, sizes, items, self.n_items, counts)
+
+    def placed(
+        self, lines: Codes, columns: Codes, of_line: Ints, of_column: Ints, width: int
+    ) -> Contributions:
+        """The same users' sets of the places of their items in a table, of those that have one.
+
+        Args:
+            lines: The number of the line of each item; shape (n_items,).
+            columns: That of its column.
+            of_line: The place of each line; -1 of a line that is not in the table.
+            of_column: The same of columns.
+            width: How many columns the table has.
+        """
+        sizes, items = _zeros(len(self.sizes)), self.items.copy()
+        n_items = (int(of_line.max(initial=-1)) + 1) * width
+        tallies = _share(
+            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+            partial(
+                kernels.place_items,
+                *(self.starts, self.sizes, items, lines, columns, of_line, of_column, width),
+            ),
+            lambda: [sizes, _zeros(n_items)],
+        )
+        counts = _total(tallies, n_items)
+        return Contributions(self.starts, sizes, items, n_items, counts).packed()
+
+    def packed(self) -> Contributions:
+        """The same sets, of users who hold anything, with nothing between them if they are few."""
+        if int(self.sizes.sum()) * _FEW > len(self.items):
+            return self
+        users = np.flatnonzero(self.sizes)
+        few = Contributions(self.starts[users], self.sizes[users], self.items, 0, self.counts)
+        sizes = few.sizes
+        return Contributions(
+            np.cumsum(sizes) - sizes, sizes, few.listed(), self.n_items, self.counts
+        )
 
     def listed(self) -> Codes:
         """The items of all users, one after another."""

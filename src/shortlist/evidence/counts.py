@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shortlist.draws import Ints
+from shortlist.evidence.light import LightItems
 
 __all__ = ["PrivateCounts", "PublicCounts", "WeightedHistogram"]
 
@@ -45,14 +46,16 @@ class WeightedHistogram:
     """Weights of which one user changes at most ℓ2 norm 1, and the counts of the same items.
 
     Adding one user adds 1/sqrt(t), rounded down, to the weights of t <= max_items_per_user items,
-    and 1 to any of the counts. An item of weight 0 is held by nobody after bounding.
+    and 1 to any of the counts. An item of weight 0 is held by nobody after bounding, or is light.
 
     Attributes:
         weights: Integers in units of `UNIT`, shape (n_items,), 0 or more.
         counts: How many users hold each item, without bounding, shape (n_items,).
         max_items_per_user: The enforced bound.
+        light: The items that are not shown, where `Wants.light_below` let an engine keep some.
     """
 
     weights: Ints
     counts: Ints
     max_items_per_user: int
+    light: LightItems | None = None

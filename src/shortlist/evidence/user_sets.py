@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.draws import UNIT, Draws, Ints
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence.wants import Wants
 
 __all__ = ["Steering", "Unreached", "UserSets", "unit_weight"]
 
@@ -85,8 +86,13 @@ class UserSets(ABC):
         ones = np.ones(self.largest + 1, np.int64)
         return PrivateCounts(self.added_by_size(ones), self.max_items_per_user)
 
-    def weigh(self) -> WeightedHistogram:
-        """Each user adds `unit_weight(number of items)` to every item held, after `bounded`."""
+    def weigh(self, light_below: int | None = None) -> WeightedHistogram:  # noqa: ARG002 - here all are shown
+        """Each user adds `unit_weight(number of items)` to every item held, after `bounded`.
+
+        Args:
+            light_below: As `Wants.light_below`. The positions of items not shown are their codes
+                too.
+        """
         if self.max_items_per_user is None:
             raise ValueError("weigh() needs bounded sets: call bounded() first.")
         users = self.users_of_size()
@@ -95,11 +101,16 @@ class UserSets(ABC):
             weights[size] = unit_weight(size) if size else 0
         return WeightedHistogram(self.added_by_size(weights), self.counts, self.max_items_per_user)
 
-    def shown_as(self, kind: type) -> Any:  # noqa: ANN401 - an instance of the kind
-        """As what a mechanism of private items looks at: sets, counts or weights."""
-        if issubclass(kind, UserSets):
+    def shown_as(self, wants: Wants) -> Any:  # noqa: ANN401 - an instance of the kind
+        """As what a mechanism of private items looks at: sets, counts or weights.
+
+        The sets are bounded as is wanted.
+        """
+        if issubclass(wants.kind, UserSets):
             return self
-        return self.recount() if kind is PrivateCounts else self.weigh()
+        if wants.kind is PrivateCounts:
+            return self.recount()
+        return self.weigh(wants.light_below)
 
 
 class Steering(ABC):

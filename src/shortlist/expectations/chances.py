@@ -75,7 +75,8 @@ def _no_chance(mechanism: Mechanism) -> InputError:
         why = "everybody knows the items, and any of them may be named"
     return InputError(
         "{kind} has no such chances: {why}",
-        "for a guess at the whole answer use expect(), which plays it on an invented table",
+        "use expect(), which plays it on an invented table, or metrics.compare on a table that may "
+        "be looked at",
         kind=type(mechanism),
         why=why,
     )

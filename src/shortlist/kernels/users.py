@@ -10,8 +10,11 @@ __all__ = [
     "draw_bounds",
     "group",
     "keep_items",
+    "keep_within",
+    "map_items",
     "partition",
     "pick_subsets",
+    "place_items",
     "rows_per_bucket",
     "weigh",
 ]
@@ -117,3 +120,74 @@ def weigh(starts, sizes, items, first, last, weight_of_size, weights):
         weight = weight_of_size[sizes[user]]
         for place in range(starts[user], starts[user] + sizes[user]):
             weights[items[place]] += weight
+
+
+@kernel(
+    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, "
+    "int64[::1], uint32[::1], int64[::1])"
+)
+def map_items(starts, sizes, items, images, first, last, mapped, seen, counts):
+    """Put the image of each item of the users first .. last - 1 in its place, each image once.
+
+    Sets their numbers in `mapped` and adds to the images' `counts`. `seen` is scratch space, one
+    entry an image, initially 0: one more than the last user met with it. The items are overwritten.
+    """
+    for user in range(first, last):
+        kept = np.int64(0)
+        for place in range(starts[user], starts[user] + sizes[user]):
+            image = images[items[place]]
+            if seen[image] != user + 1:
+                seen[image] = user + 1
+                counts[image] += 1
+                items[starts[user] + kept] = image
+                kept += 1
+        mapped[user] = kept
+
+
+@kernel(
+    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], "
+    "int64, int64, int64[::1], int64[::1])"
+)
+def keep_within(
+    starts, sizes, items, images, kept_starts, kept_sizes, kept, first, last, left, counts
+):
+    """Of the items of the users first .. last - 1 keep those whose image is one the user keeps.
+
+    Sets the numbers of those in `left`, and adds to the items' `counts`. The items are moved.
+    """
+    for user in range(first, last):
+        n = np.int64(0)
+        for place in range(starts[user], starts[user] + sizes[user]):
+            item = items[place]
+            for other in range(kept_starts[user], kept_starts[user] + kept_sizes[user]):
+                if kept[other] == images[item]:
+                    items[starts[user] + n] = item
+                    counts[item] += 1
+                    n += 1
+                    break
+        left[user] = n
+
+
+@kernel(
+    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[::1], "
+    "int64, int64, int64, int64[::1], int64[::1])"
+)
+def place_items(
+    starts, sizes, items, lines, columns, of_line, of_column, width, first, last, left, counts
+):
+    """Of the items of the users first .. last - 1 keep those with a place, and put it instead.
+
+    The place is that of the item's line, times the width, and that of its column: both 0 or more.
+    Sets the numbers of those in `left`, and adds to the places' `counts`.
+    """
+    for user in range(first, last):
+        n = np.int64(0)
+        for place in range(starts[user], starts[user] + sizes[user]):
+            item = items[place]
+            line, column = of_line[lines[item]], of_column[columns[item]]
+            if line >= 0 and column >= 0:
+                new = line * width + column
+                counts[new] += 1
+                items[starts[user] + n] = new
+                n += 1
+        left[user] = n

@@ -5,6 +5,7 @@ from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
+from shortlist.mechanisms.chosen_bound import ChosenBound
 from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
 from shortlist.mechanisms.gamma import Gamma
 from shortlist.mechanisms.joint import Joint
@@ -14,6 +15,7 @@ from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
 from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
 from shortlist.mechanisms.peeling import Peeling
+from shortlist.mechanisms.per_group import PerGroup
 from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
 from shortlist.mechanisms.policy_gaussian import PolicyGaussian
 from shortlist.mechanisms.policy_greedy import PolicyGreedy
@@ -32,6 +34,7 @@ __all__ = [
     "AddedNoise",
     "Adjacency",
     "AuditHints",
+    "ChosenBound",
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
@@ -43,6 +46,7 @@ __all__ = [
     "OneShotExponential",
     "OneShotLaplace",
     "Peeling",
+    "PerGroup",
     "PermuteAndFlip",
     "PolicyGaussian",
     "PolicyGreedy",

@@ -8,7 +8,7 @@ __all__ = ["in_turn", "told_of_rounds"]
 
 
 def told_of_rounds(
-    thresholds: Sequence[float], sigma: float, *, bound: int, named: str, may_stop: bool
+    thresholds: Sequence[float], sigma: float, *, bound: int | str, named: str, may_stop: bool
 ) -> list[str]:
     """Which weights users add, the noise, and when an item is `named`, or found.
 

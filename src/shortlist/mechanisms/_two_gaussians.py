@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,11 +11,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Floats, Ints, Ordered
-from shortlist.draws.noise import Normal
+from shortlist.draws import Draws, Floats, Ints, Noise, Ordered
+from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
+from shortlist.evidence import LightItems, WeightedHistogram
+from shortlist.mechanisms._strips import Ranged, Strips
 from shortlist.mechanisms.base import score_digits
-from shortlist.mechanisms.weighted_gaussian import discover, to_units
+from shortlist.mechanisms.weighted_gaussian import Discovered, discover, light_below, to_units
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant import Threshold
 from shortlist.privacy.calibration import (
@@ -104,9 +107,28 @@ class TwoGaussians:
         )
         return [spread, name]
 
-    def discover(self, weights: Ints, draws: Draws) -> tuple[Ints, NDArray[np.bool_]]:
-        """The items of positive weight, and whether the first names each of them, as coins."""
-        return discover(weights, self.first_sigma, self.first_threshold, draws)
+    @property
+    def light_below(self) -> int | None:
+        """The least weight with which an item is to be shown: either may well name that."""
+        first, mean = (light_below(each.sigma, each.least) for each in self.thresholds)
+        if first is None or mean is None or not self._strips.are_small:
+            return None
+        return min(first, mean)
+
+    @cached_property
+    def _strips(self) -> Strips:
+        """By what the second thins light items."""
+        return Strips(
+            self.first_sigma,
+            self.second_sigma,
+            self.first_share,
+            to_units(self.first_threshold),
+            to_units(self.mean_threshold),
+        )
+
+    def discover(self, evidence: WeightedHistogram, draws: Draws) -> Discovered:
+        """The items of positive weight that the first names, as coins."""
+        return discover(evidence, self.first_sigma, self.first_threshold, draws)
 
     def first_scores(self, weights: Ints, draws: Draws) -> Floats:
         """The first noisy weight of each of these items, which it named."""
@@ -114,21 +136,46 @@ class TwoGaussians:
         ranked = draws.order(weights, [noise], digits=score_digits(self.first_sigma))
         return ranked.by_position()
 
-    def mean(
-        self, weights: Ints, named: NDArray[np.bool_], draws: Draws, k: int | None = None
-    ) -> Ordered:
-        """The items that the first named or the mean does, at most k, with their means, best first.
+    def mean(self, discovered: Discovered, draws: Draws, k: int) -> tuple[Ints, Floats]:
+        """The items that the first named or the mean does, at most k, and their means, best first.
 
-        Args:
-            weights: Of the items that `discover` looked at.
-            named: What it said of each.
-            draws: The exact draws.
-            k: How many at most; None for all.
+        The items are positions in the evidence.
         """
+        if (light := discovered.evidence.light) is not None:
+            return self._mean_with_light(discovered, light, draws, k)
+        at, named = discovered.looked_at, discovered.passed
+        weights = discovered.evidence.weights[at]
+        first = self.first_noise(weights, named, self.first_share)
         second = Normal(self.second_sigma, weight=1 - self.first_share)
+        ranked = self._reaching(weights, [first, second], named, draws, k)
+        return at[ranked.positions], ranked.values
+
+    def _mean_with_light(
+        self, discovered: Discovered, light: LightItems, draws: Draws, k: int
+    ) -> tuple[Ints, Floats]:
+        """The same where light items are not shown: few of them take part."""
+        known = Ranged.by_first(*discovered.seen(), to_units(self.first_threshold))
+        if (others := self._strips.draw(light, discovered.light, draws)) is not None:
+            known = known.and_also(others)
+        (at, weights, _), low, high, least = known
+        first = NormalBetween(self.first_sigma, self.first_share, low, high)
+        open_end = np.full(len(at), OPEN)
+        second = NormalBetween(self.second_sigma, 1 - self.first_share, least, open_end)
+        ranked = self._reaching(weights, [first, second], known.named, draws, k)
+        return at[ranked.positions], ranked.values
+
+    def _reaching(
+        self,
+        weights: Ints,
+        noises: Sequence[Noise],
+        named: NDArray[np.bool_],
+        draws: Draws,
+        k: int,
+    ) -> Ordered:
+        """Those that the first named, or whose mean reaches its threshold: the best k."""
         return draws.order(
             weights,
-            [self.first_noise(weights, named, self.first_share), second],
+            noises,
             at_least=np.where(named, ANY, to_units(self.mean_threshold)),
             k=k,
             digits=score_digits(self.mean_sigma),

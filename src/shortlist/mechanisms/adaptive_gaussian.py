@@ -32,7 +32,7 @@ from shortlist.privacy.accountant.rounds import (
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import Domain, Question
 
-__all__ = ["AdaptiveGaussian"]
+__all__ = ["LOST_IN_ZCDP", "AdaptiveGaussian"]
 
 _LEAST_ROUNDS, _MOST_ROUNDS = 2, 10
 _FLOOR = Fraction(2, 5) ** 2  # of the squared norm, spent evenly in later rounds
@@ -40,7 +40,8 @@ _REACH = 3.0  # times the even weight, at most
 _RAISED = 0.04  # by how much more than that of an even weight the last threshold may need
 _EARLY = 0.05  # of what may be lost, in all rounds but the last, three times as much in each
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
-_LOST = 0.5  # of delta, for thresholds, in zCDP
+LOST_IN_ZCDP = 0.5
+"""Of delta, for thresholds."""
 
 
 def _require_rounds(name: str, value: int) -> int:
@@ -128,7 +129,7 @@ class AdaptiveGaussian(Mechanism):
     @cached_property
     def _by_rho(self) -> Gaussian:
         """The noise, and the items that one user alone may hold, each with a share of delta."""
-        lost = self.delta * _LOST
+        lost = self.delta * LOST_IN_ZCDP
         return Gaussian(gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost), lost)
 
     @cached_property
@@ -197,8 +198,12 @@ class AdaptiveGaussian(Mechanism):
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """A set of items with their noisy weights; of each user `max_items_per_user` count."""
-        held = evidence.bounded(self.max_items_per_user, draws)
-        rounds = self._kind(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS)
+        return self._found(evidence, self.max_items_per_user, self._limits, draws)
+
+    def _found(self, evidence: UserSets, bound: int, limits: Limits, draws: Draws) -> Selection:
+        """What the rounds find at a bound, with these limits."""
+        held = evidence.bounded(bound, draws)
+        rounds = self._kind(self._plan, self.sigma, limits, self._ladder, _BOLDNESS)
         found = rounds.found(held, draws)
         scores = np.round(found.first, score_digits(self._score_sd))
         return Selection(found.items, scores, ordered=False, noise_sd=self._score_sd)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from shortlist import privacy
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
@@ -136,7 +134,7 @@ class DiscoverThenRank(Mechanism):
     @property
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
-        return Wants(self.evidence, self.max_items_per_user)
+        return Wants(self.evidence, self.max_items_per_user, self.gaussians.light_below)
 
     @property
     def rho(self) -> float:
@@ -241,12 +239,12 @@ class DiscoverThenRank(Mechanism):
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
         require_bounded(evidence, self.max_items_per_user)
-        weights, gaussians = evidence.weights, self.gaussians
-        items, named = gaussians.discover(weights, draws)
-        if np.count_nonzero(named) >= self.k:
-            found = items[named]
-            picked = found[peel(evidence.counts[found], self.k, self.local_epsilon, draws)]
-            scores = gaussians.first_scores(weights[picked], draws)
-            return Selection(picked, scores, noise_sd=gaussians.first_sigma)
-        ranked = gaussians.mean(weights[items], named, draws, self.k)
-        return Selection(items[ranked.positions], ranked.values, noise_sd=gaussians.mean_sigma)
+        gaussians = self.gaussians
+        discovered = gaussians.discover(evidence, draws)
+        named = discovered.named
+        if len(named.positions) >= self.k:
+            picked = named.at(peel(named.counts, self.k, self.local_epsilon, draws))
+            scores = gaussians.first_scores(picked.weights, draws)
+            return Selection(picked.positions, scores, noise_sd=gaussians.first_sigma)
+        positions, means = gaussians.mean(discovered, draws, self.k)
+        return Selection(positions, means, noise_sd=gaussians.mean_sigma)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from shortlist.algorithms.grouping import Shuffle
+from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._picks import picks_cost, picks_epsilon
@@ -24,6 +24,7 @@ from shortlist.mechanisms.peeling import odds, pick
 from shortlist.mechanisms.weighted_gaussian import (
     WeightedGaussian,
     discover,
+    light_below,
     people_needed,
 )
 from shortlist.parameters import (
@@ -256,9 +257,9 @@ class UserPeeling(Mechanism):
         """The items to pick from."""
         if (plan := self._plan.discovery) is None:
             return np.arange(evidence.n_items)
-        weights = evidence.bounded(plan.max_items_per_user, draws).weigh().weights
-        items, named = discover(weights, plan.sigma, plan.threshold, draws)
-        return items[named]
+        bounded = evidence.bounded(plan.max_items_per_user, draws)
+        weighed = bounded.weigh(light_below(plan.sigma, plan.threshold))
+        return discover(weighed, plan.sigma, plan.threshold, draws).named.positions
 
 
 def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:
@@ -274,7 +275,8 @@ def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws
     while len(picked) < k:
         counts, sizes = unreached.groups()
         if counts[0] == 0:
-            picked += _sample(unreached.members(0), k - len(picked), draws)
+            members = unreached.members(0)
+            picked += members[sample(len(members), k - len(picked), draws)].tolist()
             break
         group = pick(local_epsilon, counts, sizes, draws)
         member = draws.integer(sizes[[group]])[0]
@@ -282,11 +284,3 @@ def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws
         unreached.reach(picked[-1])
         unreached.leave_out(picked[-1])
     return np.array(picked, np.int64)
-
-
-def _sample(places: Ints, size: int, draws: Draws) -> list[int]:
-    """So many of the places, in a uniformly random order."""
-    shuffle = Shuffle()
-    choices = draws.integer(np.arange(len(places), len(places) - size, -1))
-    dealt = [shuffle.deal(step, step + choice) for step, choice in enumerate(choices.tolist())]
-    return cast("list[int]", places[dealt].tolist())

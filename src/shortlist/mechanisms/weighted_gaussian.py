@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.algorithms.thinning import succeeding
 from shortlist.draws import UNIT, Draws, Ints
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
-from shortlist.evidence import Wants, WeightedHistogram
+from shortlist.evidence import Wants, WeighedItems, WeightedHistogram
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import (
     AuditHints,
@@ -28,7 +29,18 @@ from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise,
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
 
-__all__ = ["WeightedGaussian", "discover", "people_needed", "to_units"]
+__all__ = [
+    "Discovered",
+    "WeightedGaussian",
+    "discover",
+    "light_below",
+    "people_needed",
+    "to_units",
+]
+
+_LIGHT = (
+    3.5  # standard deviations of the noise from an item that need not be shown to the threshold
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +116,8 @@ class WeightedGaussian(Mechanism):
     @property
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
-        return Wants(self.evidence, self.max_items_per_user)
+        light = light_below(self.sigma, self.threshold)
+        return Wants(self.evidence, self.max_items_per_user, light)
 
     @cached_property
     def cost(self) -> Cost:
@@ -140,28 +153,78 @@ class WeightedGaussian(Mechanism):
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
         require_bounded(evidence, self.max_items_per_user)
-        items, named = discover(evidence.weights, self.sigma, self.threshold, draws)
-        return self.scored(evidence.weights, items[named], draws)
+        return self.scored(discover(evidence, self.sigma, self.threshold, draws).named, draws)
 
-    def scored(self, weights: Ints, named: Ints, draws: Draws) -> Selection:
+    def scored(self, named: WeighedItems, draws: Draws) -> Selection:
         """The items named by `discover` with their noisy weights, best first."""
-        gaps = to_units(self.threshold) - weights[named]
-        noise = Normal(self.sigma, bounds=gaps, above=np.ones(len(named), np.bool_))
-        ranked = draws.order(weights[named], [noise], digits=score_digits(self.sigma))
-        positions = named[ranked.positions]
+        weights = named.weights
+        gaps = to_units(self.threshold) - weights
+        noise = Normal(self.sigma, bounds=gaps, above=np.ones(len(weights), np.bool_))
+        ranked = draws.order(weights, [noise], digits=score_digits(self.sigma))
+        positions = named.positions[ranked.positions]
         return Selection(positions, ranked.values, ordered=False, noise_sd=self.sigma)
 
 
-def discover(
-    weights: Ints, sigma: float, threshold: float, draws: Draws
-) -> tuple[Ints, NDArray[np.bool_]]:
-    """The items of positive weight, and whether the noisy weight of each reaches the threshold.
+class Discovered(NamedTuple):
+    """What a threshold made of a weighted histogram.
 
-    No noise is drawn: whether an item passes is a coin. The noise, where it is wanted later, is
-    drawn on the known side of the threshold.
+    Attributes:
+        evidence: The histogram.
+        looked_at: The shown items of positive weight, by position.
+        passed: Whether the noisy weight of each of these reached the threshold.
+        light: Those not shown whose noisy weight did; None if none was fetched.
     """
-    items = np.flatnonzero(weights)
-    return items, draws.coin(NormalCDF(weights[items] - to_units(threshold), sigma))
+
+    evidence: WeightedHistogram
+    looked_at: Ints
+    passed: NDArray[np.bool_]
+    light: WeighedItems | None = None
+
+    @property
+    def named(self) -> WeighedItems:
+        """All that passed, shown or not."""
+        shown = self._shown(self.looked_at[self.passed])
+        return shown if self.light is None else shown.and_also(self.light)
+
+    def seen(self) -> tuple[WeighedItems, NDArray[np.bool_]]:
+        """The shown items and the light ones that passed, and which of them passed."""
+        shown = self._shown(self.looked_at)
+        if self.light is None:
+            return shown, self.passed
+        return shown.and_also(self.light), np.append(self.passed, self.light.weights > 0)
+
+    def _shown(self, at: Ints) -> WeighedItems:
+        return WeighedItems(at, self.evidence.weights[at], self.evidence.counts[at])
+
+
+def discover(
+    evidence: WeightedHistogram, sigma: float, threshold: float, draws: Draws
+) -> Discovered:
+    """The items of positive weight whose noisy weight reaches the threshold.
+
+    No noise is drawn: whether an item passes is a coin, and most light items do without one. The
+    noise, where it is wanted later, is drawn on the known side of the threshold.
+    """
+
+    def chances(weights: Ints) -> NormalCDF:
+        return NormalCDF(weights - to_units(threshold), sigma)
+
+    items = np.flatnonzero(evidence.weights)
+    passed = draws.coin(chances(evidence.weights[items]))
+    if evidence.light is None:
+        return Discovered(evidence, items, passed)
+    return Discovered(evidence, items, passed, succeeding(evidence.light, chances, draws))
+
+
+def light_below(sigma: float, threshold: float) -> int | None:
+    """The least weight with which an item is shown, in units of `UNIT`; None if all are shown.
+
+    A lighter one passes with a chance below Q(3.5) = 0.0003. A bound further below the threshold
+    would have more items shown, and fewer fetched: in tables of a Zipf law, 3 to 3.5 standard
+    deviations are about least of both together. Any bound is exact.
+    """
+    least = to_units(threshold - _LIGHT * sigma)
+    return least if least > 1 else None
 
 
 def people_needed(threshold: float) -> str:

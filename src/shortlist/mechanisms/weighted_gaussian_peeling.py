@@ -77,7 +77,7 @@ class WeightedGaussianPeeling(Mechanism):
     @property
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
-        return Wants(self.evidence, self.max_items_per_user)
+        return self.discovery.wants
 
     @property
     def cost(self) -> Approximate:
@@ -106,6 +106,6 @@ class WeightedGaussianPeeling(Mechanism):
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
         require_bounded(evidence, self.max_items_per_user)
-        items, named = discover(evidence.weights, self.sigma, self.threshold, draws)
-        found = items[named]
-        return Selection(found[peel(evidence.counts[found], self.k, self.local_epsilon, draws)])
+        named = discover(evidence, self.sigma, self.threshold, draws).named
+        picked = peel(named.counts, self.k, self.local_epsilon, draws)
+        return Selection(named.positions[picked])

@@ -87,7 +87,7 @@ def _at(
 
 def _cell(plan: Plan, delta: float, label: str, source: Source) -> Cell:
     question, epsilon = plan.question, float(plan.mechanism.epsilon)
-    bound = source.bounds.get("max_items_per_user")
+    bound = source.bounds_for(question).get("max_items_per_user")
     values = (_told(question), question.most_items, epsilon, delta, bound, label)
     return Cell(plan, dict(zip(SETTINGS, values, strict=True)))
 

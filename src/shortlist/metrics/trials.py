@@ -21,9 +21,9 @@ NOT_PRIVATE = (
 class Trials:
     """NOT private: what `compare` found. It is no release, and has no guarantee.
 
-    Both frames begin with the columns question, k, epsilon, delta, max_items_per_user (as asked)
-    and mechanism. They end with `private`, which is False in every row, so that no file of theirs
-    is taken for a release.
+    Both frames begin with the columns question, k, epsilon, delta, max_items_per_user (as asked;
+    null where the default chooses it) and mechanism. They end with `private`, which is False in
+    every row, so that no file of theirs is taken for a release.
 
     Attributes:
         frame: One row for each setting and mechanism: the number of runs, then the mean of each

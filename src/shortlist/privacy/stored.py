@@ -104,6 +104,7 @@ def _kinds_of_parts() -> dict[str, type]:
     from shortlist.privacy import accountant
 
     names = (
+        "AfterChoice",
         "BoundedRange",
         "Composition",
         "EitherStage",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
 from shortlist.release.described import asked_for, named
@@ -48,8 +50,12 @@ class Release:
     name, "shortlist_" is put before the added one's until the name is free; the item columns always
     keep their own names. Where the mechanism gives no scores, there is no such column.
 
+    Where items were asked for in groups, an item is a tuple that begins with its group, `by` names
+    the columns of that, and the rank is within the group. `group` and `groups` take it apart.
+
     Attributes:
         question: What was asked, such as "top-k" or "domain".
+        by: The columns of the groups; none where items were asked for in no groups.
         scores: One score per item, or None.
         guarantee: The privacy promise.
         mechanism: What drew the items.
@@ -59,6 +65,7 @@ class Release:
     """
 
     question: str
+    by: tuple[str, ...]
     scores: Scores | None
     guarantee: Guarantee
     mechanism: Mechanism
@@ -72,11 +79,15 @@ class Release:
         scores: Scores | None,
         guarantee: Guarantee,
         mechanism: Mechanism,
+        by: Sequence[str] = (),
     ) -> None:
         if scores is not None and len(scores) != items.height:
             raise ValueError("as many scores as items are needed.")
+        if list(by) != items.columns[: len(by)] or len(by) >= items.width:
+            raise ValueError("the columns of groups are the first ones, and not all.")
         vars(self).update(
             question=question,
+            by=tuple(by),
             scores=scores,
             guarantee=guarantee,
             mechanism=mechanism,
@@ -99,9 +110,64 @@ class Release:
         frame = self._frame
         return tuple(frame.to_series().to_list() if frame.width == 1 else frame.rows())
 
+    @property
+    def ranks(self) -> list[int]:
+        """The rank of each item, from 1; in groups, within its group."""
+        places = self._places.values() if self.by else [range(len(self))]
+        return [rank for part in places for rank in range(1, len(part) + 1)]
+
     @cached_property
     def _members(self) -> frozenset[Any]:
         return frozenset(self._values)
+
+    def group(self, *key: Any) -> Release:  # noqa: ANN401 - a value of a column
+        """The items of one group, best first, under the guarantee of the whole.
+
+        Args:
+            key: The value of each column of groups, in their order.
+
+        Raises:
+            InputError: No such columns were asked for, or no item of such a group was named.
+        """
+        if len(key) != len(self.by) or not key:
+            names = ", ".join(f'"{name}"' for name in self.by) or "none"
+            raise InputError(
+                "the columns of groups are {names}",
+                "give a value for each",
+                given={"group": ...},
+                names=names,
+            )
+        places = self._places.get(key)
+        if places is None:
+            raise InputError("no item of this group was named", given={"group": ...})
+        return self._part(places)
+
+    def groups(self) -> Iterator[tuple[Any, Release]]:
+        """Each group with its items, in the order of the tables.
+
+        A group is a value, or a tuple where several columns say it.
+        """
+        for key, places in self._places.items():
+            yield (key[0] if len(key) == 1 else key), self._part(places)
+
+    @cached_property
+    def _places(self) -> dict[tuple[Any, ...], range]:
+        """Where the items of each group stand, by the group."""
+        if not self.by:
+            return {}
+        keys = self._frame.select(self.by).rows()
+        starts = [i for i, key in enumerate(keys) if i == 0 or keys[i - 1] != key]
+        return {keys[a]: range(a, b) for a, b in pairwise([*starts, len(keys)])}
+
+    def _part(self, places: range) -> Release:
+        frame, scores = self._frame[places.start : places.stop], self.scores
+        return Release(
+            question=self.question,
+            items=frame.drop(self.by),
+            scores=None if scores is None else scores[places.start : places.stop],
+            guarantee=self.guarantee,
+            mechanism=self.mechanism,
+        )
 
     @property
     def k(self) -> int | None:
@@ -118,12 +184,15 @@ class Release:
         return item in self._members
 
     def to_polars(self) -> pl.DataFrame:
-        """A frame: rank (UInt32, from 1), the item columns, and the scores (Float64), if any."""
+        """A frame: rank (UInt32, from 1), the item columns, and the scores (Float64), if any.
+
+        The columns of groups stand before the rank, which begins anew in each group.
+        """
         import polars as pl
 
         taken, frame = self._frame.columns, self._frame.clone()
-        ranks = pl.int_range(1, len(self) + 1, dtype=pl.UInt32, eager=True)
-        frame.insert_column(0, ranks.alias(_free("rank", taken)))
+        ranks = pl.Series(_free("rank", taken), self.ranks, dtype=pl.UInt32)
+        frame.insert_column(len(self.by), ranks)
         if self.scores is not None:
             scores = pl.Series(
                 _free(self.scores.heading, taken), list(self.scores), dtype=pl.Float64
@@ -232,7 +301,7 @@ class Release:
         return chart_of(self)
 
     def _state(self) -> tuple[object, ...]:
-        return self.question, self.scores, self.guarantee, named(self.mechanism)
+        return self.question, self.by, self.scores, self.guarantee, named(self.mechanism)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
@@ -255,7 +324,9 @@ class Release:
 
     def __repr__(self) -> str:
         size = f"{len(self)} item{'s' * (len(self) != 1)}"
-        if self.k is not None and len(self) < self.k:
+        if self.by:
+            size += f" in {len(self._places)} group{'s' * (len(self._places) != 1)}"
+        elif self.k is not None and len(self) < self.k:
             size += f", fewer than the {self.k} asked for"
         guarantee = self.guarantee
         promise = f"epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"

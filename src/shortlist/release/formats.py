@@ -19,10 +19,21 @@ if TYPE_CHECKING:
 
     from shortlist.release import Release
 
-__all__ = ["FORMAT", "METADATA", "SUFFIXES", "VERSION", "about", "as_json", "encoder", "records"]
+__all__ = [
+    "FORMAT",
+    "GROUPED",
+    "METADATA",
+    "SUFFIXES",
+    "VERSION",
+    "about",
+    "as_json",
+    "encoder",
+    "records",
+]
 
 FORMAT = "shortlist.release"
 VERSION = 2
+GROUPED = 3  # the version of what has groups, which older ones would take for damaged
 METADATA = "shortlist.release"  # the key under which a Parquet file holds all but the items
 
 
@@ -31,7 +42,8 @@ def about(release: Release) -> dict[str, Any]:
     from shortlist._version import __version__  # looks for the installed package
 
     frame, scores = release.to_polars(), release.scores
-    rank, *columns = frame.columns
+    columns = frame.columns
+    rank = columns.pop(len(release.by))
     score = noise = None
     if scores is not None:
         score = columns.pop()
@@ -41,12 +53,18 @@ def about(release: Release) -> dict[str, Any]:
     types = {name: name_of_type(frame.schema[name]) for name in columns}
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": GROUPED if release.by else VERSION,
         "library": __version__,
         "question": release.question,
         "guarantee": promised(release.guarantee),
         "mechanism": named(release.mechanism),
-        "columns": {"rank": rank, "items": columns, "types": types, "score": score},
+        "columns": {
+            "rank": rank,
+            "items": columns,
+            "types": types,
+            "score": score,
+            **({"groups": list(release.by)} if release.by else {}),
+        },
         "scores": noise,
     }
 

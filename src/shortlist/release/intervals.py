@@ -56,8 +56,10 @@ def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt
     cells = round(width * _LABELS / _CELL)
     n, far = min(len(release), DRAWN), reach(scores) or 0.0
     lines = [
-        Interval(name, score, score - far, score + far)
-        for name, score in zip(_names(release, n, cells), scores[:n], strict=True)
+        Interval(rank, name, score, score - far, score + far)
+        for rank, name, score in zip(
+            release.ranks[:n], _names(release, n, cells), scores[:n], strict=True
+        )
     ]
     title = f"{release.question}: {scores.heading} of each item" if titled else ""
     unit = harmless(scores.unit)
@@ -81,7 +83,9 @@ def _names(release: Release, n: int, cells: int) -> list[str]:
 
 
 def _columns(release: Release) -> list[str]:
-    _, *names = release.to_polars().columns
+    """Those of the items, whose groups come first, if they have any."""
+    names = release.to_polars().columns
+    del names[len(release.by)]  # the rank
     return names[:-1] if release.scores is not None else names
 
 

@@ -17,7 +17,7 @@ from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
 from shortlist.release._types import type_named, values
 from shortlist.release.described import Described
-from shortlist.release.formats import FORMAT, METADATA, VERSION
+from shortlist.release.formats import FORMAT, GROUPED, METADATA, VERSION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,14 +81,17 @@ def _from_json(path: Path) -> Release:
         raise InputError("it is not JSON") from None
     about = _known(whole)
     columns, records = about["columns"], whole["items"]
-    names = [columns["rank"], *columns["items"], *([columns["score"]] if columns["score"] else [])]
+    names = [*columns["items"], *([columns["score"]] if columns["score"] else [])]
+    names.insert(len(_groups(about)), columns["rank"])
     if any(list(record) != names for record in records):
         raise InputError("its items have other columns than it says")
     items = [
         values([record[name] for record in records], type_named(columns["types"][name])).alias(name)
         for name in columns["items"]
     ]
-    return _release(about, [record[names[0]] for record in records], items, _scores(about, records))
+    return _release(
+        about, [record[columns["rank"]] for record in records], items, _scores(about, records)
+    )
 
 
 def _from_parquet(path: Path) -> Release:
@@ -125,14 +128,14 @@ def _known(about: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the file ho
             "read it as plain data",
             version=version,
         )
-    if version > VERSION:
+    if version > GROUPED:
         raise InputError(
             "it was saved in version {version} of the format, by shortlist {theirs}",
             "this is shortlist {ours}, which knows version {known}. Install a newer one",
             version=version,
             theirs=about.get("library"),
             ours=__version__,
-            known=VERSION,
+            known=GROUPED,
         )
     return about
 
@@ -153,17 +156,24 @@ def _release(
 ) -> Release:
     import polars as pl
 
-    if ranks != list(range(1, len(ranks) + 1)):
-        raise InputError("its ranks are not 1, 2, 3 and so on")
     mechanism = about["mechanism"]
     parameters = _of(dict, _number(mechanism["parameters"]))
-    return Release(
+    release = Release(
         question=_of(str, about["question"]),
         items=pl.DataFrame(items),
         scores=scores,
         guarantee=_guarantee(about["guarantee"]),
         mechanism=Described(_of(str, mechanism["name"]), parameters),
+        by=_groups(about),
     )
+    if ranks != release.ranks:
+        raise InputError("its ranks are not 1, 2, 3 and so on")
+    return release
+
+
+def _groups(about: Mapping[str, Any]) -> list[str]:
+    """The columns of groups, if there are any."""
+    return _of(list, about["columns"].get("groups", []))
 
 
 def _guarantee(said: Mapping[str, Any]) -> Guarantee:

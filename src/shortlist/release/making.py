@@ -23,12 +23,20 @@ def make_release(
     selection: Selection,
     items: pl.DataFrame,
     guarantee: Guarantee,
+    by: tuple[str, ...] = (),
 ) -> Release:
-    """The release of `items`, one row per selected position and in the same order."""
+    """The release of `items`, one row per selected position and in the same order.
+
+    The first columns may say a group, by which the items are sorted then.
+    """
     items = _fresh(items)
     scores = selection.scores
+    order = None
     if not selection.ordered:
         order = _public_order(items, selection)
+    if by:
+        order = _by_group(items, by, order)
+    if order is not None:
         items = items[order]
         scores = None if scores is None else scores[order]
     labelled = None
@@ -45,6 +53,19 @@ def make_release(
         scores=labelled,
         guarantee=guarantee,
         mechanism=mechanism,
+        by=by,
+    )
+
+
+def _by_group(items: pl.DataFrame, by: tuple[str, ...], order: Ints | None) -> Ints:
+    """By the values of these columns, and then as they stand, or as an order has them."""
+    import polars as pl
+
+    rows = pl.int_range(items.height, eager=True) if order is None else pl.Series(order)
+    groups = items.select(by)[rows.to_list()].rename({n: f"group {i}" for i, n in enumerate(by)})
+    keys = list(groups.columns)
+    return (
+        groups.insert_column(0, rows.alias("row")).sort(keys, maintain_order=True)["row"].to_numpy()
     )
 
 

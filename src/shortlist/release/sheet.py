@@ -110,7 +110,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     if release.scores is not None:
         cells[-1] = on_grid(release.scores[:shown], release.scores.noise_sd)
     return Sheet(
-        title=visible(f"{release.question}: {total:,} item{'s' * (total != 1)}"),
+        title=visible(_title(release)),
         warning="" if release.guarantee.private else NOT_PRIVATE,
         columns=tuple(map(visible, frame.columns)),
         numeric=tuple(dtype.is_numeric() for dtype in frame.dtypes),
@@ -124,9 +124,22 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     )
 
 
+def _title(release: Release) -> str:
+    """What was asked and how many items came out."""
+    said = f"{len(release):,} item{'s' * (len(release) != 1)}"
+    if not release.by:
+        return f"{release.question}: {said}"
+    groups = len(list(release.groups()))
+    by = ", ".join(release.by)
+    return f"{release.question} by {by}: {said} in {groups:,} group{'s' * (groups != 1)}"
+
+
 def advice(release: Release) -> str:
-    """What to do where fewer items came out than were asked for, or none; otherwise nothing."""
-    k = asked_for(release.mechanism)
+    """What to do where fewer items came out than were asked for, or none; otherwise nothing.
+
+    Of groups it is known by their ranks where there are fewer.
+    """
+    k = None if release.by else asked_for(release.mechanism)
     if len(release) >= (k or 1):
         return ""
     more = "A larger epsilon or delta names more"
@@ -186,9 +199,12 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
             f", of which a part ({_number(scores.shared_sd)}) is the same for all "
             f"{scores.heading}s: it cancels in differences and adds up in sums"
         )
-    if list(scores) != sorted(scores, reverse=True):
+    in_groups = "max_groups_per_user" in release.mechanism.parameters()
+    if in_groups:
+        about += "; the ranks go by how common an item is in all groups, too"
+    elif not release.by and list(scores) != sorted(scores, reverse=True):
         about += "; the ranks were drawn apart from the scores"
-    if scores.unit in _NO_COUNTS and release.question == "top-k":
+    if scores.unit in _NO_COUNTS and release.question == "top-k" and not in_groups:
         about += f"; for numbers of users add {_COUNTS.told(face)}"
     yield visible(release.to_polars().columns[-1]), harmless(about)
 
@@ -206,7 +222,11 @@ def _number(value: object) -> str:
 
     >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20), _number(0.999999)
     ('10.44', '0.02294', '123457', '20', '0.999999')
+    >>> _number((3, 10))
+    '[3, 10]'
     """
+    if isinstance(value, list | tuple):  # a release that was loaded has lists
+        return f"[{', '.join(map(_number, value))}]"
     if not isinstance(value, float):
         return str(value)
     if 1 - 1e-4 < value < 1:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.plan import Budget, Plan, require_enough
-from shortlist.planning import answering_mechanisms, default_mechanism, mechanism_for
+from shortlist.planning import (
+    Bounds,
+    answering_mechanisms,
+    default_mechanism,
+    filled,
+    mechanism_for,
+)
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
 from shortlist.questions import Question
@@ -35,7 +40,7 @@ class Source(StaysHere):
         *,
         protects: str,
         assumes: tuple[str, ...] = (),
-        bounds: Mapping[str, int | None] | None = None,
+        bounds: Bounds | None = None,
         budget: Budget | None = None,
     ) -> None:
         """Hold what belongs to the data, not to a question.
@@ -84,20 +89,21 @@ class Source(StaysHere):
             WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
         """
         require_question(question)
+        engine = self._engine_for(question)
         chosen = mechanism_for(
             question,
-            self._engine,
+            engine,
             self._bounds,
             mechanism=mechanism,
             epsilon=epsilon,
             delta=delta,
         )
-        require_enough(question, self._engine.n_items)
+        require_enough(question, engine.n_items)
         return Plan(
             question=question,
             mechanism=chosen,
             guarantee=self._guarantee(chosen),
-            engine=self._engine,
+            engine=engine,
             budget=self._budget,
         )
 
@@ -119,7 +125,7 @@ class Source(StaysHere):
 
     def mechanisms_for(self, question: Question) -> list[type[Mechanism]]:
         """The mechanisms that can answer a question from this source."""
-        return list(answering_mechanisms(question, self._engine))
+        return list(answering_mechanisms(question, self._engine_for(question)))
 
     def default_for(self, question: Question) -> type[Mechanism]:
         """The mechanism that answers a question where none is asked for.
@@ -127,12 +133,23 @@ class Source(StaysHere):
         Raises:
             InputError: None does.
         """
-        return default_mechanism(question, self._engine, self._bounds)
+        return default_mechanism(question, self._engine_for(question), self._bounds)
+
+    def _engine_for(self, question: Question) -> Engine:  # noqa: ARG002 - for sources with several
+        """What shows the rows to a question."""
+        return self._engine
 
     @property
-    def bounds(self) -> dict[str, int | None]:
+    def bounds(self) -> Bounds:
         """What one user is in at most, as a mechanism's fields; None where nothing bounds it."""
         return dict(self._bounds)
+
+    def bounds_for(self, question: Question) -> dict[str, int | None]:
+        """The same where this is asked: without what nobody said and the default chooses."""
+        try:
+            return filled(self.default_for(question), self._bounds)
+        except InputError:  # there is none that could choose
+            return filled(None, self._bounds)
 
     def with_max_items_per_user(self, max_items_per_user: int) -> Source:
         """The same rows, read once for both, with another bound on the items of a user.

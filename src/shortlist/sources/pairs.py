@@ -10,16 +10,18 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
+from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.sources.groups import Groups
 from shortlist.table import open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
 
 MAX_ITEMS_PER_USER = 100
-"""The most items of one user that count for discovery, if nothing else is asked for."""
+"""The most items of one user that count for discovery, if nobody says and none is chosen."""
 
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
@@ -30,7 +32,7 @@ def pairs(
     *,
     user: str,
     item: str | Sequence[str],
-    max_items_per_user: int = MAX_ITEMS_PER_USER,
+    max_items_per_user: int | None = None,
     public_items: object = None,
     separator: str | None = None,
     budget: Budget | None = None,
@@ -54,7 +56,9 @@ def pairs(
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
-            max_partitions_contributed. Choose it without looking at the data.
+            max_partitions_contributed. Choose it without looking at the data. None, the default:
+            for `domain` it is chosen privately, from 3 to 1,000, by `ChosenBound`; for all else,
+            and for other mechanisms of a domain, it is 100.
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
             A CSV file begins with the name of the column. The list is never the sensitive table.
@@ -73,7 +77,9 @@ def pairs(
     >>> len(plays.top_k(1, epsilon=1.0))
     1
     """
-    require_count("max_items_per_user", max_items_per_user)
+    if max_items_per_user is not None:
+        require_count("max_items_per_user", max_items_per_user)
+        max_items_per_user = int(max_items_per_user)
     if public_items is IN_TABLE:
         raise InputError(
             "{public_items=IN_TABLE}: in rows of users and items, one more user can add an item, "
@@ -91,7 +97,7 @@ def pairs(
             separator=separator,
         )
     engine = RowsInMemory(table, public)
-    return Pairs(engine, list(table.items), user, int(max_items_per_user), budget)
+    return Pairs(engine, list(table.items), user, max_items_per_user, budget, separator)
 
 
 class Pairs(Source):
@@ -105,18 +111,21 @@ class Pairs(Source):
         engine: RowsInMemory,
         items: Sequence[str],
         user: str,
-        max_items_per_user: int,
+        max_items_per_user: int | None,
         budget: Budget | None,
+        separator: str | None = None,
     ) -> None:
         public = engine.items_are_public
+        bound = Usual(MAX_ITEMS_PER_USER) if max_items_per_user is None else max_items_per_user
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
             assumes=(LIST_IS_PUBLIC,) if public else (),
-            bounds={} if public else {"max_items_per_user": max_items_per_user},
+            bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
         )
-        self._rebound = partial(Pairs, engine, items, user, budget=budget)
+        self._rows, self._separator = engine, separator
+        self._rebound = partial(Pairs, engine, items, user, budget=budget, separator=separator)
         named = ", ".join(f'"{name}"' for name in items)
         self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -134,7 +143,60 @@ class Pairs(Source):
         require_count("max_items_per_user", max_items_per_user)
         return self._rebound(max_items_per_user=int(max_items_per_user))
 
-    def top_k(
+    def grouped(
+        self,
+        by: str | Sequence[str],
+        *,
+        max_groups_per_user: int = 1,
+        public_groups: object = None,
+    ) -> Groups:
+        """The same rows, of which a further column says in which group a user holds an item.
+
+        The rows are read anew for other columns, and once for all questions about the same ones.
+
+        Args:
+            by: The column of groups, or several: then a group is a tuple.
+            max_groups_per_user: The most groups of one user that count for a top-k; of a user in
+                more, a uniformly random subset counts. Choose it without looking at the data.
+            public_groups: None if the groups are private: then a group appears if enough users are
+                in it. Or what everybody knows, as `public_items` in `pairs`; other groups are
+                dropped.
+
+        Raises:
+            InputError: An argument cannot be used, or the items are public.
+        """
+        if not self.bounds:
+            raise InputError(
+                "items are found in groups only where they are private",
+                "omit {public_items}",
+                given={"by": ...},
+            )
+        require_count("max_groups_per_user", max_groups_per_user)
+        return Groups(
+            self._rows.grouped_by(by),
+            public_groups,
+            protects=self._protects,
+            bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
+            separator=self._separator,
+            budget=self._budget,
+        )
+
+    def _asked(
+        self, by: str | Sequence[str] | None, max_groups_per_user: int, public_groups: object
+    ) -> Source:
+        """The rows as they are, or in groups."""
+        if by is not None:
+            return self.grouped(
+                by, max_groups_per_user=max_groups_per_user, public_groups=public_groups
+            )
+        rule, remedy = "it goes with {by}", "name the columns of groups, or omit it"
+        if max_groups_per_user != 1:
+            raise InputError(rule, remedy, given={"max_groups_per_user": max_groups_per_user})
+        if public_groups is not None:
+            raise InputError(rule, remedy, given={"public_groups": ...})
+        return self
+
+    def top_k(  # noqa: PLR0913 - a question and how its answer is grouped
         self,
         k: int,
         *,
@@ -142,9 +204,14 @@ class Pairs(Source):
         delta: float = 0.0,
         mechanism: object = None,
         count_share: float | None = None,
+        by: str | Sequence[str] | None = None,
+        max_groups_per_user: int = 1,
+        public_groups: object = None,
         random: Bits | None = None,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
+
+        With `by`, these are the k items of each group, as by `grouped`, and `PerGroup` answers.
 
         With private items fewer than k may come out; by default `AdaptiveTopK` answers. It gives
         noisy counts, to which a user who holds many of the items found adds less than 1, or no
@@ -158,7 +225,10 @@ class Pairs(Source):
             mechanism: As in `plan`. With public items nothing is bounded, unless the partial of
                 a mechanism that has the option gives `max_items_per_user`: then of a user with
                 more a uniformly random subset counts.
-            count_share: As in `shortlist.TopK`.
+            count_share: As in `shortlist.TopK`; not with `by`, where there are noisy counts anyway.
+            by: As in `grouped`; None for one list of all items.
+            max_groups_per_user: As in `grouped`.
+            public_groups: As in `grouped`.
             random: As in `Plan.run`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
@@ -168,7 +238,8 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = TopK(k, count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        asked = self._asked(by, max_groups_per_user, public_groups)
+        return asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
 
     def domain(
         self,
@@ -177,19 +248,25 @@ class Pairs(Source):
         delta: float,
         mechanism: object = None,
         count_share: float | None = None,
+        by: str | Sequence[str] | None = None,
         random: Bits | None = None,
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
-        Also called set union, partition selection or key set. By default `AdaptiveGaussian`
-        answers, with a noisy weight for each item: in rounds, users move their weight to the items
-        that it may still help. `WeightedGaussian` has only one round: its scores have less noise,
+        Also called set union, partition selection or key set. By default `ChosenBound` answers: it
+        chooses privately how many items of a user count, and then finds items as
+        `AdaptiveGaussian`, the default for a `max_items_per_user` that is given. In rounds, users
+        move their weight to the items that it may still help; each item comes with a noisy weight.
+        `WeightedGaussian` has only one round: its scores have less noise,
         and where nearly every user holds one item it names a few per cent more. With
         `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It counts
         each user for one item only, chosen among all that the user holds, and gives no scores.
 
         With a `count_share`, each item comes with a noisy count instead of a weight. A user may
         hold any number of the named items, and one who holds many adds less than 1 to each.
+
+        With `by`, an item is named for each group in which enough users hold it. Of each user at
+        most `max_items_per_user` pairs of a group and an item count then, in any number of groups.
 
         Args: as `top_k`; `delta` is above 0, and `count_share` as in `shortlist.Domain`.
 
@@ -200,7 +277,11 @@ class Pairs(Source):
                 found before data is read.
         """
         question = Domain(count_share)
-        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+        return (
+            self._asked(by, 1, None)
+            .plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+            .run(random)
+        )
 
     def hitting_set(
         self,

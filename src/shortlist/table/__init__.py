@@ -10,9 +10,9 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from shortlist.errors import Words, in_quotes
-from shortlist.table.columns import check_columns, check_names, column_type
+from shortlist.table.columns import check_columns, check_groups, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
-from shortlist.table.keys import Keys, code_pairs, fits_numpy, join
+from shortlist.table.keys import Keys, code, code_pairs, fits_numpy, join
 from shortlist.table.part import Part, attempt, origin_of
 from shortlist.table.reading import open_parts, rows_of, unreadable
 from shortlist.table.streaming import stream_offsets
@@ -43,6 +43,22 @@ class Table:
         _, *items = self.columns.items()
         return dict(items)
 
+    def by(self, names: object) -> Table:
+        """The same table with the columns of groups as the first of its items' columns.
+
+        Args:
+            names: The column or columns of groups.
+
+        Raises:
+            InputError: One is unknown, named twice, or of no usable type.
+        """
+        user, *items = self.columns
+        roles = check_groups(names, {user: "user"} | dict.fromkeys(items, "item"))
+        for part in self.parts:
+            check_columns(part, roles)
+        types = {name: column_type(self.parts, name, role) for name, role in roles.items()}
+        return Table(self.parts, types)
+
     def pairs(self) -> tuple[Keys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
 
@@ -66,6 +82,37 @@ class Table:
             return keys[0], reduce(join, keys[1:])
         columns = rows.collect().drop_nulls().get_columns()
         return code_pairs(columns.pop(0), columns)
+
+    def grouped(self, n_by: int) -> tuple[Keys, Keys, Keys]:
+        """The same, where the first of the item columns are those of groups.
+
+        Args:
+            n_by: How many these are.
+
+        Returns:
+            Users, groups and items.
+
+        Raises:
+            InputError: As `pairs`.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"user": [7, 7], "country": ["FR", "CH"], "page": ["a", "a"]})
+        >>> table = open_table(frame, user="user", items=["country", "page"])
+        >>> users, countries, pages = table.grouped(1)
+        >>> users.size, countries.size, pages.size
+        (1, 2, 1)
+        """
+        return attempt(partial(self._code_grouped, n_by), partial(unreadable, self.parts))
+
+    def _code_grouped(self, n_by: int) -> tuple[Keys, Keys, Keys]:
+        rows = rows_of(self.parts, self.columns)
+        if self._can_be_streamed() and (keys := stream_offsets(rows)):
+            users, *others = keys
+            return users, reduce(join, others[:n_by]), reduce(join, others[n_by:])
+        user, *columns = rows.collect().drop_nulls().get_columns()
+        groups = code(columns[:n_by])
+        users, items = code_pairs(user, columns[n_by:])
+        return users, groups, items
 
     def _can_be_streamed(self) -> bool:
         """Whether these are integers in files, which it costs little to read again if need be."""

@@ -12,7 +12,7 @@ from shortlist.table.part import Part, attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_columns", "check_names", "check_roles", "column_type"]
+__all__ = ["check_columns", "check_groups", "check_names", "check_roles", "column_type"]
 
 _LISTED = 40  # columns named in a message at most
 
@@ -42,6 +42,30 @@ def check_names(item: object, **first: object) -> dict[str, str]:
             twice=shown(twice[0]),
         )
     return {str(name): role for role, name in first.items()} | dict.fromkeys(names, "item")
+
+
+def check_groups(by: object, roles: Mapping[str, str]) -> dict[str, str]:
+    """The columns of groups, with their role, put before the items among other columns' roles.
+
+    >>> check_groups("country", {"reader": "user", "page": "item"})
+    {'reader': 'user', 'country': 'by', 'page': 'item'}
+    """
+    names: Any = list(by) if isinstance(by, list | tuple) else [by]
+    if not names:
+        raise InputError("names no column", "name at least one", given={"by": Words("[]")})
+    for place, name in enumerate(names):
+        _check_name("by", name)
+        if name in roles:
+            raise _same_column("by", roles[name], name)
+        if name in names[:place]:
+            raise InputError(
+                '{by=} names the column "{twice}" twice',
+                "name it once",
+                given={"by": ...},
+                twice=shown(name),
+            )
+    others = {name: role for name, role in roles.items() if role != "item"}
+    return others | dict.fromkeys(names, "by") | dict(roles)
 
 
 def check_roles(**named: object) -> dict[str, str]:

@@ -17,7 +17,7 @@ from shortlist.audit.exact._lines import Function, PolynomialLine, breaks_of
 from shortlist.draws import UNIT, Noise
 from shortlist.draws.noise import Normal
 
-__all__ = ["NormalLine"]
+__all__ = ["NormalBells", "NormalLine"]
 
 REACH = 11  # standard deviations on either side
 STEP = 2  # width of a panel in standard deviations
@@ -26,32 +26,82 @@ RADIUS = 5  # of the circle on which functions are bounded, in half widths
 _UNIT_INTERVAL = arb(0, 1)  # all u of a panel
 
 
-class NormalLine(PolynomialLine):
+class NormalBells(PolynomialLine):
+    """Sums of normal noises, one for each item, before anything is known of them."""
+
+    def __init__(
+        self,
+        scores: Sequence[arb],
+        sds: Sequence[arb],
+        breaks: Sequence[arb],
+        kinks: Sequence[arb],
+        *,
+        steepness: float,
+        least: arb,
+    ) -> None:
+        """The panels reach far beyond all scores, and break at points and kinks.
+
+        Args:
+            scores: What noise is added to.
+            sds: Of the noises that are added up.
+            breaks: Where panels have to end, if they get there.
+            kinks: Where densities have no derivative; panels go beyond.
+            steepness: How fast the chance of what is known rises in the sum of the noises, at most,
+                in units of its standard deviation.
+            least: The least chance of what is known of an item.
+        """
+        self._scores = scores
+        self._variance = sum((sd * sd for sd in sds), arb(0))
+        spread = self._variance.sqrt()
+        low = min([*scores, *kinks], key=float) - REACH * spread
+        high = max([*scores, *kinks], key=float) + REACH * spread
+        steps = int(float((high - low) / spread) / STEP * max(1.0, steepness)) + 1
+        grid = [low + (high - low) * i / steps for i in range(1, steps)]
+        inside = [x for x in [*breaks, *kinks] if low < x < high]
+        grid = [x for x in grid if not any((x - y).contains(0) for y in inside)]
+        tail = (arb(REACH) / arb(2).sqrt()).erfc() / least
+        super().__init__(breaks_of([low, *grid, *inside, high]), tail)
+
+    def bell(self, panel: int, score: arb) -> arb_poly:
+        """The normal density."""
+        half, spread = self.halves[panel], self._variance.sqrt()
+        height = 1 / (spread * (2 * arb.pi()).sqrt())
+        bell = _taylor(
+            lambda z: (-z * z / 2).exp(), (self.middles[panel] - score) / spread, half / spread
+        )
+        return _widened(bell * height, height * _growth(half / spread))
+
+    def above(self, at: arb, step: arb) -> arb_poly:
+        """The chance that a standard normal number is above at + step u, on a panel."""
+        root = arb(2).sqrt()
+        chance = _taylor(lambda z: z.erfc() / 2, at / root, step / root)
+        return _widened(chance, _growth(abs(step)))
+
+    def product(self, one: arb_poly, other: arb_poly) -> arb_poly:
+        """Terms from `TERMS` on are at most what they add up to in balls, since |u| <= 1."""
+        whole = one * other
+        if whole.length() <= TERMS:
+            return whole
+        return _widened(whole.truncate(TERMS), abs(whole.right_shift(TERMS)(_UNIT_INTERVAL)))
+
+
+class NormalLine(NormalBells):
     """One normal noise for each item, perhaps cut at a bound; or such a one plus free ones."""
 
     def __init__(
         self, scores: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]
     ) -> None:
-        """The panels reach far beyond all scores, and break at the points."""
+        """The panels break at the points."""
         parts = [noise for noise in noises if isinstance(noise, Normal)]
         if len(parts) < len(noises) or any(noise.bounds is not None for noise in parts[1:]):
             raise TypeError(f"{noises!r}: only the first of several normal noises may be cut")
-        self._scores, self._first, self._free = scores, parts[0], parts[1:]
+        self._first, self._free = parts[0], parts[1:]
         sds = [arb(noise.weight) * arb(noise.sd) for noise in parts]
-        self._variance = sum((sd * sd for sd in sds), arb(0))
         self._left = sum((sd * sd for sd in sds[1:]), arb(0))
-        spread = self._variance.sqrt()
-        self._cuts = self._known_cuts()
+        self._cuts = self._known_cuts(scores)
         kinks = [] if self._free else [x for cut in self._cuts for x in cut[:1]]
-        low = min([*scores, *kinks], key=float) - REACH * spread
-        high = max([*scores, *kinks], key=float) + REACH * spread
-        steps = int(float((high - low) / spread) / STEP * max(1.0, self._steepness())) + 1
-        grid = [low + (high - low) * i / steps for i in range(1, steps)]
-        inside = [x for x in [*points, *kinks] if low < x < high]
-        grid = [x for x in grid if not any((x - y).contains(0) for y in inside)]
         least = min((cut[2] for cut in self._cuts), key=float, default=arb(1))
-        tail = (arb(REACH) / arb(2).sqrt()).erfc() / least
-        super().__init__(breaks_of([low, *grid, *inside, high]), tail)
+        super().__init__(scores, sds, points, kinks, steepness=self._steepness(), least=least)
 
     def _steepness(self) -> float:
         """How fast the chance of a known side rises in the sum of the noises, at most."""
@@ -60,13 +110,13 @@ class NormalLine(PolynomialLine):
             return 0.0
         return float(arb(first.weight) * arb(first.sd) / self._left.sqrt())
 
-    def _known_cuts(self) -> list[tuple[arb, int, arb]]:
+    def _known_cuts(self, scores: Sequence[arb]) -> list[tuple[arb, int, arb]]:
         """For each item: where its noisy value is cut, on which side it lies, and how likely."""
         noise = self._first
         if noise.bounds is None or noise.above is None:
             return []
         cuts = []
-        for score, bound, above in zip(self._scores, noise.bounds, noise.above, strict=True):
+        for score, bound, above in zip(scores, noise.bounds, noise.above, strict=True):
             exact = arb(int(bound)) * arb(UNIT)
             sign = 1 if above else -1
             likely = (sign * exact / (arb(noise.sd) * arb(2).sqrt())).erfc() / 2
@@ -79,7 +129,7 @@ class NormalLine(PolynomialLine):
         Given the sum of a cut normal and free ones, the first is normal again, so the density of
         the sum is normal times the chance of the known side.
         """
-        panels = [self._bell(i, self._scores[item]) for i in range(len(self.middles))]
+        panels = [self.bell(i, self._scores[item]) for i in range(len(self.middles))]
         if not self._cuts:
             return panels
         end, sign, likely = self._cuts[item]
@@ -92,15 +142,6 @@ class NormalLine(PolynomialLine):
             for p, middle in zip(panels, self.middles, strict=True)
         ]
 
-    def _bell(self, panel: int, score: arb) -> arb_poly:
-        """The normal density."""
-        half, spread = self.halves[panel], self._variance.sqrt()
-        height = 1 / (spread * (2 * arb.pi()).sqrt())
-        bell = _taylor(
-            lambda z: (-z * z / 2).exp(), (self.middles[panel] - score) / spread, half / spread
-        )
-        return _widened(bell * height, height * _growth(half / spread))
-
     def _side(self, panel: int, item: int) -> arb_poly:
         """Given the sum, the chance that the first noise lies on its known side of the bound."""
         end, sign, _ = self._cuts[item]
@@ -110,16 +151,7 @@ class NormalLine(PolynomialLine):
         left = arb(self._first.sd) * (self._left / self._variance).sqrt()
         at = sign * (slope * (self.middles[panel] - score) - bound) / left
         step = sign * slope * self.halves[panel] / left
-        root = arb(2).sqrt()
-        chance = _taylor(lambda z: z.erfc() / 2, -at / root, -step / root)
-        return _widened(chance, _growth(abs(step)))
-
-    def product(self, one: arb_poly, other: arb_poly) -> arb_poly:
-        """Terms from `TERMS` on are at most what they add up to in balls, since |u| <= 1."""
-        whole = one * other
-        if whole.length() <= TERMS:
-            return whole
-        return _widened(whole.truncate(TERMS), abs(whole.right_shift(TERMS)(_UNIT_INTERVAL)))
+        return self.above(-at, -step)
 
 
 def _taylor(function: Callable[[arb_series], arb_series], at: arb, step: arb) -> arb_poly:

@@ -16,13 +16,14 @@ from math import factorial
 
 from flint import arb, arb_mat
 
+from shortlist.audit.exact._between import BetweenLine
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
 from shortlist.audit.exact._lines import PRECISION, Function, Line
 from shortlist.audit.exact._moved import MovedValues
 from shortlist.audit.exact._normals import NormalLine
 from shortlist.audit.exact._shared import averaged
 from shortlist.draws import UNIT, Ints, Noise, SharedFactor
-from shortlist.draws.noise import Given, Gumbel, Normal, Radius, UniformNoise
+from shortlist.draws.noise import Given, Gumbel, Normal, NormalBetween, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY
 from shortlist.draws.precision import precision
 
@@ -127,6 +128,8 @@ def _law(
     line: Line
     if all(isinstance(noise, Normal) for noise in noises):
         line = NormalLine(exact, noises, points)
+    elif all(isinstance(noise, NormalBetween) for noise in noises):
+        line = BetweenLine(exact, noises, points)
     else:
         (noise,) = noises
         line = CellLine(exact, noise, points)
@@ -141,6 +144,8 @@ def _item_classes(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | 
         for noise in noises:
             if isinstance(noise, Normal) and noise.bounds is not None and noise.above is not None:
                 parts += [int(noise.bounds[i]), bool(noise.above[i])]
+            elif isinstance(noise, NormalBetween):
+                parts += [int(noise.low[i]), int(noise.high[i])]
             elif isinstance(noise, Given):
                 parts.append(int(noise.leading[i]))
         known.append(parts)

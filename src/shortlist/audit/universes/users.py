@@ -187,7 +187,10 @@ class OfContributions(Universe):
 
     def evidence_of(self, data: Data) -> Contributions:
         """The users' sets."""
-        known = self.held(data)
+        return self._sets_of(data, self.held(data))
+
+    def _sets_of(self, data: Data, known: Sequence[int]) -> Contributions:
+        """Of so many items, the first of them first."""
         sets = [held for held, n in enumerate(data, start=1) for _ in range(n)]
         rows = [
             (u, place)

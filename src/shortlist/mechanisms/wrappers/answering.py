@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import singledispatch
 
 from shortlist.errors import InputError
+from shortlist.evidence import GroupedSets
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
@@ -51,6 +52,13 @@ def _with_counts(
     selection = build(epsilon, delta)
     if question.count_share is None:
         return selection
+    if selection.evidence is GroupedSets:
+        raise InputError(
+            "{kind} gives noisy counts with its ranks",
+            "omit it",
+            given={"count_share": question.count_share},
+            kind=type(selection),
+        )
     if selection.scores_are_counts:
         raise InputError(
             "{kind} gives noisy counts at no cost where {max_items_per_user} is at most {k}",

@@ -142,10 +142,10 @@ class NoisyClippedCounts(Counted):
         if (alone := self._noise_after(before)) == 0:
             return
         choice = _Counts.of(alone**2 / 2).choice
-        chosen = Composition((*before.stages, BoundedRange(choice)), before.unnamed)
+        chosen = replace(before, stages=(*before.stages, BoundedRange(choice)))
         if (mu := self._noise_after(chosen)) > 0:
             counts = _Counts(mu, choice)
-            stages = Composition((*before.stages, *counts.stages), before.unnamed)
+            stages = replace(before, stages=(*before.stages, *counts.stages))
             yield _Way(counts, self._composed(stages, counts.by_rho))
 
     def _noise_after(self, stages: Composition) -> float:
@@ -211,7 +211,7 @@ class NoisyClippedCounts(Counted):
         wants, shown = self.selection.wants, evidence
         if wants.bound is not None:
             shown = evidence.bounded(wants.bound, draws)
-        selection = self.selection.select(shown.shown_as(wants.kind), draws)
+        selection = self.selection.select(shown.shown_as(wants), draws)
         return self._with_counts(selection, evidence.among(selection.positions), draws)
 
     def _with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:

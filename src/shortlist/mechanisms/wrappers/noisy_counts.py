@@ -95,7 +95,8 @@ class NoisyCounts(Counted):
     def wants(self) -> Wants:
         """As the selection's, of which one user is in at most `max_items_per_user`.
 
-        Users' sets are whole: the selection bounds them where it needs that.
+        Users' sets are whole: the selection bounds them where it needs that. All items are shown,
+        for the counts of any may be needed.
         """
         wants = self.selection.wants
         if issubclass(wants.kind, UserSets):

@@ -1,5 +1,6 @@
 """The exact worst case of a whole selection mechanism: stages, and the delta that they leave."""
 
+from shortlist.privacy.accountant.chosen import AfterChoice
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
 from shortlist.privacy.accountant.rounds import NovelInRounds
@@ -13,6 +14,7 @@ from shortlist.privacy.accountant.stages import (
 )
 
 __all__ = [
+    "AfterChoice",
     "BoundedRange",
     "Composition",
     "EitherStage",

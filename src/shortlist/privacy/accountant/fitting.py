@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from shortlist.errors import InputError
@@ -160,11 +161,11 @@ def largest_after(
     """
 
     def after(parameter: float) -> Composition:
-        return Composition((*composition.stages, stage(parameter)), composition.unnamed)
+        return replace(composition, stages=(*composition.stages, stage(parameter)))
 
     def spent(parameter: float, fineness: float) -> float:
         lost = composition.unnamed if isinstance(composition.unnamed, Lost) else None
-        return Composition(after(parameter).stages, lost).delta(epsilon, fineness=fineness)
+        return replace(after(parameter), unnamed=lost).delta(epsilon, fineness=fineness)
 
     if composition.delta(epsilon) >= delta:
         return 0.0

@@ -85,7 +85,9 @@ def _missing(release: Release) -> list[str]:
     why = _MISSING.get(release.question, _BEHIND if public else _RARE)
     k, more = release.k, advice(release)
     lines = [" ".join([why, *people_to_be_named(release.mechanism)])]
-    if k is not None and len(release) >= k:
+    if k is not None and release.by:
+        lines.append(f"The list of a group ends at the latest with number {k:,}, as asked for.")
+    elif k is not None and len(release) >= k:
         lines.append(f"The list ends here because {k:,} were asked for.")
     return [*lines, more] if more else lines
 
@@ -126,7 +128,7 @@ def _order(release: Release) -> Iterator[str]:
     yield "About. Noise may have put items the wrong way round that are close together."
     if has_intervals(release):
         yield "Where the intervals of two items overlap, do not rely on which of them is ahead."
-    if scores is not None and list(scores) != sorted(scores, reverse=True):
+    if not release.by and scores is not None and list(scores) != sorted(scores, reverse=True):
         yield "The ranks were drawn apart from the scores, so that the two need not agree."
 
 

@@ -22,14 +22,13 @@ class Listed(NamedTuple):
 
     Attributes:
         headings: Of each column.
-        kinds: What each column holds: "n" for numbers, "n i" for intervals, "" for texts.
-        items: How many columns make up an item; they follow the rank.
+        kinds: What each column holds: "n r" ranks, "n s" scores, "n i" intervals; of items and
+            their groups "n" numbers and "" texts.
         rows: The cells of all rows.
     """
 
     headings: list[str]
     kinds: list[str]
-    items: int
     rows: list[tuple[str, ...]]
 
 
@@ -39,15 +38,15 @@ def listed(release: Release) -> Listed:
     columns = [[intact(value) for value in column] for column in frame.iter_columns()]
     headings = [intact(name) for name in frame.columns]
     kinds = ["n" if dtype.is_numeric() else "" for dtype in frame.dtypes]
-    items = len(columns) - 1 - (scores is not None)
+    kinds[len(release.by)] = "n r"
     if scores is not None:
-        columns[-1] = _numbers(scores, scores)
+        columns[-1], kinds[-1] = _numbers(scores, scores), "n s"
         if (far := reach(scores)) is not None:
             low, high = (_numbers([s + d for s in scores], scores) for d in (-far, far))
             columns.append([f"{a} to {b}" for a, b in zip(low, high, strict=True)])
             headings.append("interval")
             kinds.append("n i")
-    return Listed(headings, kinds, items, list(zip(*columns, strict=True)))
+    return Listed(headings, kinds, list(zip(*columns, strict=True)))
 
 
 def _numbers(values: Iterable[float], scores: Scores) -> list[str]:

@@ -4,15 +4,18 @@
   if (!table) return;
   const body = table.tBodies[0];
   const rows = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  const of = (kind) => (head) => head.classList.contains(kind); // r rank, s score, i interval
+  const items = heads.filter((head) => !["r", "s", "i"].some((kind) => of(kind)(head)));
+  const plain = (text) => text.normalize("NFKC").toLowerCase();
   const texts = rows.map((row) =>
-    [...row.cells].slice(1, 1 + Number(table.dataset.items))
-      .map((cell) => cell.textContent.normalize("NFKC").toLowerCase()).join(" "));
+    items.map((head) => plain(row.cells[head.cellIndex].textContent)).join(" "));
 
   const search = document.querySelector("#search");
   const said = document.querySelector("output");
   search.parentElement.hidden = false;
   search.addEventListener("input", () => {
-    const wanted = search.value.normalize("NFKC").toLowerCase().trim();
+    const wanted = plain(search.value).trim();
     let shown = 0;
     rows.forEach((row, at) => {
       row.hidden = !texts[at].includes(wanted);
@@ -23,14 +26,14 @@
 
   const words = new Intl.Collator(undefined, { numeric: true });
   const number = (text) => parseFloat(text.replaceAll(",", ""));
-  [...table.tHead.rows[0].cells].forEach((head, column) => {
-    if (head.classList.contains("i")) return; // in the order of its score
+  heads.forEach((head, column) => {
+    if (of("i")(head)) return; // in the order of its score
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
     const cells = new Map(rows.map((row) => [row, row.cells[column].textContent]));
-    const order = head.classList.contains("n")
+    const order = of("n")(head)
       ? (a, b) => number(cells.get(a)) - number(cells.get(b))
       : (a, b) => words.compare(cells.get(a), cells.get(b));
     button.addEventListener("click", () => {

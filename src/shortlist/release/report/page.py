@@ -54,10 +54,11 @@ def _told(release: Release) -> dict[str, Any]:
     """All words of the page."""
     guarantee, said = release.guarantee, about(release)
     return {
-        "title": _TITLES.get(release.question, harmless(release.question)),
+        "title": _title(release),
         "question": harmless(release.question),
         "named": len(release),
         "asked": release.k,
+        "by": ", ".join(map(harmless, release.by)),
         "warning": "" if guarantee.private else NOT_PRIVATE,
         "weak": weakness(guarantee) if guarantee.private else "",
         "epsilon": f"{guarantee.epsilon:g}",
@@ -73,6 +74,11 @@ def _told(release: Release) -> dict[str, Any]:
         "file": base64.b64encode(as_json(release).encode()).decode(),
         "drawn": min(len(release), DRAWN),
     }
+
+
+def _title(release: Release) -> str:
+    title = _TITLES.get(release.question, harmless(release.question))
+    return f"{title}, by {', '.join(map(harmless, release.by))}" if release.by else title
 
 
 def _of_budget(release: Release) -> str:  # noqa: ARG001 - no release says so far

@@ -1,0 +1,188 @@
+"""The best of known items in each of known groups: noisy counts of what is still open, in looks.
+
+All that is decided here follows from noisy counts that were released, and from how common the items
+are in all groups together, which was released before. Proof note: `docs/proofs/per-group.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.algorithms.clipped_counts import ClippedCounts
+from shortlist.algorithms.rungs import fine_rungs
+from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.evidence.contributions import Contributions
+from shortlist.privacy import round_down, round_up
+
+__all__ = ["GroupedLooks", "RankedGroups"]
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+_OPEN = 2.0  # standard deviations from the last place that is still named
+_SPREAD = 0.5  # of an item's count in a group, as a share of what its group and it let expect
+_MOVED = 2.0  # standard deviations, at most, that a count is moved towards what is expected
+_ALONE = 4.0  # standard deviations, for a count of a group of which nothing else is seen
+_NOISE_WEIGHT = 0.3  # of the noise beside what clipping leaves out: errors of either kind
+_HELD = 1.5  # standard deviations above 0, of what is known of a count, to be named
+_LEAST = 1e-9  # of a precision or a scale that others are divided by
+
+
+class RankedGroups(NamedTuple):
+    """The best of each group, the groups in their order, as they were released.
+
+    Attributes:
+        groups: The place of the group of each, shape (n,).
+        items: The place of the item of each.
+        counts: Its noisy count; of users who hold many of the items it holds a part.
+        sds: The standard deviation of the noise in each.
+    """
+
+    groups: Ints
+    items: Ints
+    counts: Floats
+    sds: Floats
+
+
+class _Heard(NamedTuple):
+    """What the looks so far say of each item in each group, shapes (n_groups, n_items).
+
+    Attributes:
+        counts: The mean of the noisy counts, by precision.
+        sds: The standard deviation of the noise in it.
+    """
+
+    counts: Floats
+    sds: Floats
+
+
+@dataclass(frozen=True)
+class GroupedLooks:
+    """Looks at noisy counts in all groups at once, each at what those before left open.
+
+    Attributes:
+        k: How many items of each group are wanted.
+        shares: The parts of the zCDP that the looks are given: all together 1.
+        bounds: The squared norms of one user's part to choose from.
+        epsilon: The range of the choice, of which there is one for each look.
+        most_groups: In how many groups one user is at most.
+        seen: By how many standard deviations all counts of a group together must be above 0, for
+            the popularity of its items to count.
+        ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
+    """
+
+    k: int
+    shares: tuple[Fraction, ...]
+    bounds: tuple[int, ...]
+    epsilon: float
+    most_groups: int
+    seen: float
+    ladder: Callable[[float], Ladder] = fine_rungs
+
+    def best(
+        self, held: Contributions, popularity: Floats, rho: float, draws: Draws
+    ) -> RankedGroups:
+        """At most k items of each group.
+
+        Args:
+            held: Users' whole sets in at most `most_groups` groups: item i of group g has the place
+                g · n_items + i. The order of items is public, and breaks ties.
+            popularity: About how common each item is in all groups, up to a factor; above 0.
+            rho: The zCDP of all looks.
+            draws: The exact draws.
+        """
+        n_items = len(popularity)
+        shape = held.n_items // max(n_items, 1), n_items
+        if not held.n_items:
+            return RankedGroups(*(np.empty(0, t) for t in (np.int64, np.int64, float, float)))
+        sums, precisions = np.zeros(held.n_items), np.zeros(held.n_items)
+        places, expected = np.arange(held.n_items), np.zeros(shape)
+        for number, share in enumerate(self.shares):
+            counts, sd = self._look(held, places, shape, round_down(Fraction(rho) * share), draws)
+            sums[places] += counts / sd**2
+            precisions[places] += 1 / sd**2
+            heard = _Heard(
+                (sums / precisions).reshape(shape), 1 / np.sqrt(precisions).reshape(shape)
+            )
+            if number == 0:
+                expected = _expected(heard, popularity, self.seen)
+            values = _moved(heard, expected)
+            still = self._open(values, heard.sds).ravel()[places]
+            held, places = held.among(np.flatnonzero(still)).packed(), places[still]
+        return self._named(values, heard, _known_to(heard, expected))
+
+    def _look(
+        self, held: Contributions, places: Ints, shape: tuple[int, int], rho: float, draws: Draws
+    ) -> tuple[Floats, float]:
+        """Noisy counts of what is open, and the standard deviation of the noise."""
+        most = self._most(places // shape[1])
+        clipped = ClippedCounts(held, self.ladder, _NOISE_WEIGHT, most)
+        sds = [_sd(bound, rho) for bound in self.bounds]
+        chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
+        return clipped.noisy(self.bounds[chosen], sds[chosen], draws), sds[chosen]
+
+    def _most(self, groups: Ints) -> int:
+        """How many of the open items one user can hold: all those of as many groups."""
+        sizes = np.sort(np.bincount(groups, minlength=1))
+        return int(sizes[-self.most_groups :].sum())
+
+    def _open(self, values: Floats, sds: Floats) -> Mask:
+        """Which items may be among the k best of their group, and may not."""
+        k = min(self.k, values.shape[1])
+        last = np.partition(values, -k, axis=1)[:, -k][:, None]
+        is_open: Mask = np.abs(values - last) <= _OPEN * sds
+        return is_open
+
+    def _named(self, values: Floats, heard: _Heard, known: Floats) -> RankedGroups:
+        """The k best of each group by these values, best first, but for those hardly above 0."""
+        order = np.argsort(-values, axis=1, kind="stable")[:, : self.k]
+        groups = np.repeat(np.arange(len(values)), order.shape[1])
+        items = order.ravel()
+        named = values[groups, items] > _HELD * known[groups, items]
+        groups, items = groups[named], items[named]
+        return RankedGroups(groups, items, heard.counts[groups, items], heard.sds[groups, items])
+
+
+def _expected(heard: _Heard, popularity: Floats, least: float) -> Floats:
+    """Each item's count in a group, were all groups alike but for their sizes.
+
+    A group's size is the factor by which the popularity of all items fits its counts best; 0 where
+    these are above 0 by less than so many standard deviations.
+    """
+    norm = float(popularity @ popularity)
+    sizes = heard.counts @ popularity / norm
+    seen = sizes > least * heard.sds[:, 0] / math.sqrt(norm)
+    expected: Floats = np.where(seen, sizes, 0.0)[:, None] * popularity
+    return expected
+
+
+def _moved(heard: _Heard, expected: Floats) -> Floats:
+    """The counts, moved towards what is expected as far as their noise is large beside it.
+
+    No count is moved by more than a few standard deviations of its noise, so that an item that is
+    common in one group alone stands out: a limited translation rule (Efron & Morris 1972). Where
+    nothing was seen of a group, its items keep what clearly exceeds the noise.
+    """
+    away, variances = heard.counts - expected, heard.sds**2
+    share = variances / np.maximum(variances + (_SPREAD * expected) ** 2, _LEAST)
+    limit = np.where(expected > 0, _MOVED, _ALONE) * heard.sds
+    moved: Floats = heard.counts - np.clip(share * away, -limit, limit)
+    return moved
+
+
+def _known_to(heard: _Heard, expected: Floats) -> Floats:
+    """How far off a value may be: less than either the noise or what groups differ by."""
+    variances, spreads = heard.sds**2, (_SPREAD * expected) ** 2
+    known: Floats = np.sqrt(variances * spreads / np.maximum(variances + spreads, _LEAST))
+    return known
+
+
+def _sd(bound: int, rho: float) -> float:
+    """Of the noise of counts of which one user's part has at most this squared norm."""
+    return round_up(Fraction(math.sqrt(bound / rho / 2)) * (1 + Fraction(1, 2**50)))

@@ -1,0 +1,139 @@
+"""Rows of users, groups and items in this process's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shortlist.draws import Draws, Ints
+from shortlist.engines._once import Once
+from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.evidence import GroupedSets, PrivateCounts, UserSets, Wants, WeightedHistogram
+from shortlist.evidence.contributions import Buckets, Codes, Contributions
+from shortlist.table import Table
+from shortlist.table.keys import Coding, join
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["GroupedRows", "PairRows", "Rows"]
+
+
+class _Held(NamedTuple):
+    """Who holds what, in which group, and what the codes stand for."""
+
+    sets: GroupedSets
+    groups: Coding
+    items: Coding
+
+    def take(self, groups: Ints | Codes, items: Ints | Codes) -> pl.DataFrame:
+        """The columns of these groups, and those of these items."""
+        return self.groups.take(groups).hstack(self.items.take(items))
+
+
+class Rows:
+    """A table of users, groups and items, read once for all questions.
+
+    Attributes:
+        by: The columns of the groups.
+        types: Those of these columns.
+        parts: What they are read from.
+        columns: The types of all columns.
+    """
+
+    def __init__(self, table: Table, n_by: int) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user, a group and an item a row: the first item columns say the group.
+            n_by: How many these are.
+        """
+        self._table, self._n_by = table, n_by
+        self.types = dict(list(table.items.items())[:n_by])
+        self.by, self.parts, self.columns = tuple(self.types), table.parts, table.columns
+        self.held = Once(self._read)
+
+    def _read(self) -> _Held:
+        users, groups, items = self._table.grouped(self._n_by)
+        pairs = join(groups, items)
+        group_of, item_of = np.zeros(pairs.size, np.uint32), np.zeros(pairs.size, np.uint32)
+        group_of[pairs.codes], item_of[pairs.codes] = groups.codes, items.codes
+        buckets = Buckets.of_rows(users.codes, pairs.codes, users.size)
+        held = Contributions.of_buckets(buckets, pairs.size)
+        sets = GroupedSets(held, group_of, item_of, groups.size, items.size)
+        return _Held(sets, groups.coding, items.coding)
+
+
+class PairRows(Engine):
+    """Who holds what, where an item is a pair of a group and an item."""
+
+    can_show = (WeightedHistogram, PrivateCounts, UserSets, Contributions)
+    items_are_public = False
+
+    def __init__(self, rows: Rows) -> None:
+        """Read nothing yet."""
+        self._rows, self.by, self.columns = rows, rows.by, rows.columns
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """As `Engine.show`: of each user at most `wants.bound` pairs, if there is one."""
+        known = self._rows.held()
+        sets, pairs = known.sets, known.sets.pairs
+        if wants.bound is not None:
+            pairs = pairs.bounded(wants.bound, draws)
+        yield ShownEvidence(
+            pairs.shown_as(wants),
+            lambda positions: known.take(sets.group_of[positions], sets.item_of[positions]),
+        )
+
+
+class GroupedRows(Engine):
+    """Who holds what, in which group."""
+
+    can_show = (GroupedSets,)
+    items_are_public = False
+
+    def __init__(self, rows: Rows, public: pl.DataFrame | None) -> None:
+        """Read nothing yet.
+
+        Args:
+            rows: With a user, a group and an item each.
+            public: The groups that everybody knows, one row each; None where they are private.
+        """
+        self._rows, self._public = rows, public
+        self.by, self.columns = rows.by, rows.columns
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
+        """As `Engine.show`: whole sets, which the mechanism bounds. Others' groups are left out."""
+        known = self._rows.held()
+        sets, public = known.sets, self._public
+        if public is not None:
+            sets = _in_groups(sets, known.groups.find(public))
+
+        def named(positions: Ints) -> pl.DataFrame:
+            groups, items = np.divmod(positions, max(sets.n_items, 1))
+            if public is None:
+                return known.take(groups, items)
+            return public[groups].hstack(known.items.take(items))
+
+        yield ShownEvidence(sets, named)
+
+
+def _in_groups(sets: GroupedSets, groups: Ints) -> GroupedSets:
+    """The same sets in these groups alone, each of which is told by its place.
+
+    Args:
+        sets: In any groups.
+        groups: The code of each, -1 where nobody is in it; none twice.
+    """
+    places = np.full(sets.n_groups, -1, np.int64)
+    places[groups[groups >= 0]] = np.flatnonzero(groups >= 0)
+    group_of = places[sets.group_of]
+    kept = np.where(group_of >= 0, np.arange(len(group_of)), -1)
+    told: Codes = np.maximum(group_of, 0).astype(np.uint32)
+    pairs = sets.pairs.among(kept)
+    return GroupedSets(pairs, told, sets.item_of, len(groups), sets.n_items, groups_are_public=True)

@@ -1,0 +1,171 @@
+"""A release that was chosen privately, among several with the same stages: their cost together.
+
+Which user is the worst may depend on which release was chosen: that of each is taken. Proof note:
+`docs/proofs/chosen-bound.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.privacy.accountant._normal import Floats, gaussian_curve
+from shortlist.privacy.accountant._solving import largest_parameter
+from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.novel import Cases, Lost, Novel
+from shortlist.privacy.accountant.rounds import Plan, RoundsRelease, limits_of
+from shortlist.privacy.accountant.stages import is_gaussian, mu_of
+from shortlist.privacy.accountant.weighted_gaussian import least_sigma
+
+__all__ = ["AfterChoice", "after_choice", "fitted_after_choice"]
+
+_PARTS = 64  # of the range of the choice, in which its losses are looked at
+_LOST = 0.85, 0.7, 0.45, 0.2  # of delta, for thresholds; the first where the choice takes little
+_REMEMBERED = 512  # looks
+_ROUNDING = 1 + 2.0**-40  # of a few float operations
+
+
+@dataclass(frozen=True)
+class AfterChoice(Composition):
+    """The stages of whichever release was chosen, after the choice.
+
+    Attributes:
+        choice: The range of the choice: its privacy loss lies in [t - choice, t] for some t.
+
+    >>> from shortlist.privacy.accountant import GaussianStage
+    >>> alone = Composition((GaussianStage(0.2),))
+    >>> after = AfterChoice(alone.stages, choice=0.01)
+    >>> round(alone.delta(1.0) * 1e9, 2), round(after.delta(1.0) * 1e9, 2)
+    (3.25, 3.39)
+    """
+
+    choice: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.choice <= 1:  # a larger one would be looked at too coarsely
+            raise InputError("must be from 0 to 1", given={"choice": self.choice})
+
+    @cached_property
+    def chosen(self) -> Composition:
+        """The release alone."""
+        return Composition(self.stages, self.unnamed)
+
+    @cached_property
+    def rho(self) -> float:
+        """That of the choice, which is of bounded range, and of the release."""
+        return (self.choice**2 / 8 + self.chosen.rho) * _ROUNDING
+
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as in `Composition`
+    def delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
+        """The most that two losses of the choice leave, whatever release follows each.
+
+        Where the release is normal noise, the losses are looked at part by part. Else they are
+        taken to be as large as the range, which costs little where that is small.
+        """
+        curve = self._curve_of_noise(self.chosen.unnamed)
+        if curve is None:
+            least = epsilon - self.choice * _ROUNDING
+            return _reflected(lambda x: self.chosen.delta(x, fineness=fineness), least)
+        ends = np.linspace(0.0, self.choice, _PARTS + 1)
+        values = np.minimum(curve(epsilon + np.concatenate((-ends, self.choice - ends))), 1.0)
+        high, low = np.split(values, 2)
+        if not self.choice:
+            return float(high[0])
+        often, rare = (part[:-1] / math.expm1(self.choice) for part in self._weights(ends))
+        return min(float(np.max(often * high[1:] + rare * low[1:])) * _ROUNDING, 1.0)
+
+    def _weights(self, largest: Floats) -> tuple[Floats, Floats]:
+        """Of a loss of t and of t - choice, for a mean of exp(-loss) of 1; times exp(choice) - 1.
+
+        The first falls with t.
+        """
+        return np.exp(largest) * np.expm1(self.choice - largest), np.expm1(largest)
+
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as in `Composition`
+    def novel_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
+        """As `delta`: the worst user is one of them or not, by what was chosen."""
+        return self.delta(epsilon, fineness=fineness)
+
+    def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
+        """That of the release alone, which the choice makes no less."""
+        return self.chosen.least_delta(epsilon, fineness=fineness)
+
+    def _curve_of_noise(self, unnamed: Lost | Novel | None) -> Callable[[Floats], Floats] | None:
+        """The delta of the release at each epsilon, below 0 too; None where that takes a grid."""
+        if not is_gaussian(self.merged) or (isinstance(unnamed, Novel) and unnamed.by_coin):
+            return None
+        lost = 0.0 if unnamed is None or isinstance(unnamed, Novel) else unnamed.delta
+        cases = Cases(np.ones(1), np.array([lost]))
+        if isinstance(unnamed, Novel):
+            cases = unnamed.cases
+
+        def curve(epsilons: Floats) -> Floats:
+            found = np.zeros(len(epsilons))
+            for shared, lost in zip(*(numbers.tolist() for numbers in cases), strict=True):
+                mu = mu_of(self.merged, shared) * (1 + 2.0**-49)
+                found = np.maximum(found, lost + gaussian_curve(epsilons, mu, up=True))
+            return found * _ROUNDING
+
+        return curve
+
+
+def _reflected(delta: Callable[[float], float], epsilon: float) -> float:
+    """The delta at an epsilon that may be below 0, of a release in both directions."""
+    if epsilon >= 0:
+        return delta(epsilon)
+    return min((1 - math.exp(epsilon) * (1 - delta(-epsilon))) * _ROUNDING, 1.0)
+
+
+def after_choice(release: RoundsRelease, plan: Plan, bound: int, choice: float) -> AfterChoice:
+    """Rounds with the same noise and loss at each bound, after one of the bounds was chosen.
+
+    Args:
+        release: The noise, and what is lost, at each bound.
+        plan: How the rounds share it.
+        bound: The largest of the bounds: what users at a smaller one may be like, they may be here.
+        choice: The range of the choice.
+    """
+    rounds = release.composition(plan, bound)
+    return AfterChoice(rounds.stages, rounds.unnamed, choice)
+
+
+def fitted_after_choice(
+    plan: Plan, *, epsilon: float, delta: float, bound: int, choice: float
+) -> RoundsRelease:
+    """The noise, and what may be lost, that give the lowest threshold of some beside a choice.
+
+    Args:
+        plan: How the rounds share it.
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+        bound: The largest of the bounds.
+        choice: The range of the choice.
+
+    Raises:
+        InputError: Delta is too small.
+    """
+    near = 1 / least_sigma(epsilon=epsilon, delta=delta)
+
+    def with_loss(lost: float) -> RoundsRelease:
+        def spent(mu: float, _: float) -> float:
+            return after_choice(RoundsRelease(1 / mu, lost), plan, bound, choice).delta(epsilon)
+
+        mu = largest_parameter(spent, delta=delta, near=near, fineness=1.0)
+        return RoundsRelease(1 / mu, lost)
+
+    def threshold(release: RoundsRelease) -> float:
+        return limits_of(plan, release, bound).thresholds[-1]
+
+    best, *others = (partial(with_loss, share * delta) for share in _LOST)
+    found = best()
+    for other in others:  # each is worse than the one before, from the best on
+        if threshold(one := other()) >= threshold(found):
+            break
+        found = one
+    return found

@@ -1,0 +1,112 @@
+"""(user, group, item) rows: who holds what, in which group."""
+
+from __future__ import annotations
+
+from shortlist.bits import Bits
+from shortlist.engines import Engine
+from shortlist.engines.grouped_rows import GroupedRows, PairRows, Rows
+from shortlist.errors import InputError, Words
+from shortlist.plan import Budget
+from shortlist.planning import Bounds
+from shortlist.questions import Domain, Question, TopK
+from shortlist.release import Release
+from shortlist.sources.base import Source
+from shortlist.table.public_items import open_public_items
+
+__all__ = ["Groups"]
+
+_GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
+_ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
+
+
+class Groups(Source):
+    """Rows in groups, and the questions that can be asked of each group. Built by `Pairs.grouped`.
+
+    Questions may be asked from several threads; the data is read by the first.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        public_groups: object,
+        *,
+        protects: str,
+        bounds: Bounds,
+        separator: str | None,
+        budget: Budget | None,
+    ) -> None:
+        public = None
+        if public_groups is not None:
+            try:
+                public = open_public_items(
+                    public_groups,
+                    rows.types,
+                    table=rows.parts,
+                    otherwise=_ANOTHER_LIST,
+                    separator=separator,
+                )
+            except InputError as error:
+                raise error.renamed("public_items", "public_groups") from None
+        super().__init__(
+            GroupedRows(rows, public),
+            protects=protects,
+            assumes=() if public is None else (_GROUPS_ARE_PUBLIC,),
+            bounds=bounds,
+            budget=budget,
+        )
+        self._pairs, self._groups_are_public = PairRows(rows), public is not None
+
+    def __repr__(self) -> str:
+        by = ", ".join(f'"{name}"' for name in self._engine.by)
+        bounds = ", ".join(f"{name}={value}" for name, value in self.bounds.items())
+        return f"<Groups: by={by}, {bounds}>"
+
+    def top_k(
+        self,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float,
+        mechanism: object = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """The k items of each group that most of its users hold, with differential privacy.
+
+        Args: as in `Pairs.top_k`.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        plan = self.plan(TopK(k), epsilon=epsilon, delta=delta, mechanism=mechanism)
+        return plan.run(random)
+
+    def domain(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        mechanism: object = None,
+        count_share: float | None = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """The items of each group that enough of its users hold to be named.
+
+        Args: as in `Pairs.domain`.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        question = Domain(count_share)
+        return self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism).run(random)
+
+    def _engine_for(self, question: Question) -> Engine:
+        """A domain is one of pairs: no group needs to be looked at by itself."""
+        if not isinstance(question, Domain):
+            return self._engine
+        if self._groups_are_public:
+            raise InputError(
+                "a domain is found pair by pair, and a public group saves nothing",
+                "omit it",
+                given={"public_groups": ...},
+            )
+        return self._pairs

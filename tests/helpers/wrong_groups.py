@@ -1,0 +1,106 @@
+"""Top-k per group with one mistake each, where all groups and items are known to everybody."""
+
+import math
+from dataclasses import fields, replace
+from fractions import Fraction
+
+import numpy as np
+
+from shortlist.draws import Ladder
+from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped import GroupedSets
+from shortlist.mechanisms.per_group import PerGroup, _Found
+
+
+def fields_of(evidence):
+    """What it was made of."""
+    return [getattr(evidence, field.name) for field in fields(evidence)]
+
+
+class Known(PerGroup):
+    """Nothing is looked for: right, for what it costs, where the places are the same everywhere."""
+
+    def _found_groups(self, held, _draws):
+        return np.arange(held.n_groups), Fraction(1)
+
+    def _found_items(self, held, _draws):
+        return _Found(np.arange(held.n_items), np.ones(held.n_items), Fraction(0))
+
+
+class OneLook(Known):
+    """One look, of which more is told: right, too."""
+
+    _shares = (Fraction(1),)
+    _bounds = (1, 2)
+    _ladder_of_counts = property(lambda _: lambda sd: Ladder(2 ** (math.frexp(sd)[1] + 19), -2, 6))
+
+    def audit_hints(self):
+        return replace(super().audit_hints(), coarse=None)
+
+
+class _Apart(GroupedSets):
+    def among(self, groups, items):
+        """As if a user were another one in each group."""
+        held = super().among(groups, items)
+        rows = [
+            (user, group, item)
+            for user, (start, size) in enumerate(zip(held.starts, held.sizes, strict=True))
+            for item in held.items[start : start + size].tolist()
+            for group in [item // len(items)]
+        ]
+        users = np.array([user * len(groups) + group for user, group, _ in rows], np.uint32)
+        codes = np.array([item for *_, item in rows], np.uint32)
+        n_users = len(held.starts) * len(groups)
+        return Contributions.of_rows(users, codes, n_users=n_users, n_items=held.n_items)
+
+
+class ForOneGroup(OneLook):
+    """Charges, and clips, for one group where a user is in two."""
+
+    def select(self, evidence, draws):
+        return super().select(_Apart(*fields_of(evidence)), draws)
+
+
+class _ByOthers(GroupedSets):
+    def bounded(self, max_groups_per_user, _draws):
+        """The groups that most users are in; of equal ones the first."""
+        groups = self.groups
+        order = np.argsort(-groups.counts, kind="stable")[:max_groups_per_user]
+        kept = np.isin(self.group_of, order)
+        codes = np.where(kept, np.arange(len(kept)), -1)
+        few = self.pairs.among(codes)
+        starts, sizes = self.pairs.starts, self.pairs.sizes
+        many = groups.sizes > max_groups_per_user
+        sets = [
+            (few.items if m else self.pairs.items)[a : a + (f if m else n)]
+            for a, n, f, m in zip(starts, sizes, few.sizes, many, strict=True)
+        ]
+        users = np.repeat(np.arange(len(sets), dtype=np.uint32), [len(held) for held in sets])
+        items = np.concatenate([np.empty(0, np.uint32), *sets]).astype(np.uint32)
+        pairs = Contributions.of_rows(users, items, n_users=len(sets), n_items=len(kept))
+        return replace(self, pairs=pairs)
+
+
+class BoundedByOthers(Known):
+    """Which groups of a user count depends on who else is in them."""
+
+    def select(self, evidence, draws):
+        return super().select(_ByOthers(*fields_of(evidence)), draws)
+
+
+class TellsOfGroups(Known):
+    """A group is named because somebody is in it."""
+
+    def _found_groups(self, held, _draws):
+        return np.flatnonzero(held.groups.counts), Fraction(1)
+
+
+class NoiseForHeld(Known):
+    """What nobody holds gets no noise, and is not named."""
+
+    def select(self, evidence, draws):
+        told = super().select(evidence, draws)
+        held = [p for p, n in enumerate(evidence.pairs.counts) if n]
+        places = [evidence.group_of[p] * evidence.n_items + evidence.item_of[p] for p in held]
+        kept = np.isin(told.positions, places)
+        return told._replace(positions=told.positions[kept], scores=told.scores[kept])

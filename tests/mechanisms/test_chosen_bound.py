@@ -1,0 +1,204 @@
+"""The bound that is chosen: which one, at which price, and mistakes that are caught."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shortlist as sl
+from helpers.audited import broken
+from shortlist.algorithms.bound_choice import BoundChoice
+from shortlist.audit.exact.search import audit_exactly
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.mechanisms import Accounting, AdaptiveGaussian, ChosenBound
+from shortlist.mechanisms.wrappers import NoisyClippedCounts
+from shortlist.privacy import Gaussian
+
+ONE = 2**20
+
+
+def made(kind=ChosenBound, **given):
+    return kind(**{"epsilon": 1.0, "delta": 1e-6} | given)
+
+
+def chosen(mechanism, users, size, runs=40):
+    """How often each bound, of so many users who hold so many items each."""
+    held = SimpleNamespace(users_of_size=lambda: users * (np.arange(size + 1) == size))
+    places = (mechanism._choice.pick(held, ExactDraws(SeededBits(i))) for i in range(runs))
+    return Counter(mechanism.bounds[place] for place in places)
+
+
+@pytest.mark.parametrize(
+    ("most", "bounds"),
+    [
+        (1000, (3, 10, 30, 100, 300, 1000)),
+        (300, (3, 10, 30, 100, 300)),
+        (50, (3, 10, 30, 50)),
+        (5000, (3, 10, 30, 100, 300, 1000, 5000)),
+        (3, (3,)),
+        (1, (1,)),
+    ],
+)
+def test_bounds_are_the_listed_ones_up_to_the_largest(most, bounds):
+    mechanism = made(max_items_per_user=most)
+    assert mechanism.bounds == bounds
+    assert mechanism.cost.delta(1.0) <= 1e-6
+
+
+@pytest.mark.parametrize(("size", "bound"), [(1, 3), (25, 30), (90, 100), (250, 300), (700, 1000)])
+def test_many_users_get_the_bound_that_holds_their_sets(size, bound):
+    assert chosen(made(), 50_000, size) == {bound: 40}
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_few_users_get_the_usual_bound(size):
+    assert chosen(made(epsilon=0.1), 20, size)[100] > 30
+    assert chosen(made(), 0, size)[100] > 30
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
+def test_it_costs_a_few_thousandths_beside_a_bound_that_is_given(epsilon, accounting):
+    given = {"epsilon": epsilon, "delta": 1e-5, "accounting": accounting}
+    mechanism = made(**given)
+    for bound, limits in zip(mechanism.bounds, mechanism._every_limits, strict=True):
+        fixed = AdaptiveGaussian(max_items_per_user=bound, **given)
+        assert 1 < mechanism.sigma / fixed.sigma < 1.005
+        assert 1 < limits.thresholds[-1] / fixed.threshold < 1.012
+
+
+def test_in_zcdp_the_choice_has_its_share():
+    mechanism = made(accounting=Accounting.ZCDP)
+    assert isinstance(mechanism.cost, Gaussian)
+    assert mechanism.cost.rho >= mechanism.choice_epsilon**2 / 8 + 1 / (2 * mechanism.sigma**2)
+    assert 0.999e-6 <= mechanism.cost.delta(1.0) <= 1e-6
+
+
+def test_explaining_names_the_bounds_and_what_it_takes_at_the_ends():
+    mechanism = made()
+    text = " ".join(mechanism.explain())
+    assert "3, 10, 30, 100, 300 and 1,000" in text
+    first, *_, last = mechanism._every_limits
+    assert f"{first.thresholds[-1]:.4g} at 3" in text
+    assert all(f"{threshold:.4g}" in text for threshold in last.thresholds)
+    assert "from 2 alone" in " ".join(made(max_items_per_user=2).explain())
+
+
+def test_large_sets_are_found_as_at_the_bound_that_holds_them():
+    rng = np.random.default_rng(3)
+    likes = rng.gumbel(size=(1000, 1500)) - np.log(np.arange(1, 1501))
+    items = np.argsort(-likes, axis=1)[:, :250].ravel()
+    rows = pl.DataFrame({"user": np.repeat(np.arange(1000), 250), "item": items})
+    named = {}
+    for bound in (100, 1000):
+        source = sl.pairs(rows, user="user", item="item", max_items_per_user=bound)
+        kind = ChosenBound if bound == 1000 else AdaptiveGaussian
+        named[bound] = len(
+            source.domain(epsilon=1.0, delta=1e-5, mechanism=kind, random=SeededBits(1))
+        )
+    assert named[1000] > 1.02 * named[100]
+
+
+def test_its_release_tells_what_there_was_to_choose_from():
+    rows = pl.DataFrame({"user": range(500), "item": ["Emma", "Ulysses"] * 250})
+    source = sl.pairs(rows, user="user", item="item", max_items_per_user=30)
+    release = source.domain(epsilon=1.0, delta=1e-6, mechanism=ChosenBound)
+    told = json.loads(json.dumps(release.to_dict()))["mechanism"]["parameters"]
+    assert told["bounds"] == [3, 10, 30]
+    assert sorted(release) == ["Emma", "Ulysses"]
+
+
+@pytest.mark.parametrize("count_share", [None, 0.3])
+def test_it_is_the_default_where_nobody_says_a_bound(count_share):
+    rows = pl.DataFrame({"user": range(500), "item": ["Emma", "Ulysses"] * 250})
+    source = sl.pairs(rows, user="user", item="item")
+    plan = source.plan(sl.Domain(count_share), epsilon=1.0, delta=1e-6)
+    selection = plan.mechanism if count_share is None else plan.mechanism.selection
+    assert type(selection) is ChosenBound
+    assert selection.bounds[-1] == 1000
+    assert 0.99e-6 < plan.guarantee.cost.delta(1.0) <= 1e-6
+    assert sorted(plan.run()) == ["Emma", "Ulysses"]
+    other = sl.pairs(rows, user="user", item="item", max_items_per_user=100)
+    assert "ChosenBound" not in str(other.plan(sl.Domain(count_share), epsilon=1.0, delta=1e-6))
+
+
+def test_counts_beside_it_have_hardly_more_noise():
+    def counted(kind, **given):
+        build = partial(kind, **given)
+        return NoisyClippedCounts.of(
+            lambda epsilon, delta: build(epsilon=epsilon, delta=delta),
+            epsilon=1.0,
+            delta=1e-6,
+            count_share=0.3,
+        )
+
+    chosen, given = counted(ChosenBound), counted(AdaptiveGaussian, max_items_per_user=1000)
+    assert 1 < chosen.least_count_sd / given.least_count_sd < 1.03
+
+
+# --- mistakes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loud(ChosenBound):
+    """The right one, whose choice has most of the budget, on few rungs."""
+
+    _is_fine = False
+    _bounds = (1, 3)
+    _share = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForFree(Loud):
+    """The rounds are calibrated, and charged, as if there were no choice."""
+
+    choice_epsilon = 1.0
+    _release = AdaptiveGaussian._release
+    cost = AdaptiveGaussian.cost
+
+
+class Twice(BoundChoice):
+    """One user moves losses by 2."""
+
+    def _lost(self, users_of_size):
+        return 2 * super()._lost(users_of_size)
+
+
+class Items(BoundChoice):
+    """What is lost is items, of which one user may lose any number."""
+
+    def _lost(self, users_of_size):
+        sizes = np.arange(len(users_of_size))
+        beyond = [users_of_size @ np.maximum(sizes - bound, 0) for bound in self.bounds]
+        return ONE * np.array(beyond, np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwiceLoud(Loud):
+    _chooser = Twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemsLoud(Loud):
+    _chooser = Items
+
+
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    [
+        (ForFree, [(2, 0, 0)]),
+        (TwiceLoud, [(2, 0, 0)]),
+        (ItemsLoud, [(0,) * 7]),
+    ],
+)
+def test_the_audit_catches(kind, family):
+    given = {"epsilon": 0.3, "delta": 0.001, "max_items_per_user": 3, "rounds": 2}
+    findings = audit_exactly(kind(**given), families=[family])
+    assert "delta" in broken(findings)
+    assert not broken(audit_exactly(Loud(**given), families=[family]))

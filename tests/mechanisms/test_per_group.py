@@ -1,0 +1,141 @@
+"""Top-k per group: its law elsewhere, what it spends, and what it names."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from helpers.oracles import ORACLES
+from helpers.oracles_of_groups import groups_oracle, in_groups
+from helpers.refusals import refusal
+from shortlist.algorithms.grouped_looks import GroupedLooks
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms import Accounting, PerGroup
+from shortlist.privacy.accountant import BoundedRange, GaussianStage, Lost
+
+ORACLE = ORACLES[PerGroup]
+ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
+
+
+def coarse(**given):
+    """On few branches."""
+    return ORACLE.build(PerGroup, **{"k": 1} | given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"max_groups_per_user": 2},
+        {"max_items_per_user": 1, "accounting": Accounting.ZCDP},
+        {"epsilon": 1.0, "delta": 0.3, "threshold_share": 0.5},
+    ],
+)
+def test_the_law_with_other_parameters(given):
+    mechanism = coarse(**given)
+    oracle = replace(ORACLE, data=[(ONE,) * 6 + (BOTH,), (ONE,) * 3 + (OTHER,) * 4])
+    assert oracle.distance(mechanism, mechanism) < ORACLE.within
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "delta"), [(1, 0.1, 1e-6), (10, 1.0, 1e-6), (200, 8.0, 0.01)]
+)
+@pytest.mark.parametrize("groups", [1, 3])
+def test_delta_is_used_up_and_not_exceeded(k, epsilon, delta, groups):
+    mechanism = PerGroup(
+        k=k, epsilon=epsilon, delta=delta, max_items_per_user=100, max_groups_per_user=groups
+    )
+    spent = mechanism.cost.delta(epsilon)
+    assert 0.99 * delta < spent <= delta
+
+
+def test_the_cost_is_that_of_the_proof_note_whatever_the_number_of_groups():
+    costs = []
+    for groups in (1, 2, 50):
+        mechanism = PerGroup(
+            k=5, epsilon=1.0, delta=1e-6, max_items_per_user=20, max_groups_per_user=groups
+        )
+        gaussian, choices = mechanism.cost.composition.stages
+        assert isinstance(gaussian, GaussianStage)
+        assert isinstance(choices, BoundedRange)
+        assert choices.times == 3
+        assert mechanism.cost.composition.unnamed == Lost(mechanism.threshold_delta)
+        spent = gaussian.mu**2 / 2 + 3 * mechanism._choice_epsilon**2 / 8
+        assert spent == pytest.approx(mechanism.rho, rel=1e-6)
+        costs.append(mechanism.cost)
+    assert costs[0] == costs[1] == costs[2]
+
+
+def test_thresholds_rise_with_what_one_user_may_bring():
+    built = partial(PerGroup, k=5, epsilon=1.0, delta=1e-6)
+    few, more = (built(max_items_per_user=10, max_groups_per_user=g) for g in (1, 4))
+    assert few.group_threshold < more.group_threshold
+    assert few.item_threshold == more.item_threshold
+    assert few.item_threshold < built(max_items_per_user=100).item_threshold
+
+
+def looked(counts, popularity, *, k=2, rho=0.5, seen=1.0, seed=0):
+    """What looks name of users who hold one item of one group each: counts of groups by items."""
+    counts = np.array(counts)
+    items = np.repeat(np.arange(counts.size, dtype=np.uint32), counts.ravel())
+    users = np.arange(len(items), dtype=np.uint32)
+    held = Contributions.of_rows(users, items, n_users=len(users), n_items=counts.size)
+    mechanism = PerGroup(k=k, epsilon=1.0, delta=1e-6, max_items_per_user=10)
+    looks = GroupedLooks(k, mechanism._shares, (1, 2), 0.1, 1, seen)
+    draws = ExactDraws(SeededBits(seed))
+    return looks.best(held, np.array(popularity, float), rho, draws)
+
+
+def test_the_best_of_each_group_by_its_own_counts():
+    ranked = looked([[100, 50, 10], [20, 0, 90]], [120, 50, 100])
+    assert list(zip(ranked.groups, ranked.items, strict=True)) == [(0, 0), (0, 1), (1, 2), (1, 0)]
+    assert np.abs(ranked.counts - [100, 50, 90, 20]).max() < 6
+    assert ranked.sds.max() < 2
+
+
+def test_where_noise_is_large_popularity_ranks():
+    named = [looked([[40, 30, 20]] * 20, [800, 600, 400], rho=1e-3, seed=s).items for s in range(5)]
+    share = np.mean([np.isin(items, [0, 1]).mean() for items in named])
+    assert share > 0.8  # noise alone would name any of the three
+
+
+def test_what_is_common_in_one_group_alone_stands_out():
+    for seed in range(5):
+        ranked = looked([[0, 300, 0], [300, 0, 300]], [300, 310, 300], k=1, rho=0.02, seed=seed)
+        assert ranked.items[ranked.groups == 0].tolist() == [1]
+
+
+def test_of_a_group_that_nobody_is_in_nothing_is_named():
+    for seed in range(20):
+        ranked = looked([[200, 100], [0, 0]], [200, 100], rho=0.05, seen=3.0, seed=seed)
+        assert 1 not in ranked.groups
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_nothing_in_nothing_out(public):
+    sets = in_groups(None, (), 2, public=public)
+    mechanism = PerGroup(k=3, epsilon=1.0, delta=1e-6, max_items_per_user=2)
+    told = mechanism.select(sets, ExactDraws(SeededBits(1)))
+    assert len(told.positions) == len(told.scores) == 0
+    assert told.noise_sd > 0
+
+
+def test_public_groups_have_their_law():
+    mechanism = coarse()
+    shown = partial(in_groups, public=True)
+
+    def law(mechanism, data):
+        return groups_oracle(mechanism, data, public=True, seen=3.0)
+
+    small = replace(ORACLE.small, evidence=shown)
+    oracle = replace(ORACLE, law=law, small=small, data=[(ONE,) * 4, (ONE,) * 3 + (OTHER,) * 3])
+    assert oracle.distance(mechanism, mechanism) < ORACLE.within
+
+
+def test_a_bound_below_one_is_refused():
+    refusal(
+        lambda: PerGroup(k=1, epsilon=1.0, delta=1e-6, max_items_per_user=1, max_groups_per_user=0),
+        "max_groups_per_user=0",
+    )

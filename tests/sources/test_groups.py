@@ -1,0 +1,199 @@
+"""Items of each group: asked of rows, in one question or of the rows in groups."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shortlist as sl
+from helpers.refusals import MARKER, refusal
+from shortlist.bits import SeededBits
+from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK, PerGroup
+
+ASK = {"epsilon": 8.0, "delta": 1e-6}
+HELD = {"CH": ["Emma", "Dune"], "FR": ["Emma", "Candide"], "DE": ["Faust", "Werther"]}
+
+
+def table(held=HELD, *, users=400, twice=40):
+    """As many users in each group who hold its items; some are in the first two groups."""
+    rows = [
+        (f"{country} {user}", country, 7, title)
+        for country, titles in held.items()
+        for user in range(users)
+        for place, title in enumerate(titles)
+        if place == 0 or user % 4
+    ]
+    rows += [(f"CH {user}", "FR", 7, "Emma") for user in range(twice)]
+    return pl.DataFrame(rows, schema=["user", "country", "year", "title"], orient="row")
+
+
+def pairs(data=None, **given):
+    return sl.pairs(table() if data is None else data, user="user", item="title", **given)
+
+
+def named(release):
+    return {group: part.items for group, part in release.groups()}
+
+
+@pytest.mark.parametrize("bound", [1, 2])
+def test_the_best_of_each_group(bound):
+    release = pairs().top_k(2, by="country", max_groups_per_user=bound, **ASK)
+    assert named(release) == HELD
+    assert release.by == ("country",)
+    frame = release.to_polars()
+    assert frame.columns == ["country", "rank", "title", "count"]
+    assert frame["country"].is_sorted()
+    assert abs(release.group("DE").scores[0] - 400) < 20
+
+
+def test_several_columns_of_groups():
+    release = pairs().top_k(1, by=["country", "year"], **ASK)
+    assert dict.fromkeys(group for group, _ in release.groups()) == dict.fromkeys(
+        (country, 7) for country in sorted(HELD)
+    )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_files(tmp_path, kind):
+    path = tmp_path / f"{MARKER}.{kind}"
+    getattr(table(), f"write_{kind}")(path)
+    assert named(pairs(path).top_k(2, by="country", **ASK)) == HELD
+
+
+def test_dense_integers_in_files(tmp_path):
+    frame = table().with_columns(pl.col("user", "country", "title").rank("dense").cast(pl.Int64))
+    frame.write_parquet(tmp_path / "table.parquet")
+    release = pairs(tmp_path / "table.parquet").top_k(2, by="country", **ASK)
+    assert [len(part) for _, part in release.groups()] == [2, 2, 2]
+
+
+def test_a_domain_of_each_group():
+    release = pairs().domain(by="country", **ASK)
+    assert {g: set(items) for g, items in named(release).items()} == {
+        g: set(items) for g, items in HELD.items()
+    }
+    assert release.to_polars().columns == ["country", "rank", "title", "weight"]
+    counted = pairs().domain(by="country", count_share=0.3, **ASK)
+    assert abs(counted.group("DE").scores[0] - 400) < 40
+
+
+def test_public_groups():
+    everybody_knows = ["CH", "AT", "FR"]
+    release = pairs().top_k(2, by="country", public_groups=everybody_knows, **ASK)
+    assert named(release) == {g: HELD[g] for g in ("CH", "FR")}
+    assert "the list of public groups does not depend on this table" in release.guarantee.assumes
+
+
+def test_a_group_of_few_is_not_told_of():
+    frame = pl.concat([table(), table({MARKER: ["Emma"]}, users=3, twice=0)])
+    for release in (
+        pairs(frame).top_k(2, by="country", **ASK),
+        pairs(frame).domain(by="country", **ASK),
+    ):
+        assert MARKER not in named(release)
+        assert MARKER not in str(release)
+
+
+def test_nothing_says_how_many_rows_there_were():
+    one, other = (pairs(table(users=n, twice=0)).top_k(1, by="country", epsilon=0.01, delta=1e-9)
+                  for n in (3, 4))  # fmt: skip
+    assert one == other
+    assert len(one) == 0
+    assert "Nothing came out" in str(one)
+
+
+def test_an_empty_table():
+    release = pairs(table().clear()).top_k(2, by="country", **ASK)
+    assert (release.items, list(release.groups())) == ([], [])
+    assert pairs(table().clear()).domain(by="country", **ASK).items == []
+
+
+def test_rows_are_read_once_for_all_questions_of_the_same_groups(monkeypatch):
+    source, calls = pairs(), []
+    from shortlist.table import Table
+
+    read = Table.grouped
+    monkeypatch.setattr(Table, "grouped", lambda *given: calls.append(1) or read(*given))
+    source.top_k(1, by="country", **ASK)
+    source.top_k(2, by=["country"], max_groups_per_user=2, public_groups=["CH"], **ASK)
+    source.domain(by="country", **ASK)
+    assert len(calls) == 1
+
+
+def test_the_plan_says_by_what():
+    plan = pairs().grouped("country", max_groups_per_user=2).plan(sl.TopK(3), **ASK)
+    assert isinstance(plan.mechanism, PerGroup)
+    assert plan.mechanism.max_groups_per_user == 2
+    assert plan.to_dict()["question"] == {
+        "name": "top-k",
+        "k": 3,
+        "count_share": None,
+        "by": ["country"],
+    }
+    domain = pairs().grouped("country").plan(sl.Domain(), **ASK)
+    assert isinstance(domain.mechanism, AdaptiveGaussian)
+    assert repr(pairs().grouped("country")).startswith('<Groups: by="country", max_items_per_user')
+
+
+def test_seeded_answers_repeat():
+    answers = [pairs().top_k(2, by="country", random=SeededBits(5), **ASK) for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert not answers[0].guarantee.private
+
+
+def test_the_order_of_rows_says_nothing():
+    """Not even ties: the names of groups decide their order."""
+    frame = table(twice=0)
+    for rows in (frame, frame.reverse(), frame.sample(fraction=1.0, shuffle=True, seed=1)):
+        assert list(named(pairs(rows).top_k(1, by="country", **ASK))) == sorted(HELD)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"by": "title"}, 'by="title" and item="title" are the same column'),
+        ({"by": "user"}, 'by="user" and user="user" are the same column'),
+        ({"by": ["year", "year"]}, 'by names the column "year" twice'),
+        ({"by": []}, "names no column"),
+        ({"by": 3}, "a column is given by its name"),
+        ({"by": "contry"}, 'Did you mean "country"?'),
+        ({"max_groups_per_user": 0}, "must be a whole number, 1 or more"),
+        ({"count_share": 0.2}, "PerGroup gives noisy counts"),
+        ({"mechanism": AdaptiveTopK}, "it does not look at items in groups"),
+        ({"public_groups": []}, "public_groups is empty"),
+        ({"public_groups": ["CH", "CH"]}, "public_groups holds"),
+        ({"public_groups": [3]}, "public_groups holds"),
+        ({"by": None, "public_groups": ["CH"]}, "it goes with by"),
+        ({"by": None, "max_groups_per_user": 2}, "it goes with by"),
+    ],
+)
+def test_what_is_refused_before_anything_is_read(given, words):
+    refusal(lambda: pairs().top_k(2, **{"by": "country", **ASK, **given}), words)
+
+
+def test_the_list_of_groups_is_not_the_table():
+    frame = table()
+    message = refusal(
+        lambda: pairs(frame).top_k(2, by="country", public_groups=frame, **ASK), "public_groups"
+    )
+    assert "sensitive table itself" in message
+
+
+def test_public_items_are_refused():
+    source = pairs(public_items=["Emma"])
+    refusal(lambda: source.top_k(1, by="country", **ASK), "where they are private")
+
+
+def test_other_questions_are_refused_in_groups():
+    grouped = pairs().grouped("country", public_groups=["CH"])
+    refusal(lambda: grouped.plan(sl.HittingSet(2), **ASK), "nothing answers it")
+    refusal(lambda: grouped.domain(**ASK), "a public group saves nothing")
+
+
+def test_items_of_popular_groups_lead_in_none_where_nobody_holds_them():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"user": range(6000), "country": np.repeat(["CH", "FR"], 3000),
+                          "title": np.where(rng.random(6000) < 0.5, "Emma", "Dune")})  # fmt: skip
+    frame = frame.with_columns(title=pl.col("country") + pl.col("title"))
+    release = pairs(frame).top_k(4, by="country", **ASK)
+    for country, items in named(release).items():
+        assert set(items[:2]) == {f"{country}Emma", f"{country}Dune"}
