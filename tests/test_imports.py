@@ -79,7 +79,7 @@ ALLOWED = {
         "algorithms", "draws", "errors", "evidence", "limits", "parameters", "privacy",
         "questions",
     },
-    "table": {"draws", "errors", "processes"},
+    "table": {"draws", "errors", "kernels", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
     "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
     "release": {
@@ -168,12 +168,16 @@ def test_imports_are_seen():
     assert "kernels" in set(imports("evidence.contributions"))
 
 
-def loaded_by(statement):
-    code = f"import sys\n{statement}\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+def modules_loaded_by(statement):
+    code = f"import sys\n{statement}\nprint(*sorted(sys.modules))"
     run = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     return set(run.stdout.split())
+
+
+def loaded_by(statement):
+    return {module.split(".")[0] for module in modules_loaded_by(statement)}
 
 
 def test_importing_the_package_stays_light():
@@ -193,6 +197,31 @@ def test_metrics_and_bounds_load_nothing_heavy():
 def test_kernels_are_compiled_where_one_is_called():
     assert "numba" not in loaded_by("import shortlist.sources.pairs, shortlist.mechanisms")
     assert "numba" in loaded_by("from shortlist import kernels\nkernels.add_up.compiled")
+
+
+def test_a_question_loads_the_mechanism_that_answers_it_and_no_other():
+    asked = """
+import shortlist
+table = shortlist.pairs({"user": ["a"], "item": ["b"]}, user="user", item="item")
+table.plan(shortlist.Domain(), epsilon=1, delta=1e-6)
+"""
+    loaded = modules_loaded_by(asked)
+    assert "shortlist.mechanisms.adaptive_gaussian" in loaded
+    others = {"adaptive_top_k", "joint", "policy_greedy", "spectral_ranking", "win_count"}
+    assert not {f"shortlist.mechanisms.{name}" for name in others} & loaded
+
+
+def test_help_loads_neither_mechanisms_nor_what_counts():
+    asked = """
+from contextlib import suppress
+from shortlist.cli.commands import app
+with suppress(SystemExit):
+    app(["top-k", "--help"])
+"""
+    loaded = modules_loaded_by(asked)
+    assert "shortlist.cli.commands" in loaded
+    assert not {f"shortlist.{name}" for name in ("mechanisms", "privacy", "release")} & loaded
+    assert not {"numpy", "polars", "numba", "scipy"} & loaded
 
 
 def test_databases_load_where_a_store_is_opened():

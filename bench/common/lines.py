@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from bench.common.timing import Times
@@ -23,6 +24,7 @@ class Line:
     beside: str = ""
     other: float | None = None
     aim: float | None = None
+    cpu_ratio: float | None = None
 
     def row(self) -> dict[str, object]:
         """The line with its ratio, and whether the aim is met."""
@@ -36,6 +38,7 @@ class Line:
             "beside": self.beside,
             "its median": self.other,
             "ratio": self.figure / self.other if self.other else None,
+            "ratio of CPU": self.cpu_ratio,
             "aim": self.aim,
             "met": None if self.aim is None else self.figure <= self.aim,
         }
@@ -56,7 +59,8 @@ def timed_line(
 ) -> Line:
     """The median of the times, beside that of others."""
     reference = other.median if other else None
-    return Line(job, times.median, "s", times.quartiles, beside, reference, aim)
+    cpu_ratio = float(np.median(times.cpu) / np.median(other.cpu)) if other and other.cpu else None
+    return Line(job, times.median, "s", times.quartiles, beside, reference, aim, cpu_ratio)
 
 
 def ratio_line(line: Line, *, aim: float) -> Line:

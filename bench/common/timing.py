@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import time
@@ -17,9 +18,16 @@ _UNITS = {"seconds": 1, "milliseconds": 1000}
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds, one entry a run."""
+    """Seconds, one entry a run.
+
+    Attributes:
+        runs: By the clock.
+        cpu: Of all cores, system included, where they were counted: on a machine that does other
+            work too, these vary less.
+    """
 
     runs: tuple[float, ...]
+    cpu: tuple[float, ...] = ()
 
     @property
     def median(self) -> float:
@@ -56,13 +64,21 @@ def in_turns(jobs: Mapping[str, Callable[[], object]], *, runs: int) -> dict[str
     """
     names = list(jobs)
     seconds: dict[str, list[float]] = {name: [] for name in names}
+    used: dict[str, list[float]] = {name: [] for name in names}
     order = np.random.default_rng(0)
     for _ in range(runs + 1):
         for number in order.permutation(len(names)):
-            start = time.perf_counter()
+            start, before = time.perf_counter(), _cpu()
             jobs[names[number]]()
             seconds[names[number]].append(time.perf_counter() - start)
-    return {name: Times(tuple(taken[1:])) for name, taken in seconds.items()}
+            used[names[number]].append(_cpu() - before)
+    return {name: Times(tuple(seconds[name][1:]), tuple(used[name][1:])) for name in names}
+
+
+def _cpu() -> float:
+    """The seconds that all cores have worked for this process and the commands that it ran."""
+    of = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in of)
 
 
 def command(*arguments: str) -> Callable[[], object]:

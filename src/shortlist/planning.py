@@ -62,27 +62,23 @@ class Usual:
 Bounds = Mapping[str, int | Usual | None]
 """What one user is in, as fields of a mechanism; None where nothing bounds it."""
 
-_DEFAULTS: dict[tuple[type[Question], type], type[Mechanism]] = {
-    (TopK, WeightedHistogram): mechanisms.AdaptiveTopK,
-    (TopK, GroupedSets): mechanisms.PerGroup,
-    (TopK, PrivateCounts): mechanisms.LimitedDomain,
-    (TopK, PublicCounts): mechanisms.JointOrPeel,
-    (TopK, View): mechanisms.ThresholdTopK,
-    (Domain, WeightedHistogram): mechanisms.AdaptiveGaussian,
-    (HittingSet, WeightedHistogram): mechanisms.AdaptiveHittingSet,
-    (HittingSet, PublicCounts): mechanisms.UserPeeling,
-    (Rank, Wins): mechanisms.WinCount,
+_DEFAULTS: dict[tuple[type[Question], type], str] = {
+    (TopK, WeightedHistogram): "AdaptiveTopK",
+    (TopK, GroupedSets): "PerGroup",
+    (TopK, PrivateCounts): "LimitedDomain",
+    (TopK, PublicCounts): "JointOrPeel",
+    (TopK, View): "ThresholdTopK",
+    (Domain, WeightedHistogram): "AdaptiveGaussian",
+    (HittingSet, WeightedHistogram): "AdaptiveHittingSet",
+    (HittingSet, PublicCounts): "UserPeeling",
+    (Rank, Wins): "WinCount",
 }
-"""By what is asked, and the first of what an engine can_show."""
+"""By what is asked, and the first of what an engine can_show. By name: one of them is loaded."""
 
-_OF_ONE_ITEM: dict[type[Mechanism], type[Mechanism]] = {
-    mechanisms.AdaptiveGaussian: mechanisms.PolicyGreedy,
-}
+_OF_ONE_ITEM = {"AdaptiveGaussian": "PolicyGreedy"}
 """In place of a default, where one item of each user counts: no weight can be moved then."""
 
-_WITHOUT_BOUND: dict[type[Mechanism], type[Mechanism]] = {
-    mechanisms.AdaptiveGaussian: mechanisms.ChosenBound,
-}
+_WITHOUT_BOUND = {"AdaptiveGaussian": "ChosenBound"}
 """In place of a default, where nobody asked for a bound: one is chosen privately."""
 
 _WHO = (
@@ -195,11 +191,14 @@ def default_mechanism(question: Question, engine: Engine, bounds: Bounds) -> typ
         InputError: Nothing does.
     """
     for kind in type(question).__mro__:
-        if found := _DEFAULTS.get((kind, engine.can_show[0])):
+        if name := _DEFAULTS.get((kind, engine.can_show[0])):
             bound = bounds.get("max_items_per_user")
             if isinstance(bound, Usual):
-                return _WITHOUT_BOUND.get(found, found)
-            return _OF_ONE_ITEM.get(found, found) if bound == 1 else found
+                name = _WITHOUT_BOUND.get(name, name)
+            elif bound == 1:
+                name = _OF_ONE_ITEM.get(name, name)
+            found: type[Mechanism] = getattr(mechanisms, name)
+            return found
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",
@@ -209,7 +208,9 @@ def default_mechanism(question: Question, engine: Engine, bounds: Bounds) -> typ
 
 def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:
     """Those that answer this question from what the engine can show."""
-    return (kind for kind in every_mechanism() if _misfit(kind, question, engine) is None)
+    for kind in every_mechanism():  # none is loaded before they are asked for
+        if _misfit(kind, question, engine) is None:
+            yield kind
 
 
 def _require_fit(kind: type[Mechanism], question: Question, engine: Engine) -> None:

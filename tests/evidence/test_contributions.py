@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.evidence import contributions
+from shortlist.evidence import _sharing, buckets, contributions
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import unit_weight
 
@@ -228,8 +228,8 @@ def test_weigh_needs_a_bound():
 
 def threads(monkeypatch, number):
     """Share even the smallest work among so many threads."""
-    monkeypatch.setattr(contributions.os, "cpu_count", lambda: number)
-    monkeypatch.setattr(contributions, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(_sharing.os, "cpu_count", lambda: number)
+    monkeypatch.setattr(_sharing, "_WORTH_A_THREAD", 0)
 
 
 def everything(users, items, n_users, n_items):
@@ -257,10 +257,52 @@ def test_threads_and_buckets_of_users_change_nothing(monkeypatch, number, n_user
     assert int(held.counts.sum()) == sum(map(len, sets.values()))
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize(("rows", "chunk"), [(2**15, 2**19), (50, 700), (1, 64), (3, 10**5)])
+def test_users_without_codes_are_grouped(monkeypatch, number, rows, chunk):
+    threads(monkeypatch, number)
+    monkeypatch.setattr(buckets, "_ROWS", rows)
+    monkeypatch.setattr(buckets, "_CHUNK", chunk)
+    rng = np.random.default_rng(11)
+    for n in (0, 1, 64, 5000):
+        names = rng.integers(0, 2**64, 300, np.uint64)
+        users, items = rng.integers(0, 300, n), rng.integers(0, 40, n)
+        sets = {}
+        for user, item in zip(users.tolist(), items.tolist(), strict=True):
+            sets.setdefault(user, set()).add(item)
+        held = Contributions.of_rows(
+            names[users], items.astype(np.uint32), n_users=None, n_items=40
+        )
+        assert sorted(map(sorted, items_of(held))) == sorted(map(sorted, sets.values()))
+        holders = Counter(item for kept in sets.values() for item in kept)
+        assert held.counts.tolist() == [holders[item] for item in range(40)]
+
+
+def test_users_without_codes_are_grouped_alike_each_time():
+    rng = np.random.default_rng(12)
+    users, items = rng.integers(0, 2**64, 400, np.uint64), rng.integers(0, 9, 4000)
+    users = users[rng.integers(0, 400, 4000)]
+    one, other = (
+        items_of(
+            Contributions.of_rows(users.copy(), items.astype(np.uint32), n_users=None, n_items=9)
+        )
+        for _ in range(2)
+    )
+    assert one == other  # so that a seed decides everything
+
+
+def test_too_many_users_are_refused(monkeypatch):
+    monkeypatch.setattr(buckets, "MOST_USERS", 2)
+    users, items = np.arange(3, dtype=np.uint32), np.zeros(3, np.uint32)
+    for kind, n_users in ((np.uint32, 3), (np.uint64, None)):
+        with pytest.raises(ValueError, match="too many users"):
+            Contributions.of_rows(users.astype(kind), items.copy(), n_users=n_users, n_items=1)
+
+
 @pytest.mark.parametrize(("number", "bucket"), [(1, 2), (3, 2), (3, 4), (8, 1)])
 def test_the_smallest_tables_are_shared_rightly(monkeypatch, number, bucket):
     threads(monkeypatch, number)
-    monkeypatch.setattr(contributions, "_SHIFT", bucket.bit_length() - 1)
+    monkeypatch.setattr(buckets, "_SHIFT", bucket.bit_length() - 1)
     rng = np.random.default_rng(10)
     for n in range(60):
         users, items = rng.integers(0, N_USERS, n), rng.integers(0, N_ITEMS, n)

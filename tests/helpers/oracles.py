@@ -7,7 +7,6 @@ and has no oracle here fails them.
 import importlib
 import inspect
 import itertools
-import math
 import pkgutil
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick
-from helpers.noisy_counts import tail
+from helpers.oracles_of_cells import of_cells, picked_with_cells
 from helpers.oracles_of_clipped_counts import clipped_oracle, with_clipped_counts
 from helpers.oracles_of_counts import (
     distance,
@@ -241,21 +240,6 @@ def peeled_with_counts(mechanism, data):
         for told, p in picked_with_cells(mechanism, counts, chances):
             found[told] += weight * p
     return dict(found)
-
-
-def of_cells(noise, edges):
-    """The chance of each cell between the edges."""
-    below = [tail(noise, -edge) if edge < 0 else 1 - tail(noise, edge) for edge in edges]
-    return [b - a for a, b in itertools.pairwise([0.0, *below, 1.0])]
-
-
-def picked_with_cells(mechanism, counts, chances):
-    """Each outcome with its chance, given that of each cell for each item."""
-    picks = peeling_oracle(counts, mechanism.k, mechanism.selection.local_epsilon)
-    for picked, p in picks.items():
-        for told in itertools.product(range(len(chances[0])), repeat=len(picked)):
-            inside = (chances[i][cell] for i, cell in zip(picked, told, strict=True))
-            yield (picked, told), p * math.prod(inside)
 
 
 def ranked_by_walk(mechanism, data):

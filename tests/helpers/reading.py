@@ -2,15 +2,28 @@
 
 from functools import partial
 
+import polars as pl
+
 from helpers.refusals import MARKER, refused
 from shortlist.table import open_table
+from shortlist.table._codings import values_of
 
 open_pairs = partial(open_table, user="user", items=["item"])
 
 
-def rows_of(table):
+def frame_of(table):
+    """The rows that a table's keys stand for: those of users who are not coded are numbers."""
     users, items = table.pairs()
-    return users.take(users.codes).hstack(items.take(items.codes)).rows()
+    if users.size is None:
+        name, dtype = next(iter(table.columns.items()))
+        held = values_of(pl.Series(name, dtype=dtype), users.codes).to_frame()
+    else:
+        held = users.take(users.codes)
+    return held.hstack(items.take(items.codes))
+
+
+def rows_of(table):
+    return frame_of(table).rows()
 
 
 def refusal(action, *contains):

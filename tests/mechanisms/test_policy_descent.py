@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from helpers.policy_histograms import GAPS, N_ITEMS, SETS, all_small, contributions, fixed, order_of
 from helpers.wrong_policies import even_fill, fill_then_spread
 from shortlist.algorithms.policies import MOST_ITEMS, Grid, descend
-from shortlist.evidence.contributions import MOST_USERS
+from shortlist.evidence.buckets import MOST_USERS
 
 FINE, COARSE = Grid(54), Grid(20)
 

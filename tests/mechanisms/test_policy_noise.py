@@ -18,7 +18,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.draws.reals import LaplaceCDF, NormalCDF
 from shortlist.errors import InputError
-from shortlist.evidence.contributions import MOST_USERS
+from shortlist.evidence.buckets import MOST_USERS
 from shortlist.mechanisms import Accounting, PolicyGaussian, PolicyGreedy, WeightedGaussian
 from shortlist.privacy.calibration import threshold
 

@@ -2,12 +2,13 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.table import keys as module
-from shortlist.table.keys import code, code_pairs
+from shortlist.table import _hash_table, _text, coding
+from shortlist.table.coding import code
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 EXTREMES = st.sampled_from([-(2**63), -1, 0, 2**31, 2**32, 2**63 - 1])
@@ -69,19 +70,6 @@ def test_text_is_never_normalised():
     )
 
 
-def test_text_codes_do_not_grow_with_other_text_of_the_process():
-    kept = pl.Series([f"other {i}" for i in range(1000)]).cast(pl.Categorical)
-    assert assert_round_trip(pl.DataFrame({"a": ["x", "y", "x"]})).size == 2
-    assert len(kept) == 1000
-
-
-def test_text_codes_are_dense_where_polars_numbers_them_with_other_text(monkeypatch):
-    kept = pl.Series([f"another {i}" for i in range(1000)]).cast(pl.Categorical)
-    monkeypatch.setattr(module, "_categories", pl.Categorical)
-    assert assert_round_trip(pl.DataFrame({"a": ["x", "y", "x"]})).size == 2
-    assert len(kept) == 1000
-
-
 def test_near_integers_are_coded_by_distance():
     keys = assert_round_trip(pl.DataFrame({"a": [-7, 3, 10]}))
     assert keys.codes.tolist() == [0, 10, 17]
@@ -93,10 +81,22 @@ def test_far_integers_are_coded_densely():
     assert assert_round_trip(pl.DataFrame({"a": [0, 2**40, 2**41, 0]})).size == 3
 
 
-def test_a_long_column_is_looked_up_in_pieces(monkeypatch):
-    monkeypatch.setattr(module, "_PIECE", 3)
-    column = pl.Series([2**50 * (i % 5) for i in range(10)])
-    assert assert_round_trip(pl.DataFrame({"a": column})).size == 5
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**50 * (i % 5) for i in range(10)],
+        [i % 5 for i in range(9)] + [-(2**40)],  # found to be far when some are coded
+        [f"{i % 5}" for i in range(10)],
+        [2**63, 2**63 + 1, 0],
+    ],
+)
+def test_a_long_column_is_coded_in_pieces(values, monkeypatch):
+    monkeypatch.setattr(coding, "_PIECE", 3)
+    monkeypatch.setattr(_text, "_PIECE", 4)
+    dtype = pl.UInt64 if 2**63 in values else None
+    frame = pl.DataFrame({"a": pl.Series(values, dtype=dtype), "b": range(len(values))})
+    assert assert_round_trip(frame[["a"]]).size == len(set(values))
+    assert_round_trip(frame)
 
 
 def test_chunked_columns():
@@ -126,13 +126,51 @@ def test_no_rows():
     assert keys.find(pl.DataFrame({"a": ["x"], "b": [1]})).tolist() == [-1]
 
 
-def test_pairs_are_coded_apart():
-    users, items = code_pairs(pl.Series("user", ["u", "v"]), [pl.Series("item", [5, 5])])
-    assert users.take(users.codes)["user"].to_list() == ["u", "v"]
-    assert items.take(items.codes)["item"].to_list() == [5, 5]
-
-
 def test_too_many_keys_are_refused(monkeypatch):
-    monkeypatch.setattr(module, "_LIMIT", 2)
+    monkeypatch.setattr(_hash_table, "_LIMIT", 2)
     with pytest.raises(ValueError, match="different values"):
         code([pl.Series("a", ["x", "y"])])
+
+
+# A hash alone says nothing
+
+
+@pytest.mark.parametrize("n_hashes", [1, 2, 5])
+@given(st.lists(TEXT | st.sampled_from(["", "a", "b", "c", "d"])))
+@settings(deadline=None)
+def test_text_of_one_hash_is_told_apart(n_hashes, values):
+    class Colliding(_text.ValueCoder):
+        def _hashes(self, values, turn):
+            return super()._hashes(values, turn) % n_hashes + turn
+
+    coder = Colliding(pl.Series("a", dtype=pl.String), 0)
+    for start in range(0, len(values), 7):
+        coder.append(pl.Series("a", values[start : start + 7], pl.String))
+        coder._code()
+    keys = coder.keys()
+    assert keys.size == len(set(values))
+    assert keys.take(keys.codes)["a"].to_list() == values
+    assert keys.find(pl.DataFrame({"a": values}, {"a": pl.String})).tolist() == keys.codes.tolist()
+
+
+def test_each_table_draws_its_own_hash():
+    tables = [_hash_table.HashTable() for _ in range(4)]
+    drawn = {tuple(table._odd.tolist()) for table in tables}
+    assert len(drawn) == 4
+    assert all(number % 2 for odd in drawn for number in odd)
+
+
+def test_text_is_not_kept_with_the_piece_it_came_in():
+    piece = pl.Series(
+        "a", ["", "\u00e9", "e\0", *(f"a text of some length {i}" for i in range(999))]
+    )
+
+    def kept_bytes(values):
+        held = pa.chunked_array(values).chunk(0)
+        return sum(buffer.size for buffer in held.buffers() if buffer is not None)
+
+    few = piece.gather([0, 1, 2, 999])
+    apart = _text._apart(few)
+    assert apart.to_list() == ["", "\u00e9", "e\0", piece[999]]
+    assert kept_bytes(few) > 10_000
+    assert kept_bytes(apart) < 200

@@ -106,7 +106,7 @@ def test_the_table_is_not_kept_alive_by_keys():
     del data
     gc.collect()
     assert gone() is None
-    assert users.size == items.size == 9
+    assert len(users.codes) == items.size == 9
 
 
 # What the caller wrote

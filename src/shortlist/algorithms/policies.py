@@ -14,7 +14,8 @@ import numpy as np
 
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
-from shortlist.evidence.contributions import MOST_USERS, Codes, Contributions
+from shortlist.evidence.buckets import MOST_USERS, Codes
+from shortlist.evidence.contributions import Contributions
 
 __all__ = ["MOST_ITEMS", "Grid", "count_units", "descend", "shuffled", "users_shuffled"]
 

@@ -1,6 +1,7 @@
 """The command: arguments to source to question to printed release."""
 
 import contextlib
+import gc
 import io
 import os
 import sys
@@ -12,9 +13,14 @@ from shortlist.cli import memory
 
 __all__ = ["main"]
 
+# New objects after which cycles are looked for. Loading libraries makes hundreds of thousands that
+# stay, and to look through them time and again would take a tenth of the time of a short command.
+_LOOK_FOR_CYCLES = 100_000
+
 
 def main() -> NoReturn:
     """Run the command; exit with 0, 2 (the input can be fixed), 130 (interrupted) or 1."""
+    gc.set_threshold(_LOOK_FOR_CYCLES)
     closed = _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # items may be any Unicode, terminals may not

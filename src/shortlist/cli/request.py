@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli._common_options import Form
 from shortlist.cli._tables import require_input_format, require_one_table
 from shortlist.errors import InputError, Words
-from shortlist.release.sheet import SHORT
 
 if TYPE_CHECKING:
     from shortlist.bits import Bits
@@ -108,7 +107,9 @@ class Request:
     def plan(self, source: Source) -> Plan:
         """What would answer, and at which price."""
         question = self.asked()
-        kind = self.kind(source.mechanisms_for(question))
+        # To list those that could be named, all would be loaded.
+        usable = () if self.mechanism is None else source.mechanisms_for(question)
+        kind = self.kind(usable)
         return source.plan(question, epsilon=self.epsilon, delta=self.delta, mechanism=kind)
 
     def saved_as(self) -> Path | None:
@@ -140,6 +141,8 @@ class Request:
 
     def may_be_long(self) -> bool:
         """Whether more rows could come than a terminal shows at once."""
+        from shortlist.release.sheet import SHORT
+
         return self.k is None or self.k > SHORT
 
     def check_output(self) -> None:

@@ -12,9 +12,11 @@ from shortlist.draws import Draws, Ints
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import GroupedSets, PrivateCounts, UserSets, Wants, WeightedHistogram
-from shortlist.evidence.contributions import Buckets, Codes, Contributions
+from shortlist.evidence.buckets import Buckets, Codes
+from shortlist.evidence.contributions import Contributions
 from shortlist.table import Table
-from shortlist.table.keys import Coding, join
+from shortlist.table.coding import join
+from shortlist.table.keys import Coding
 
 if TYPE_CHECKING:
     import polars as pl

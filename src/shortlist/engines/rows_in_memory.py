@@ -13,7 +13,8 @@ from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.grouped_rows import Rows
 from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
-from shortlist.evidence.contributions import Buckets, Contributions
+from shortlist.evidence.buckets import Buckets
+from shortlist.evidence.contributions import Contributions
 from shortlist.table import Table
 from shortlist.table.keys import Coding
 

@@ -13,7 +13,8 @@ from shortlist.draws import Ints
 from shortlist.evidence.user_sets import Unreached
 
 if TYPE_CHECKING:
-    from shortlist.evidence.contributions import Codes, Contributions
+    from shortlist.evidence.buckets import Codes
+    from shortlist.evidence.contributions import Contributions
 
 __all__ = ["UnreachedRows"]
 

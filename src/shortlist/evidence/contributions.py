@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,57 +12,15 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
-from shortlist.errors import InputError
+from shortlist.evidence._sharing import parts, share, total, zeros
 from shortlist.evidence._unreached_rows import UnreachedRows
+from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.user_sets import Steering, UserSets
 
-__all__ = ["MOST_USERS", "Buckets", "Codes", "Contributions"]
-
-Codes = NDArray[np.uint32]
+__all__ = ["Contributions"]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
-_SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
 _FEW = 4  # one item in so many: packed, all that is done to them takes less time
-_WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
-MOST_USERS = 2**30
-"""As many weights of at most 2^32 units fit an int64."""
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Rows, those of neighbouring user codes together, so that what is done to them stays in cache.
-
-    Attributes:
-        pairs: User code and item code of each row, packed, shape (n_rows,).
-        ends: Where each bucket of 2^_SHIFT users ends, shape (n_buckets,).
-        n_users: How many user codes there are.
-    """
-
-    pairs: NDArray[np.uint64]
-    ends: Ints
-    n_users: int
-
-    @classmethod
-    def of_rows(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
-        """Move each row to its bucket. The codes are not needed any more."""
-        if n_users > MOST_USERS:
-            raise InputError("too many users: a table may hold about a billion of them")
-        n_buckets = (n_users >> _SHIFT) + 1
-        parts = _parts(len(users))
-        counted = _share(
-            parts, partial(kernels.rows_per_bucket, users, _SHIFT), lambda: [_zeros(n_buckets)]
-        )
-        # Within a bucket the rows of each part come one after another: where each begins.
-        sizes = np.array([scratch[0] for scratch in counted])
-        ends = sizes.sum(axis=0).cumsum()
-        cursors = iter(ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0) - sizes)
-        pairs = np.empty(len(users), np.uint64)
-        _share(
-            parts,
-            partial(kernels.partition, users, items, _SHIFT),
-            lambda: [next(cursors), pairs],
-        )
-        return cls(pairs, ends, n_users)
 
 
 @dataclass(frozen=True)
@@ -89,21 +44,29 @@ class Contributions(UserSets):
     max_items_per_user: int | None = None
 
     @classmethod
-    def of_rows(cls, users: Codes, items: Codes, *, n_users: int, n_items: int) -> Contributions:
-        """Group rows (user code, item code) by user; repeated rows count once."""
+    def of_rows(
+        cls,
+        users: Codes | NDArray[np.uint64],
+        items: Codes,
+        *,
+        n_users: int | None,
+        n_items: int,
+    ) -> Contributions:
+        """Group rows (user, item code) by user, as `Buckets` do; repeated rows count once."""
         return cls.of_buckets(Buckets.of_rows(users, items, n_users), n_items)
 
     @classmethod
     def of_buckets(cls, buckets: Buckets, n_items: int) -> Contributions:
         """Group rows by user, bucket by bucket; repeated rows count once."""
-        starts, sizes = _zeros(buckets.n_users), _zeros(buckets.n_users)
+        starts, sizes = zeros(buckets.n_users), zeros(buckets.n_users)
         grouped = np.empty(len(buckets.pairs), np.uint32)
-        tallies = _share(
-            _parts(len(grouped), buckets.ends),
-            partial(kernels.group, buckets.pairs, np.append(0, buckets.ends), _SHIFT),
-            lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), _zeros(n_items)],
+        ends = buckets.ends
+        tallies = share(
+            parts(len(grouped), ends),
+            partial(kernels.group, buckets.pairs, buckets.runs, buckets.first_users, ends),
+            lambda: [starts, sizes, grouped, np.zeros(n_items, np.uint32), zeros(n_items)],
         )
-        return cls(starts, sizes, grouped, n_items, _total(tallies, n_items))
+        return cls(starts, sizes, grouped, n_items, total(tallies, n_items))
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
         """As `UserSets.bounded`: uniformly random subsets."""
@@ -141,13 +104,13 @@ class Contributions(UserSets):
             images: That of each item, in 0 .. n_items - 1; shape (self.n_items,).
             n_items: How many images there are.
         """
-        sizes, items = _zeros(len(self.sizes)), self.items.copy()
-        tallies = _share(
-            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+        sizes, items = zeros(len(self.sizes)), self.items.copy()
+        tallies = share(
+            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(kernels.map_items, self.starts, self.sizes, items, images),
-            lambda: [sizes, np.zeros(n_items, np.uint32), _zeros(n_items)],
+            lambda: [sizes, np.zeros(n_items, np.uint32), zeros(n_items)],
         )
-        return Contributions(self.starts, sizes, items, n_items, _total(tallies, n_items))
+        return Contributions(self.starts, sizes, items, n_items, total(tallies, n_items))
 
     def within(self, images: Codes, kept: Contributions) -> Contributions:
         """The same users' sets, of nothing but items whose image is in the user's other set.
@@ -156,16 +119,16 @@ class Contributions(UserSets):
             images: That of each item; shape (self.n_items,).
             kept: The same users' sets of images.
         """
-        sizes, items = _zeros(len(self.sizes)), self.items.copy()
-        tallies = _share(
-            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+        sizes, items = zeros(len(self.sizes)), self.items.copy()
+        tallies = share(
+            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(
                 kernels.keep_within,
                 *(self.starts, self.sizes, items, images, kept.starts, kept.sizes, kept.items),
             ),
-            lambda: [sizes, _zeros(self.n_items)],
+            lambda: [sizes, zeros(self.n_items)],
         )
-        counts = _total(tallies, self.n_items)
+        counts = total(tallies, self.n_items)
         return Contributions(self.starts, sizes, items, self.n_items, counts)
 
     def placed(
@@ -180,17 +143,17 @@ class Contributions(UserSets):
             of_column: The same of columns.
             width: How many columns the table has.
         """
-        sizes, items = _zeros(len(self.sizes)), self.items.copy()
+        sizes, items = zeros(len(self.sizes)), self.items.copy()
         n_items = (int(of_line.max(initial=-1)) + 1) * width
-        tallies = _share(
-            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+        tallies = share(
+            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(
                 kernels.place_items,
                 *(self.starts, self.sizes, items, lines, columns, of_line, of_column, width),
             ),
-            lambda: [sizes, _zeros(n_items)],
+            lambda: [sizes, zeros(n_items)],
         )
-        counts = _total(tallies, n_items)
+        counts = total(tallies, n_items)
         return Contributions(self.starts, sizes, items, n_items, counts).packed()
 
     def packed(self) -> Contributions:
@@ -240,12 +203,12 @@ class Contributions(UserSets):
                 the sums.
             tables: What it needs to know beside the sets.
         """
-        partial_sums = _share(
-            _parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
+        partial_sums = share(
+            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
             partial(kernel, self.starts, self.sizes, self.items),
-            lambda: [*tables, _zeros(self.n_items)],
+            lambda: [*tables, zeros(self.n_items)],
         )
-        return _total(partial_sums, self.n_items)
+        return total(partial_sums, self.n_items)
 
 
 @dataclass
@@ -267,34 +230,3 @@ class _Steered(Steering):
         held = self.held if self.kept is None else replace(self.held, items=self.kept)
         self.kept = np.empty_like(held.items) if self.kept is None else self.kept
         return held.added_up(kernels.steer, self.left, self.kept, boosts, floors, caps)
-
-
-def _parts(n_rows: int, ends: Ints | None = None) -> list[tuple[int, int]]:
-    """Ranges of rows, one for each core; or of groups that end there, of about as many rows."""
-    cores = (os.cpu_count() or 1) if n_rows > _WORTH_A_THREAD else 1
-    limits = np.arange(cores + 1) * n_rows // cores
-    if ends is not None:
-        limits = np.searchsorted(ends, limits)
-        limits[-1] = len(ends)
-    return list(pairwise(limits.tolist()))
-
-
-def _share(
-    parts: list[tuple[int, int]], kernel: Callable[..., None], scratch: Callable[[], list[Any]]
-) -> list[list[Any]]:
-    """Run `kernel(first, last, *scratch())` for each part, a thread each; the scratches."""
-    scratches = [scratch() for _ in parts]
-    if len(parts) == 1:
-        kernel(*parts[0], *scratches[0])
-        return scratches
-    with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(lambda part, own: kernel(*part, *own), parts, scratches))
-    return scratches
-
-
-def _zeros(n: int) -> Ints:
-    return np.zeros(n, np.int64)
-
-
-def _total(scratches: list[list[Any]], n_items: int) -> Ints:
-    return sum((scratch[-1] for scratch in scratches), _zeros(n_items))

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from shortlist.draws import Draws, Ints
-from shortlist.evidence.contributions import Codes, Contributions
+from shortlist.evidence.buckets import Codes
+from shortlist.evidence.contributions import Contributions
 
 __all__ = ["GroupedSets"]
 

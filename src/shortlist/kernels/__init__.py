@@ -8,6 +8,7 @@ cache can be written they are compiled again in each process. Numba is loaded wi
 from shortlist.kernels.compiling import kernel
 from shortlist.kernels.counts import add_up, find_members, slack_jumps, tally
 from shortlist.kernels.hitting import distinct, find_hit, invert, lower, reach, sort_falling
+from shortlist.kernels.keys import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.matrices import farthest
 from shortlist.kernels.policies import count_units, descend
 from shortlist.kernels.rounds import steer
@@ -31,6 +32,7 @@ __all__ = [
     "distinct",
     "draw_bounds",
     "farthest",
+    "fill",
     "find_hit",
     "find_members",
     "group",
@@ -38,14 +40,18 @@ __all__ = [
     "keep_items",
     "keep_within",
     "kernel",
+    "look_up",
     "lower",
     "map_items",
+    "name_users",
     "partition",
     "pick_subsets",
     "place_items",
+    "place_of",
     "reach",
     "rows_per_bucket",
     "slack_jumps",
+    "sort_chunks",
     "sort_falling",
     "steer",
     "tally",

@@ -29,21 +29,23 @@ def rows_per_bucket(users, shift, first, last, sizes):
 
 @kernel("void(uint32[::1], uint32[::1], int64, int64, int64, int64[::1], uint64[::1])")
 def partition(users, items, shift, first, last, cursors, pairs):
-    """Write the rows first .. last - 1 to where their bucket's cursor points, user and item packed.
+    """Write the rows first .. last - 1 to where their bucket's cursor points.
 
-    Few buckets are few places to write to, which the processor's caches follow.
+    A row is packed: the number of the user within the bucket, and the item. Few buckets are few
+    places to write to, which the processor's caches follow.
     """
+    within = (1 << shift) - 1
     for row in range(first, last):
         bucket = users[row] >> shift
-        pairs[cursors[bucket]] = np.uint64(users[row]) << 32 | np.uint64(items[row])
+        pairs[cursors[bucket]] = np.uint64(users[row] & within) << 32 | np.uint64(items[row])
         cursors[bucket] += 1
 
 
 @kernel(
-    "void(uint64[::1], int64[::1], int64, int64, int64, "
+    "void(uint64[::1], int64[:, ::1], int64[::1], int64[::1], int64, int64, "
     "int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
 )
-def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, counts):
+def group(pairs, runs, first_users, ends, first, last, starts, sizes, out, seen, counts):
     """Group the pairs of the buckets first .. last - 1 by user, each item once.
 
     Writes each user's items side by side to `out`, from `starts[user]` on, sets `sizes` to the
@@ -51,21 +53,21 @@ def group(pairs, bucket_starts, shift, first, last, starts, sizes, out, seen, co
     item, initially 0: one more than the last user met with the item.
     """
     for bucket in range(first, last):
-        begin, end = bucket_starts[bucket], bucket_starts[bucket + 1]
-        for place in range(begin, end):
-            sizes[pairs[place] >> 32] += 1
-        first_user = bucket << shift
-        last_user = min(first_user + (1 << shift), len(starts))
-        cursor = begin
+        first_user, last_user = first_users[bucket], first_users[bucket + 1]
+        cursor = ends[bucket]
+        for run in range(len(runs)):
+            for place in range(runs[run, bucket], runs[run, bucket + 1]):
+                sizes[first_user + np.int64(pairs[place] >> 32)] += 1
+            cursor -= runs[run, bucket + 1] - runs[run, bucket]
         for user in range(first_user, last_user):
             starts[user] = cursor
             cursor += sizes[user]
             sizes[user] = 0
-        for place in range(begin, end):
-            user = pairs[place] >> 32
-            item = np.uint32(pairs[place] & 0xFFFFFFFF)
-            out[starts[user] + sizes[user]] = item
-            sizes[user] += 1
+        for run in range(len(runs)):
+            for place in range(runs[run, bucket], runs[run, bucket + 1]):
+                user = first_user + np.int64(pairs[place] >> 32)
+                out[starts[user] + sizes[user]] = np.uint32(pairs[place] & 0xFFFFFFFF)
+                sizes[user] += 1
         for user in range(first_user, last_user):
             distinct = starts[user]
             for place in range(starts[user], starts[user] + sizes[user]):

@@ -13,7 +13,8 @@ import numpy as np
 from shortlist.algorithms.policies import count_units, shuffled, users_shuffled
 from shortlist.draws import Draws, Floats, Ints, Reals
 from shortlist.draws.reals import TINY, ULP, LaplaceCDF
-from shortlist.evidence.contributions import MOST_USERS, Contributions
+from shortlist.evidence.buckets import MOST_USERS
+from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.finding import ByPlay

@@ -13,8 +13,8 @@ from shortlist.plan import Budget
 from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
+from shortlist.sources._groups import Groups
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
-from shortlist.sources.groups import Groups
 from shortlist.table import open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 

@@ -6,16 +6,17 @@ and `scans.py`, frames by `frames.py`, each as `part.py` says.
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shortlist.errors import Words, in_quotes
+from shortlist.table.coding import code_grouped, code_pairs, read_pieces
 from shortlist.table.columns import check_columns, check_groups, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
-from shortlist.table.keys import Keys, code, code_pairs, fits_numpy, join
+from shortlist.table.keys import Keys, RawKeys
 from shortlist.table.part import Part, attempt, origin_of
 from shortlist.table.reading import open_parts, rows_of, unreadable
-from shortlist.table.streaming import stream_offsets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,11 +60,12 @@ class Table:
         types = {name: column_type(self.parts, name, role) for name, role in roles.items()}
         return Table(self.parts, types)
 
-    def pairs(self) -> tuple[Keys, Keys]:
+    def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
 
         Returns:
-            Users and items, whose `codes` have one entry per row, in the same order.
+            Users and items, whose `codes` have one entry per row, in the same order. Users are not
+            coded where that is left to whoever groups them.
 
         Raises:
             InputError: A row cannot be parsed or a file is damaged.
@@ -76,14 +78,11 @@ class Table:
         """
         return attempt(self._code, partial(unreadable, self.parts))
 
-    def _code(self) -> tuple[Keys, Keys]:
-        rows = rows_of(self.parts, self.columns)
-        if self._can_be_streamed() and (keys := stream_offsets(rows)):
-            return keys[0], reduce(join, keys[1:])
-        columns = rows.collect().drop_nulls().get_columns()
-        return code_pairs(columns.pop(0), columns)
+    def _code(self) -> tuple[Keys | RawKeys, Keys]:
+        n_rows, pieces = self._pieces()
+        return code_pairs(pieces, self.columns, n_rows)
 
-    def grouped(self, n_by: int) -> tuple[Keys, Keys, Keys]:
+    def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
         """The same, where the first of the item columns are those of groups.
 
         Args:
@@ -104,20 +103,14 @@ class Table:
         """
         return attempt(partial(self._code_grouped, n_by), partial(unreadable, self.parts))
 
-    def _code_grouped(self, n_by: int) -> tuple[Keys, Keys, Keys]:
-        rows = rows_of(self.parts, self.columns)
-        if self._can_be_streamed() and (keys := stream_offsets(rows)):
-            users, *others = keys
-            return users, reduce(join, others[:n_by]), reduce(join, others[n_by:])
-        user, *columns = rows.collect().drop_nulls().get_columns()
-        groups = code(columns[:n_by])
-        users, items = code_pairs(user, columns[n_by:])
-        return users, groups, items
+    def _code_grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
+        n_rows, pieces = self._pieces()
+        return code_grouped(pieces, self.columns, n_rows, n_by)
 
-    def _can_be_streamed(self) -> bool:
-        """Whether these are integers in files, which it costs little to read again if need be."""
-        in_files = all(part.kind == "Parquet" for part in self.parts)
-        return in_files and all(map(fits_numpy, self.columns.values()))
+    def _pieces(self) -> tuple[int, Iterator[pl.DataFrame]]:
+        """How many rows there are, and the rows, a piece at a time."""
+        in_parquet = all(part.kind == "Parquet" for part in self.parts)
+        return read_pieces(rows_of(self.parts, self.columns), streamed=in_parquet)
 
     def counts(self) -> tuple[pl.DataFrame, Ints]:
         """Read items and their counts, leaving out rows without an item. Nothing is coded.

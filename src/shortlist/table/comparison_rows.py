@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError, in_quotes
+from shortlist.table.coding import code
 from shortlist.table.columns import check_columns, check_roles, column_type
-from shortlist.table.keys import Keys, code
+from shortlist.table.keys import Keys
 from shortlist.table.part import Part, attempt
 from shortlist.table.public_items import IN_TABLE, InTable
 from shortlist.table.reading import open_parts, rows_of, unreadable

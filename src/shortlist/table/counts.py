@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.errors import InputError, Words
-from shortlist.table.keys import fits_numpy
+from shortlist.table.key_types import fits_numpy
 
 if TYPE_CHECKING:
     import polars as pl

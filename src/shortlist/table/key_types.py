@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["is_same_kind", "kind_of"]
+__all__ = ["fits_numpy", "is_same_kind", "kind_of"]
 
 
 def kind_of(dtype: pl.DataType) -> str | None:
@@ -39,3 +39,13 @@ def is_same_kind(found: pl.DataType, declared: pl.DataType) -> bool:
     if declared == pl.String:
         return found in (pl.Categorical, pl.Enum)
     return declared.is_integer() and found == pl.Decimal and found.scale == 0  # type: ignore[attr-defined]
+
+
+def fits_numpy(dtype: pl.DataType) -> bool:
+    """Whether NumPy has this integer type."""
+    import polars as pl
+
+    return dtype in (
+        *(pl.Int8, pl.Int16, pl.Int32, pl.Int64),
+        *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
+    )

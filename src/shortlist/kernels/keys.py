@@ -1,0 +1,149 @@
+"""Keys of 64 bits, coded by hash tables in which only equal keys are taken for one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shortlist.kernels.compiling import kernel
+
+__all__ = ["bits_of", "fill", "look_up", "name_users", "place_of", "sort_chunks"]
+
+_FEW = 512  # users of a bucket, before its table must grow
+
+
+@kernel("uint64(uint64, uint64, uint64)")
+def place_of(key, one, other):
+    """Mix a key by two odd numbers: its first bits are its place in a table of 2^bits.
+
+    Multiplying by an odd number that nobody knows puts any two keys at one place with a probability
+    of at most 2 / 2^bits (Dietzfelbinger et al. 1997), whoever chose them.
+    """
+    mixed = key * one
+    return (mixed ^ (mixed >> np.uint64(32))) * other
+
+
+@kernel("int64(uint32[::1])")
+def bits_of(slots):
+    """How often a power of two can be halved."""
+    bits = 0
+    while 1 << bits < len(slots):
+        bits += 1
+    return bits
+
+
+@kernel("void(uint64[::1], uint64[::1], int64, uint32[::1])")
+def fill(held, odd, n, slots):
+    """Enter the first n keys held into an empty table."""
+    one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
+    for code in range(n):
+        slot = np.int64(place_of(held[code], one, other) >> shift)
+        while slots[slot]:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = code + 1
+
+
+@kernel(
+    "UniTuple(int64, 2)(Array(uint64, 1, 'C', readonly=True), "
+    "uint64[::1], uint32[::1], uint64[::1], int64, int64, uint32[::1])"
+)
+def look_up(keys, odd, slots, held, n, first, codes):
+    """Write the code of each key: the number of different keys that came before its first.
+
+    Args:
+        keys: Any 64 bits.
+        odd: Two odd numbers, as `place_of` needs them.
+        slots: The table, a power of two long, 0 or one more than a code; open addressing.
+        held: The key of each code, half as long: `held` full is a table that must grow.
+        n: How many codes there are.
+        first: The first key to look up.
+        codes: To be written, one entry a key.
+
+    Returns:
+        The first key that is left, since the table is full, or how many keys there are; and how
+        many codes there are now.
+    """
+    one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
+    for row in range(first, len(keys)):
+        key = keys[row]
+        slot = np.int64(place_of(key, one, other) >> shift)
+        code = slots[slot]
+        while code and held[np.int64(code) - 1] != key:
+            slot = (slot + 1) & (len(slots) - 1)
+            code = slots[slot]
+        if not code:
+            if n == len(held):
+                return row, n
+            held[n] = key
+            n += 1
+            code = np.uint32(n)
+            slots[slot] = code
+        codes[row] = code - np.uint32(1)
+    return len(keys), n
+
+
+@kernel(
+    "void(uint64[::1], uint32[::1], uint64[::1], int64, int64, "
+    "int64, int64, int64[:, ::1], uint64[::1], uint32[::1])"
+)
+def sort_chunks(users, items, odd, bits, length, first, last, starts, moved_users, moved_items):
+    """Within the chunks first .. last - 1 bring the rows of each of 2^bits buckets together.
+
+    Each chunk is sorted by itself, in place, so that memory for a second table is not needed.
+
+    Args:
+        users: Any 64 bits, by whose place the bucket is chosen.
+        items: Moved with the users.
+        odd: As `place_of` needs them.
+        bits: Above 0.
+        length: Of a chunk; the last may be shorter.
+        first: The first chunk.
+        last: One more than the last.
+        starts: To be written: where each bucket begins in each chunk, shape (n_chunks, 2^bits + 1).
+        moved_users: Scratch space of the length of a chunk.
+        moved_items: The same.
+    """
+    one, other, shift = odd[0], odd[1], np.uint64(64 - bits)
+    for chunk in range(first, last):
+        begin, end = chunk * length, min((chunk + 1) * length, len(users))
+        starts[chunk] = 0
+        for row in range(begin, end):
+            starts[chunk, np.int64(place_of(users[row], one, other) >> shift) + 1] += 1
+        starts[chunk, 0] = begin
+        for bucket in range(1 << bits):
+            starts[chunk, bucket + 1] += starts[chunk, bucket]
+        cursors = starts[chunk].copy()
+        for row in range(begin, end):
+            which = np.int64(place_of(users[row], one, other) >> shift)
+            place = cursors[which] - begin
+            moved_users[place] = users[row]
+            moved_items[place] = items[row]
+            cursors[which] += 1
+        users[begin:end] = moved_users[: end - begin]
+        items[begin:end] = moved_items[: end - begin]
+
+
+@kernel("void(uint64[::1], uint32[::1], uint64[::1], int64[:, ::1], int64, int64, int64[::1])")
+def name_users(users, items, odd, starts, first, last, n_users):
+    """Number the users of the buckets first .. last - 1, each bucket's from 0.
+
+    Puts this number, packed with the item, in the place of the user. The table of one bucket fits
+    the processor's caches; one of all users would not.
+    """
+    for bucket in range(first, last):
+        held = np.empty(_FEW, np.uint64)
+        slots = np.zeros(2 * _FEW, np.uint32)
+        n = 0
+        for chunk in range(len(starts)):
+            begin, end = starts[chunk, bucket], starts[chunk, bucket + 1]
+            codes = np.empty(end - begin, np.uint32)
+            done, n = look_up(users[begin:end], odd, slots, held, n, 0, codes)
+            while done < end - begin:
+                longer = np.empty(2 * n, np.uint64)
+                longer[:n] = held
+                held = longer
+                slots = np.zeros(4 * n, np.uint32)
+                fill(held, odd, n, slots)
+                done, n = look_up(users[begin:end], odd, slots, held, n, done, codes)
+            for place in range(begin, end):
+                users[place] = np.uint64(codes[place - begin]) << 32 | np.uint64(items[place])
+        n_users[bucket] = n
