@@ -86,7 +86,7 @@ class Plan:
     def plot(self) -> alt.LayerChart:
         """The chance that an item is found, against the number of users who hold it.
 
-        A curve each for users who hold one item, ten, and as many as count. It follows from the
+        A curve each for users who hold 1 item, 10, 100, and as many as count. It follows from the
         mechanism's public parameters alone: exactly, where one look at noisy weights decides; else
         played on invented tables, in each of which all who hold an item hold the same items. In a
         notebook it is shown; `.save("plot.svg")` and `.save("plot.png")` write it.

@@ -22,12 +22,12 @@ __all__ = ["chances", "chart_of_chances"]
 
 _AMONG_OTHERS = "Whether an item that is found is among the best hangs on the others."
 _SEED = 1  # of what is played: the same chart each time
-_HELD = (1, 10)  # items of each user, beside the most that count
+_HELD = (1, 10, 100)  # items of each user, beside the most that count
 _FROM, _TO, _POINTS = 0.12, 2.2, 25  # of the users at whom the chance is about 1/2
 
 
 def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart:
-    """A curve for users who hold one item, ten, and as many as count.
+    """A curve for users who hold one item, ten, a hundred, and as many as count.
 
     Raises:
         InputError: The chance hangs on more than the item itself, or Altair is not installed.
