@@ -18,7 +18,7 @@ FILES = {
 HEAVY = {
     *("polars", "narwhals", "pandas", "pyarrow"),
     *("numba", "llvmlite", "scipy", "flint"),
-    *("rich", "typer", "altair"),
+    *("rich", "typer", "altair", "jinja2", "vl_convert"),
     *("psycopg", "sqlite3"),
 }
 
@@ -66,6 +66,7 @@ ALLOWED = {
     "kernels": set(),
     "processes": set(),
     "bits": {"errors"},
+    "charts": {"errors"},
     "privacy": {"errors", "kernels"},
     "parameters": {"errors", "limits", "privacy"},
     "questions": {"errors", "parameters"},
@@ -81,11 +82,18 @@ ALLOWED = {
     "table": {"draws", "errors", "kernels", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
     "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
-    "release": {"_version", "draws", "mechanisms", "errors", "privacy", "processes", "questions"},
+    "release": {
+        "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
+        "processes", "questions",
+    },
+    "expectations": {
+        "bits", "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",
+        "table",
+    },
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
     "plan": {
-        "bits", "draws", "engines", "errors", "mechanisms", "privacy", "processes", "questions",
-        "release",
+        "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
+        "processes", "questions", "release",
     },
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
@@ -96,7 +104,7 @@ ALLOWED = {
         "stores",
     },
     "metrics": {
-        "bits", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
+        "bits", "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
         "parameters", "plan", "processes", "questions", "sources",
     },
     "audit.answers": {"draws", "mechanisms"},

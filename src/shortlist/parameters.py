@@ -23,6 +23,8 @@ from shortlist.limits import MOST
 from shortlist.privacy import round_up
 
 __all__ = [
+    "WEAK_DELTA",
+    "WEAK_EPSILON",
     "Contraction",
     "Delta",
     "DeltaAboveZero",
@@ -43,6 +45,12 @@ __all__ = [
     "require_share",
     "taken",
 ]
+
+
+WEAK_EPSILON = 20
+"""Above, a guarantee is one by name only;"""
+WEAK_DELTA = 1e-3
+"""from here on, it is too."""
 
 
 class Option(Enum):

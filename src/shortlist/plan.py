@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shortlist.bits import Bits, SystemBits
 from shortlist.draws import Draws, ExactDraws
@@ -20,6 +20,13 @@ from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, Release
 from shortlist.release.described import named, plain, promised
 from shortlist.release.making import make_release, retold
+from shortlist.release.notebook import card
+from shortlist.release.sheet import notes
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from shortlist.expectations import Expectation
 
 __all__ = ["Budget", "Charge", "Ledger", "Plan", "bits_of", "require_enough"]
 
@@ -100,6 +107,12 @@ class Plan:
             f"with other runs, it counts as these, or in zCDP as rho = {cost.rho:.4g}{lost}."
         )
 
+    def _repr_html_(self) -> str:
+        about = f"{self.question.name} by {type(self.mechanism).__name__}: a plan"
+        unspent = "No row was read, and nothing is spent until it is run."
+        told = notes(self.guarantee, self.mechanism)
+        return card(about, notes=told, lines=[*self.explain().split("\n"), unspent])
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
         by = {"by": self.engine.by} if self.engine.by else {}
@@ -110,6 +123,72 @@ class Plan:
             "explanation": self.explain().split("\n"),
         }
         return {name: plain(value) for name, value in told.items()}
+
+    def plot(self) -> alt.LayerChart:
+        """The chance that an item is found, against the number of users who hold it.
+
+        A curve each for users who hold 1 item, 10, 100, and as many as count. It follows from the
+        mechanism's public parameters alone: exactly, where one look at noisy weights decides; else
+        played on invented tables, in each of which all who hold an item hold the same items. In a
+        notebook it is shown; `.save("plot.svg")` and `.save("plot.png")` write it.
+
+        Raises:
+            InputError: The chance hangs on more than the item itself, or Altair is not installed:
+                it is in the extra `shortlist[plot]`.
+        """
+        from shortlist.expectations import chart_of_chances
+
+        return chart_of_chances(self.question, self.mechanism)
+
+    def expect(
+        self,
+        *,
+        users: int,
+        items: int,
+        exponent: float = 1.0,
+        items_per_user: int = 10,
+        runs: int = 20,
+    ) -> Expectation:
+        """How good an answer to expect of a table like this one, which you only guess.
+
+        The plan is played on an invented table: each user draws items, the one of rank r with odds
+        of 1/r^exponent. No data is read and nothing is spent. Guess by what everybody knows:
+        whoever looks at the table to guess well, and then publishes, says something about its
+        users.
+
+        Args:
+            users: How many users.
+            items: How many items they may hold.
+            exponent: How fast items grow rarer with their rank; 1 is usual.
+            items_per_user: How often each user draws; what is drawn twice counts once.
+            runs: How often it is played.
+
+        Raises:
+            InputError: A number is out of range, or the question or its mechanism cannot be played
+                on such a table.
+
+        >>> import shortlist as sl
+        >>> source = sl.pairs({"user": [1], "title": ["Emma"]}, user="user", item="title")
+        >>> plan = source.plan(sl.TopK(20), epsilon=1.0, delta=1e-6)
+        >>> print(plan.expect(users=10_000, items=1_000))
+        top-k by AdaptiveTopK of 10,000 users who each draw 10 of 1,000 items, Zipf exponent 1:
+        - 20.0 of 20 items named
+        - 20.0 of them among the 20 of the largest counts
+        - the first 20 items named in at least half of the runs, each
+        Means of 20 runs. No data was read, and nothing was spent.
+        """
+        from shortlist.expectations import expected
+
+        return expected(
+            self.question,
+            self.mechanism,
+            users=users,
+            items=items,
+            exponent=exponent,
+            items_per_user=items_per_user,
+            runs=runs,
+            public=self.engine.items_are_public,
+        )
 
     def run(self, random: Bits | None = None, *, reuse: bool = False) -> Release:
         """Charge the budget, read the rows, and select: no other way to the rows is private.

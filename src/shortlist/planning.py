@@ -33,7 +33,7 @@ from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import answering
-from shortlist.parameters import require_delta
+from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON, require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
 __all__ = [
@@ -112,9 +112,6 @@ _NEEDS: dict[type, tuple[Words, Words]] = {
     Outcomes: _COMPARED,
 }
 """What a mechanism that looks at such evidence does, and how its caller comes by it."""
-
-_WEAK_EPSILON = 20  # above, and
-_WEAK_DELTA = 1e-3  # from here on, whoever asks is warned
 
 
 def mechanism_for(
@@ -326,22 +323,22 @@ def _require_delta_is_used(mechanism: Mechanism, delta: float) -> None:
 def _warn_of_weakness(epsilon: float, delta: float) -> None:
     """Warn of a guarantee that is one by name only."""
     weak = []
-    if epsilon > _WEAK_EPSILON:
+    if epsilon > WEAK_EPSILON:
         weak.append(
             WeakPrivacyWarning(
                 "above {limit}, the answer may tell nearly all about a user",
                 "1 is usual",
                 given={"epsilon": epsilon},
-                limit=_WEAK_EPSILON,
+                limit=WEAK_EPSILON,
             )
         )
-    if delta >= _WEAK_DELTA:
+    if delta >= WEAK_DELTA:
         weak.append(
             WeakPrivacyWarning(
                 "from {limit} on, the promise may fail for one user in a thousand, or more",
                 "it should be far below one over their number, such as 1e-6",
                 given={"delta": delta},
-                limit=_WEAK_DELTA,
+                limit=WEAK_DELTA,
             )
         )
     for warning in weak:

@@ -131,7 +131,7 @@ def test_the_words_about_printing_fit(complaint, file, tmp_path):
     assert said == "--format csv: --dry-run prints words, or JSON; omit it."
     for words in (["--overwrite"], ["--overwrite", "--output", "-"]):
         said = complaint(*domain(file, *words))
-        assert said == "--overwrite goes with --output FILE; omit it."
+        assert said == "--overwrite goes with --output FILE or --report FILE; omit it."
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from helpers.releases import GUARANTEE, HOSTILE, Example, release
 from shortlist.release import display
-from shortlist.release.sheet import _on_grid, notes, sheet, visible
+from shortlist.release.sheet import notes, on_grid, sheet, visible
 
 SCRIPTS = [
     "ألف ليلة",
@@ -200,7 +200,7 @@ def test_long_items_are_folded_and_very_long_ones_cut():
     ],
 )
 def test_scores_have_the_digits_that_their_noise_leaves(score, noise_sd, shown):
-    assert _on_grid([score], noise_sd) == [shown]
+    assert on_grid([score], noise_sd) == [shown]
 
 
 def test_epsilon_and_delta_are_said_once():

@@ -62,7 +62,16 @@ Output = Annotated[
         ANSWER,
     ),
 ]
-Overwrite = Annotated[bool, flag("--overwrite", "Let --output replace a file.")]
+Report = Annotated[
+    Path | None,
+    valued(
+        "FILE",
+        "Write a page for people too, as .html: the list with its noise, whom it protects, what "
+        "the numbers mean, and how to check it. One file, which loads nothing.",
+        ANSWER,
+    ),
+]
+Overwrite = Annotated[bool, flag("--overwrite", "Let --output and --report replace a file.")]
 Format = Annotated[
     Form | None,
     valued(
@@ -130,6 +139,7 @@ EVERY = [
         ("who", Who, None),
         ("dataset", Dataset, None),
         ("output", Output, None),
+        ("report", Report, None),
         ("overwrite", Overwrite, False),
         ("form", Format, None),
         ("as_json", Json, False),

@@ -23,6 +23,7 @@ _UNUSED: dict[str, Any] = {
     "mechanism": None,
     "option": None,
     "output": None,
+    "report": None,
     "overwrite": False,
     "form": None,
     "as_json": False,

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ _SPENT = "the budget is spent: do not ask again."
 
 def tell_of_long_answers(request: Request) -> None:
     """Say, before anything is spent, that a terminal may not keep the whole answer."""
-    if request.output is None and request.may_be_long() and sys.stdout.isatty():
+    if request.output is request.report is None and request.may_be_long() and sys.stdout.isatty():
         _say(
             "More rows may come than a terminal keeps. To have them in a file, stop now (Ctrl-C) "
             "and add --output FILE."
@@ -41,33 +42,36 @@ def publish(release: Release, request: Request) -> None:
         BrokenPipeError: Printing failed since nobody reads; the answer is in a file.
     """
     output, form = request.saved_as(), request.printed_as()
-    unsaved = None if output is None else _why_unsaved(release, output, request)
-    whole = output is None or unsaved is not None or not sys.stdout.isatty()
+    unsaved = dict(_unsaved(release, request))
+    whole = output is None or unsaved or not sys.stdout.isatty()
     try:
-        print_text(_rendered(release, form, whole=whole), faithful=form is not Form.TABLE)
+        print_text(_rendered(release, form, whole=bool(whole)), faithful=form is not Form.TABLE)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
         discard_output()
-        kept = output if output is not None and unsaved is None else _keep(release)
+        kept = output if output is not None and output not in unsaved else _keep(release)
         raise _unprinted(error, kept) from None
     _tell(release, form)
-    if unsaved is not None:
+    for path, why in unsaved.items():
         raise InputError(
             'the answer could not be saved as "{path}" ({unsaved})',
             "keep what was printed, which is all of it, and {advice}",
-            path=output,
-            unsaved=unsaved,
+            path=path,
+            unsaved=why,
             advice=_SPENT,
         )
 
 
-def _why_unsaved(release: Release, output: Path, request: Request) -> str | None:
-    """Save; why that failed, or None."""
-    try:
-        release.save(output, overwrite=request.overwrite)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
-        return getattr(error, "strerror", None) or str(error) or type(error).__name__
-    _say(f"Saved as {output}.")
-    return None
+def _unsaved(release: Release, request: Request) -> Iterator[tuple[Path, str]]:
+    """Save the answer and the report, as they are asked for; which could not be, and why."""
+    for path, save in ((request.saved_as(), release.save), (request.report, release.report)):
+        if path is None:
+            continue
+        try:
+            save(path, overwrite=request.overwrite)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
+            yield path, getattr(error, "strerror", None) or str(error) or type(error).__name__
+        else:
+            _say(f"Saved as {path}.")
 
 
 def _rendered(release: Release, form: Form, *, whole: bool) -> str:

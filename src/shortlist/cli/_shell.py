@@ -31,6 +31,7 @@ _PLACEHOLDERS = {
     "public_items": "FILE",
     "public_groups": "FILE",
     "output": "FILE",
+    "report": "FILE",
     "store": "URL",
     "table": "TABLE",
     "mechanism": "NAME",

@@ -40,6 +40,7 @@ class Request:
     mechanism: str | None
     option: list[str] | None
     output: Path | None
+    report: Path | None
     overwrite: bool
     form: Form | None
     as_json: bool
@@ -153,11 +154,17 @@ class Request:
         """Refuse a file that the answer cannot be saved to, before anything is spent."""
         from shortlist.release.saving import check_output, check_replaces_none
 
-        if self.overwrite and self.saved_as() is None:
-            raise InputError("{overwrite} goes with {output=...}", "omit it")
+        if self.overwrite and self.saved_as() is None and self.report is None:
+            raise InputError("{overwrite} goes with {output=...} or {report=...}", "omit it")
         if (output := self.saved_as()) is not None:
             check_replaces_none(output, self.files())
             check_output(output, overwrite=self.overwrite)
+        if self.report is not None:
+            from shortlist.release.report import SUFFIXES, require_report
+
+            require_report()
+            check_replaces_none(self.report, self.files())
+            check_output(self.report, overwrite=self.overwrite, suffixes=SUFFIXES)
 
     def files(self) -> list[str]:
         """The paths and globs of all that is read."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.draws import Draws, Ints
@@ -40,12 +41,14 @@ class Engine(StaysHere, ABC):
         can_show: The types of evidence that it can show; the first decides the default mechanism.
         items_are_public: Whether everybody knows the items.
         n_items: How many items there are, if that is known before rows are read.
+        columns: The types of the columns by their names, as far as these are known.
         by: The first columns of what `items` gives, where they say the group of an item.
     """
 
     can_show: tuple[type, ...]
     items_are_public: bool
     n_items: int | None = None
+    columns: Mapping[str, pl.DataType] = MappingProxyType({})
     by: tuple[str, ...] = ()
 
     @property

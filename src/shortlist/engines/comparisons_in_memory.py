@@ -37,6 +37,7 @@ class ComparisonsInMemory(Engine):
             public: What everybody knows: a list, or the table's items.
         """
         self._table, self._public = table, public
+        self.columns = table.columns
         self.n_items = None if public is IN_TABLE else len(public)
         self._held = Once(self._read)
 

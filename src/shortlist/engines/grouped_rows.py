@@ -44,6 +44,7 @@ class Rows:
         by: The columns of the groups.
         types: Those of these columns.
         parts: What they are read from.
+        columns: The types of all columns.
     """
 
     def __init__(self, table: Table, n_by: int) -> None:
@@ -55,7 +56,7 @@ class Rows:
         """
         self._table, self._n_by = table, n_by
         self.types = dict(list(table.items.items())[:n_by])
-        self.by, self.parts = tuple(self.types), table.parts
+        self.by, self.parts, self.columns = tuple(self.types), table.parts, table.columns
         self.held = Once(self._read)
 
     @property
@@ -86,7 +87,7 @@ class PairRows(Engine):
 
     def __init__(self, rows: Rows) -> None:
         """Read nothing yet."""
-        self._rows, self.by = rows, rows.by
+        self._rows, self.by, self.columns = rows, rows.by, rows.columns
 
     @property
     def unit(self) -> str:
@@ -123,7 +124,8 @@ class GroupedRows(Engine):
             rows: With a user, a group and an item each.
             public: The groups that everybody knows, one row each; None where they are private.
         """
-        self._rows, self._public, self.by = rows, public, rows.by
+        self._rows, self._public = rows, public
+        self.by, self.columns = rows.by, rows.columns
 
     @property
     def unit(self) -> str:

@@ -36,6 +36,7 @@ class HistogramInMemory(Engine):
             promised: In how many counts a user is at most, as the caller says; None if in any.
         """
         self._table, self._public, self._promised = table, public, promised
+        self.columns = table.columns
         self.items_are_public = public is not None
         self.n_items = None if public is None or public is IN_TABLE else len(public)
         self.can_show = (PublicCounts,) if self.items_are_public else (PrivateCounts,)

@@ -42,6 +42,7 @@ class RowsInMemory(Engine):
             public: What everybody knows, one row an item; None where items are private.
         """
         self._table, self._public = table, public
+        self.columns = table.columns
         self.items_are_public = public is not None
         self.n_items = None if public is None else public.height
         histograms = (

@@ -17,6 +17,7 @@ from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian
@@ -176,6 +177,15 @@ class AdaptiveGaussian(Mechanism):
             thresholds=self.thresholds[::-1],
             score_sd=self._score_sd,
             coarse=coarser(self, _is_fine=False),
+        )
+
+    @property
+    def finding(self) -> ByPlay:
+        """All rounds."""
+        return ByPlay(
+            lambda held, draws: self.select(held, draws).positions,
+            around=self.threshold,
+            most=self.max_items_per_user,
         )
 
     def explain(self) -> list[str]:

@@ -14,7 +14,7 @@ from shortlist.algorithms.reaching import pick_by_reach
 from shortlist.algorithms.rounds import Aim, Rounds
 from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.algorithms.stopping import UntilMany
-from shortlist.draws import Draws, Floats, Ladder
+from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
@@ -25,6 +25,7 @@ from shortlist.mechanisms.base import (
     coarser,
     score_digits,
 )
+from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
@@ -212,6 +213,14 @@ class AdaptiveHittingSet(Mechanism):
             score_sd=self._score_sd,
             coarse=coarser(self, _is_fine=False, _plan=plan, _enough=(Fraction(1),)),
         )
+
+    @property
+    def finding(self) -> ByPlay:
+        """All rounds, as where they do not stop early."""
+        return ByPlay(self._found_by_all, around=self.threshold, most=self.max_items_per_user)
+
+    def _found_by_all(self, held: UserSets, draws: Draws) -> Ints:
+        return self._rounds.found(held.bounded(self.max_items_per_user, draws), draws).items
 
     def explain(self) -> list[str]:
         """The rounds and the picks in plain words."""

@@ -23,6 +23,7 @@ from shortlist.mechanisms._limited_picks import LimitedPicks
 from shortlist.mechanisms._told_of_rounds import told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
@@ -207,6 +208,14 @@ class AdaptiveTopK(Mechanism):
         few = {"_several_or_many": (1, 2), "_plan": plan, "_bounds": (1, 2), "_is_fine": False}
         thresholds = self._limits.thresholds[::-1]
         return replace(super().audit_hints(), thresholds=thresholds, coarse=coarser(self, **few))
+
+    @property
+    def finding(self) -> ByPlay:
+        """All rounds, as where they do not stop early."""
+        return ByPlay(self._found_by_all, around=self.threshold, most=self.max_items_per_user)
+
+    def _found_by_all(self, held: UserSets, draws: Draws) -> Ints:
+        return self._rounds.found(held.bounded(self.max_items_per_user, draws), draws).items
 
     def explain(self) -> list[str]:
         """Both ways in plain words."""

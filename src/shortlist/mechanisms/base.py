@@ -6,7 +6,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace
@@ -23,6 +23,9 @@ from shortlist.mechanisms.accounting import Accounting
 from shortlist.parameters import Option, checked
 from shortlist.privacy import Cost
 from shortlist.questions import Question, TopK
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms.finding import Finding
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -212,6 +215,11 @@ class Mechanism(ABC):
     def told_of_scores(self) -> tuple[str, ...]:
         """What `explain` says of scores alone, which a mechanism around this one may replace."""
         return ()
+
+    @property
+    def finding(self) -> Finding | None:
+        """How it finds items, each by itself; None where that hangs on the counts of others."""
+        return None
 
     @abstractmethod
     def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - see `evidence`

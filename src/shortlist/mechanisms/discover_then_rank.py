@@ -17,6 +17,7 @@ from shortlist.mechanisms.base import (
     Selection,
     require_bounded,
 )
+from shortlist.mechanisms.finding import ByThreshold
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import (
     people_needed,
@@ -211,6 +212,11 @@ class DiscoverThenRank(Mechanism):
         sd = self.first_sigma if self.k == 1 else self.mean_sigma
         thresholds = self.mean_threshold, self.first_threshold
         return replace(super().audit_hints(), thresholds=thresholds, score_sd=sd)
+
+    @property
+    def finding(self) -> ByThreshold:
+        """The look at the mean, which is drawn where the first finds too few."""
+        return ByThreshold(self.mean_sigma, self.mean_threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""

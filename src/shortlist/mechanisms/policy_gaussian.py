@@ -16,6 +16,7 @@ from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
+from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, round_up
@@ -169,6 +170,15 @@ class PolicyGaussian(Mechanism):
     def audit_hints(self) -> AuditHints:
         """The threshold, and that users are shuffled."""
         return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
+
+    @property
+    def finding(self) -> ByPlay:
+        """Users in random order, and a look at what they added."""
+        return ByPlay(
+            lambda held, draws: self.select(held, draws).positions,
+            around=self.threshold,
+            most=self.max_items_per_user,
+        )
 
     def explain(self) -> list[str]:
         """The policy, the noise and the threshold in plain words."""

@@ -17,6 +17,7 @@ from shortlist.evidence.buckets import MOST_USERS
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
+from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate
@@ -116,6 +117,15 @@ class PolicyGreedy(Mechanism):
     def audit_hints(self) -> AuditHints:
         """The threshold, and that users are shuffled."""
         return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
+
+    @property
+    def finding(self) -> ByPlay:
+        """Users in random order, and a look at what they added."""
+        return ByPlay(
+            lambda held, draws: self.select(held, draws).positions,
+            around=self.threshold,
+            most=None,
+        )
 
     def explain(self) -> list[str]:
         """The policy, and when an item is named, in plain words."""

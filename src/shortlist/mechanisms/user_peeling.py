@@ -19,6 +19,7 @@ from shortlist.mechanisms.base import (
     Selection,
     picked_in_turn,
 )
+from shortlist.mechanisms.finding import ByThreshold
 from shortlist.mechanisms.peeling import odds, pick
 from shortlist.mechanisms.weighted_gaussian import (
     WeightedGaussian,
@@ -226,6 +227,13 @@ class UserPeeling(Mechanism):
         """The threshold of the discovery, if there is one."""
         thresholds = () if self.threshold is None else (self.threshold,)
         return replace(super().audit_hints(), thresholds=thresholds)
+
+    @property
+    def finding(self) -> ByThreshold | None:
+        """One look at the noisy weights, where there is anything to discover."""
+        if self.max_items_per_user is None or self.sigma is None or self.threshold is None:
+            return None
+        return ByThreshold(self.sigma, self.threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
         """Discovery and picks in plain words."""

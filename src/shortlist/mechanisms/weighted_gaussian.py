@@ -22,6 +22,7 @@ from shortlist.mechanisms.base import (
     require_bounded,
     score_digits,
 )
+from shortlist.mechanisms.finding import ByThreshold
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian
 from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
@@ -130,6 +131,11 @@ class WeightedGaussian(Mechanism):
     def audit_hints(self) -> AuditHints:
         """The threshold and the noise."""
         return replace(super().audit_hints(), thresholds=(self.threshold,), score_sd=self.sigma)
+
+    @property
+    def finding(self) -> ByThreshold:
+        """One look at the noisy weights."""
+        return ByThreshold(self.sigma, self.threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
         """The noise and the threshold in plain words."""

@@ -10,6 +10,7 @@ from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, require_bounded
+from shortlist.mechanisms.finding import ByThreshold
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
@@ -86,6 +87,11 @@ class WeightedGaussianPeeling(Mechanism):
     def audit_hints(self) -> AuditHints:
         """The threshold of the discovery."""
         return replace(super().audit_hints(), thresholds=(self.threshold,))
+
+    @property
+    def finding(self) -> ByThreshold:
+        """One look at the noisy weights."""
+        return ByThreshold(self.sigma, self.threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
         """Both stages in plain words."""

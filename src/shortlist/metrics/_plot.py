@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from shortlist.charts import COLOURS, dressed, require_altair
 from shortlist.errors import InputError, in_quotes, nearest
 from shortlist.metrics._axes import across_axis, figure_axis, title_of
 from shortlist.metrics._summary import constant, measures_of
@@ -19,10 +20,6 @@ _ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
 _PANEL = (210, 200)  # width and height where there are several
 _ALONE = (440, 300)
 _STEP = 36  # height of a line where there is one setting
-_COLOURS = (
-    *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
-    *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
-)
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
 
@@ -58,21 +55,6 @@ def _question(frame: pl.DataFrame, asked: str | None) -> str:
             known=", ".join(f'"{name}"' for name in known),
         )
     return asked
-
-
-def require_altair() -> None:
-    """Refuse where there is no library to draw with.
-
-    Raises:
-        InputError: It is not installed.
-    """
-    try:
-        import altair as alt  # noqa: F401 - whether it is there
-    except ImportError:
-        raise InputError(
-            "plots are drawn by Altair, which is not installed",
-            'run pip install "shortlist[plot]"',
-        ) from None
 
 
 def _measure(frame: pl.DataFrame, asked: str | None) -> str:
@@ -187,7 +169,7 @@ def _colour(data: pl.DataFrame, *, legend: bool) -> alt.Color:
 
     key = alt.Legend(title=None, labelLimit=0) if legend else None
     names = _names(data)
-    scale = alt.Scale(domain=names, range=_first(_COLOURS, names))
+    scale = alt.Scale(domain=names, range=_first(COLOURS, names))
     return alt.Color("mechanism:N", scale=scale, legend=key)
 
 
@@ -212,8 +194,6 @@ def _names(data: pl.DataFrame) -> list[str]:
 
 def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Drawn:
     """With a title, what all panels have in common, and how to read it."""
-    import altair as alt
-
     same = constant(frame)
     question = str(same.pop("question"))
     given = ", ".join(f"{name} = {value:g}" for name, value in same.items())
@@ -222,13 +202,4 @@ def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Dra
     shown = "1 run" if runs == 1 else f"Mean of {runs} runs ± 2 standard errors"
     read = f"{better}. {shown}. {given}"
     name, _, _ = title_of(measure).partition(" (")  # the axis has the unit
-    title = alt.Title(f"{question}: {name}", subtitle=[read, note], anchor="start")
-    titled: _Drawn = (
-        chart.properties(title=title)
-        .configure(font="sans-serif", padding=14)
-        .configure_view(stroke="#d9d9d9")
-        .configure_axis(gridColor="#ececec", domainColor="#999", tickColor="#999")
-        .configure_title(fontSize=16, subtitleFontSize=12, subtitleColor="#555", offset=12)
-        .configure_legend(labelFontSize=12, symbolOpacity=1, symbolStrokeWidth=2)
-    )
-    return titled
+    return dressed(chart, f"{question}: {name}", [read, note])

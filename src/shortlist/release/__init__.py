@@ -21,6 +21,7 @@ from shortlist.release.sheet import sheet
 if TYPE_CHECKING:
     import os
 
+    import altair as alt
     import numpy as np
     import pandas as pd
     import polars as pl
@@ -269,6 +270,39 @@ class Release:
         """
         check_output(path, overwrite=overwrite)
         write_whole(path, encoder(path)(self))
+
+    def report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the release to `path` as a page: one file of HTML, which loads nothing.
+
+        It is for people, on a screen, a phone or paper: the list, how far the noise reaches, who is
+        protected, what the numbers mean, and how to check it. It holds nothing that the release
+        does not, and the release can be taken out of it. The same release gives the same bytes.
+
+        Args:
+            path: A file that does not exist, whose name ends in `.html`.
+            overwrite: Whether it may exist: then it is replaced.
+
+        Raises:
+            InputError: The suffix is another, the file exists, the path cannot be written, or a
+                library is not installed: they are in the extra `shortlist[report]`.
+        """
+        from shortlist.release.report import SUFFIXES, report
+
+        check_output(path, overwrite=overwrite, suffixes=SUFFIXES)
+        write_whole(path, report(self).encode())
+
+    def plot(self) -> alt.LayerChart:
+        """The best items against their scores; a bar is as far as the noise reaches.
+
+        In a notebook it is shown; `.save("plot.svg")` and `.save("plot.png")` write it.
+
+        Raises:
+            InputError: There are no scores, or Altair is not installed: it is in the extra
+                `shortlist[plot]`.
+        """
+        from shortlist.release.intervals import chart_of
+
+        return chart_of(self)
 
     def _state(self) -> tuple[object, ...]:
         told = self.question, self.by, self.scores, self.guarantee, named(self.mechanism)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from shortlist.release.notebook import Grid, card
 from shortlist.release.sheet import SHORT
 
 if TYPE_CHECKING:
@@ -124,24 +124,10 @@ def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) 
 
 def html(sheet: Sheet) -> str:
     """The sheet for a notebook, everything escaped."""
-    warning = f'<p style="color: #c00"><b>{escape(sheet.warning)}</b></p>' if sheet.warning else ""
-    more = f"<p>{escape(sheet.more)}</p>" if sheet.more else ""
-    advice = f"<p>{escape(sheet.advice)}</p>" if sheet.advice else ""
-    lines = "<br>".join(f"<b>{escape(label)}</b> {escape(line)}" for label, line in sheet.notes)
-    head = _html_row("th", sheet.columns, sheet.numeric)
-    body = "".join(_html_row("td", row, sheet.numeric) for row in sheet.rows)
-    return (
-        f"<div><p><b>{escape(sheet.title)}</b></p>{warning}"
-        f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
-        f"<p>{lines}</p><p>{escape(sheet.closing)}</p>{advice}</div>"
+    return card(
+        sheet.title,
+        warning=sheet.warning,
+        grid=Grid(sheet.columns, sheet.numeric, sheet.rows, sheet.more),
+        notes=sheet.notes,
+        lines=[sheet.closing, sheet.advice],
     )
-
-
-def _html_row(tag: str, cells: tuple[str, ...], numeric: tuple[bool, ...]) -> str:
-    """One row; each cell finds its own direction, so that a score beside Arabic keeps its place."""
-    aligned = zip(cells, ("right" if number else "left" for number in numeric), strict=True)
-    row = "".join(
-        f'<{tag} dir="auto" style="text-align: {side}">{escape(cell)}</{tag}>'
-        for cell, side in aligned
-    )
-    return f"<tr>{row}</tr>"

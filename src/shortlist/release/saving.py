@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from shortlist.errors import InputError, Words, written
@@ -17,7 +17,9 @@ _NO_PATH = "no such path can exist"
 _Problem = tuple[Words, Words | None]  # the rule, and the remedy
 
 
-def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def check_output(
+    path: str | os.PathLike[str], *, overwrite: bool = False, suffixes: Sequence[str] = SUFFIXES
+) -> None:
     """Check that a release could be saved to `path` now, so that no budget is spent in vain.
 
     An empty temporary file is created beside `path` and removed; `path` itself is not touched.
@@ -26,6 +28,7 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         path: Where a release is to be saved.
         overwrite: Whether a file of that name may be replaced: it may hold an answer that was paid
             for.
+        suffixes: What its name may end in.
 
     >>> check_output("titles.xlsx")
     Traceback (most recent call last):
@@ -37,7 +40,7 @@ def check_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
             may not be replaced, or is no ordinary writable file, has that name.
     """
     try:
-        problem = _suffix_problem(Path(path)) or _place_problem(_target(path), overwrite)
+        problem = _suffix_problem(Path(path), suffixes) or _place_problem(_target(path), overwrite)
     except (OSError, ValueError) as error:  # a ValueError: a null character in the path
         problem = Words("{why}", why=getattr(error, "strerror", None) or _NO_PATH), None
     if problem:
@@ -110,13 +113,13 @@ def _temporary(folder: Path) -> Path:
     return folder / f".shortlist-{os.urandom(8).hex()}.tmp"
 
 
-def _suffix_problem(path: Path) -> _Problem | None:
-    if path.suffix.lower() in SUFFIXES:
+def _suffix_problem(path: Path, suffixes: Sequence[str]) -> _Problem | None:
+    if path.suffix.lower() in suffixes:
         return None
     rule = Words(
         "its name must end in {others} or {last}",
-        others=", ".join(SUFFIXES[:-1]),
-        last=SUFFIXES[-1],
+        others=", ".join(suffixes[:-1]),
+        last=suffixes[-1],
     )
     return rule, None
 

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism, Release
 
-__all__ = ["NOT_PRIVATE", "SHORT", "Sheet", "advice", "harmless", "notes", "sheet", "visible"]
+__all__ = [
+    "NOT_PRIVATE",
+    "SHORT",
+    "Sheet",
+    "advice",
+    "harmless",
+    "notes",
+    "on_grid",
+    "sheet",
+    "visible",
+]
 
 SHORT = 100  # a list up to this long is shown whole,
 _HEAD = 30  # of a longer one the first rows
@@ -98,7 +108,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     seen = (lambda value: harmless(str(value))) if whole else visible
     cells = [[seen(value) for value in column] for column in frame.iter_columns()]
     if release.scores is not None:
-        cells[-1] = _on_grid(release.scores[:shown], release.scores.noise_sd)
+        cells[-1] = on_grid(release.scores[:shown], release.scores.noise_sd)
     return Sheet(
         title=visible(_title(release)),
         warning="" if release.guarantee.private else NOT_PRIVATE,
@@ -225,10 +235,10 @@ def _number(value: object) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
-def _on_grid(values: Iterable[float], noise_sd: float) -> list[str]:
+def on_grid(values: Iterable[float], noise_sd: float) -> list[str]:
     """Scores to the second digit of their noise: what lies beyond says nothing.
 
-    >>> _on_grid([123.45000000000001, -0.01], noise_sd=4.88), _on_grid([17.0, 3.0], noise_sd=4.88)
+    >>> on_grid([123.45000000000001, -0.01], noise_sd=4.88), on_grid([17.0, 3.0], noise_sd=4.88)
     (['123.5', '0.0'], ['17', '3'])
     """
     values = list(values)

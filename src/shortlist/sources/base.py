@@ -19,6 +19,8 @@ from shortlist.planning import (
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
 from shortlist.questions import Question
+from shortlist.release.notebook import Grid, card
+from shortlist.release.sheet import harmless
 
 __all__ = ["LIST_IS_PUBLIC", "Source", "require_question"]
 
@@ -105,6 +107,22 @@ class Source(StaysHere):
             guarantee=self._guarantee(chosen),
             engine=engine,
             budget=self._budget,
+        )
+
+    def _repr_html_(self) -> str:
+        """The columns, and what belongs to the data: no row is shown, and none was read."""
+        columns = [(harmless(name), str(dtype)) for name, dtype in self._engine.columns.items()]
+        grid = Grid(("column", "type"), (False, False), columns) if columns else None
+        bounds = ", ".join(f"{name}={bound}" for name, bound in self._bounds.items() if bound)
+        told = {
+            "protects": self._protects,
+            "bounds": bounds or "none",
+            "assumes": "; ".join((*self.known, *self._assumes)),
+            "budget": "none" if self._budget is None else "charged before a row is read",
+        }
+        notes = [(label, harmless(text)) for label, text in told.items()]
+        return card(
+            harmless(repr(self)), grid=grid, notes=notes, lines=["No row was read for this."]
         )
 
     def mechanisms_for(self, question: Question) -> list[type[Mechanism]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
 from shortlist.privacy import Composed, Cost
 from shortlist.privacy.accountant import Composition
 from shortlist.privacy.calibration import largest, subtract_down
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms.finding import Finding
 
 __all__ = ["Counted"]
 
@@ -50,6 +53,11 @@ class Counted(Mechanism):
     def adjacency(self) -> str:
         """As the selection's."""
         return self.selection.adjacency
+
+    @property
+    def finding(self) -> Finding | None:
+        """As the selection's."""
+        return self.selection.finding
 
     @property
     def _is_exact(self) -> bool:

@@ -1,0 +1,97 @@
+"""The chance that an item is found, against the number of users who hold it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.bits import SeededBits
+from shortlist.charts import Curve, curves, require_altair
+from shortlist.draws import ExactDraws
+from shortlist.errors import InputError
+from shortlist.mechanisms.base import Mechanism, counted
+from shortlist.mechanisms.finding import Finding
+from shortlist.questions import Domain, Question
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = ["chances", "chart_of_chances"]
+
+_AMONG_OTHERS = "Whether an item that is found is among the best hangs on the others."
+_SEED = 1  # of what is played: the same chart each time
+_HELD = (1, 10, 100)  # items of each user, beside the most that count
+_FROM, _TO, _POINTS = 0.12, 2.2, 25  # of the users at whom the chance is about 1/2
+
+
+def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart:
+    """A curve for users who hold one item, ten, a hundred, and as many as count.
+
+    Raises:
+        InputError: The chance hangs on more than the item itself, or Altair is not installed.
+    """
+    require_altair()
+    found = chances(mechanism)
+    done = "named" if isinstance(question, Domain) else "found"
+    told = mechanism.finding.told if mechanism.finding else ""
+    left = [curve.name for curve in found if not curve.points]
+    return curves(
+        [curve for curve in found if curve.points],
+        title=f"{question.name}: what it takes to be {done}",
+        notes=[
+            f"{_promise(mechanism)}. No data was read.",
+            *([] if done == "named" else [_AMONG_OTHERS]),
+            *told.split("\n"),
+            *([f"Left out, as too large a table: {', '.join(left)}."] if left else []),
+        ],
+        across="users who hold the item",
+        up=f"chance of being {done}",
+    )
+
+
+def _promise(mechanism: Mechanism) -> str:
+    name, epsilon, delta = type(mechanism).__name__, mechanism.epsilon, mechanism.delta
+    return f"{name}, epsilon = {epsilon:g}, delta = {delta:g}"
+
+
+def chances(mechanism: Mechanism) -> list[Curve]:
+    """For each number of items that users hold, the chances by the number of users.
+
+    A curve has no points where they would take too large a table.
+
+    Raises:
+        InputError: The chance hangs on more than the item itself.
+    """
+    if mechanism.finding is None:
+        raise _no_chance(mechanism)
+    return [_curve(mechanism.finding, held) for held in _numbers_held(mechanism.finding)]
+
+
+def _no_chance(mechanism: Mechanism) -> InputError:
+    why = "whether an item is named hangs on the counts of the others"
+    if not mechanism.names_private_items:
+        why = "everybody knows the items, and any of them may be named"
+    return InputError(
+        "{kind} has no such chances: {why}",
+        "use expect(), which plays it on an invented table, or metrics.compare on a table that may "
+        "be looked at",
+        kind=type(mechanism),
+        why=why,
+    )
+
+
+def _numbers_held(finding: Finding) -> list[int]:
+    most = finding.most
+    numbers = {*_HELD, *([] if most is None else [most])}
+    return sorted(held for held in numbers if most is None or held <= most)
+
+
+def _curve(finding: Finding, held: int) -> Curve:
+    half = finding.around * math.sqrt(held)
+    steps = np.geomspace(_FROM, _TO, _POINTS) * half
+    users = sorted({max(1, round(step)) for step in steps.tolist()})
+    found = finding.chances(users, held, ExactDraws(SeededBits(_SEED)))
+    points = [] if found is None else list(zip(users, found.tolist(), strict=True))
+    return Curve(f"each holds {counted(held, 'item')}", points)

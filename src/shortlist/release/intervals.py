@@ -1,0 +1,102 @@
+"""How far the noise reaches around each score, and the chart of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from shortlist.charts import WIDE, Interval, intervals
+from shortlist.errors import InputError
+from shortlist.release._intact import intact, shortened
+from shortlist.release.sheet import harmless, visible
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from shortlist.release import Release
+    from shortlist.release.scores import Scores
+
+__all__ = ["DRAWN", "chart_of", "has_intervals", "reach", "told_of_intervals"]
+
+DRAWN = 30
+"""How many items a chart shows at most: the best."""
+
+_LABELS, _CELL = 0.4, 8.5  # how much of the width they may take, and the pixels of a letter
+_SDS = 1.96  # of the noise, to either side
+
+
+def has_intervals(release: Release) -> bool:
+    """Whether there is a score to draw, in noise of known size."""
+    return len(release) > 0 and release.scores is not None and reach(release.scores) is not None
+
+
+def reach(scores: Scores) -> float | None:
+    """How far an interval reaches to either side of its score; None where the noise has no size."""
+    sd = scores.noise_sd
+    return _SDS * sd if 0 < sd < math.inf else None
+
+
+def told_of_intervals() -> str:
+    """How sure an interval is."""
+    return (
+        f"An interval reaches {_SDS} standard deviations of the noise to either side of the score. "
+        "Normal noise stays within that 95 % of the time, Laplace noise 94 %."
+    )
+
+
+def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt.LayerChart:
+    """The best items against their scores.
+
+    Raises:
+        InputError: There is nothing to draw, or Altair is not installed.
+    """
+    scores = release.scores
+    if not has_intervals(release) or scores is None:
+        raise _nothing_to_draw(release)
+    cells = round(width * _LABELS / _CELL)
+    n, far = min(len(release), DRAWN), reach(scores) or 0.0
+    lines = [
+        Interval(rank, name, score, score - far, score + far)
+        for rank, name, score in zip(
+            release.ranks[:n], _names(release, n, cells), scores[:n], strict=True
+        )
+    ]
+    title = f"{release.question}: {scores.heading} of each item" if titled else ""
+    unit = harmless(scores.unit)
+    return intervals(lines, title=visible(title), notes=_notes(release), scores=unit, width=width)
+
+
+def _nothing_to_draw(release: Release) -> InputError:
+    if len(release) == 0:
+        return InputError("there is no item in this release, and so nothing to draw")
+    return InputError(
+        "this release has no scores, and so nothing to draw",
+        "for counts of the items ask with {count_share=0.3}; the list itself is in report()",
+    )
+
+
+def _names(release: Release, n: int, cells: int) -> list[str]:
+    """The first items, each as one text; one made of several columns has commas between them."""
+    columns = [release.to_polars()[name].head(n).to_list() for name in _columns(release)]
+    names = (", ".join(map(intact, row)) for row in zip(*columns, strict=True))
+    return [shortened(name, cells) for name in names]
+
+
+def _columns(release: Release) -> list[str]:
+    """Those of the items, whose groups come first, if they have any."""
+    names = release.to_polars().columns
+    del names[len(release.by)]  # the rank
+    return names[:-1] if release.scores is not None else names
+
+
+def _notes(release: Release) -> list[str]:
+    """How to read the chart; a line each, short enough for its width."""
+    guarantee = release.guarantee
+    seeded = [] if guarantee.private else ["Not private: the noise came from a seed."]
+    shown = [f"The first {DRAWN} of {len(release):,} items."] if len(release) > DRAWN else []
+    promise = f"epsilon = {guarantee.epsilon:g}, delta = {guarantee.delta:g}."
+    return [
+        *seeded,
+        *shown,
+        f"Bars: {_SDS} standard deviations of the noise (95 % if it is normal). {promise}",
+    ]

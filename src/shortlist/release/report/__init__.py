@@ -1,0 +1,48 @@
+"""A release as one page: a file of HTML that loads nothing, for a screen, a phone and paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shortlist.charts import require_altair
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.release import Release
+
+__all__ = ["SUFFIXES", "report", "require_report"]
+
+SUFFIXES = (".html", ".htm")
+
+
+def require_report() -> None:
+    """Refuse where a library is missing that the page is made with.
+
+    Without its chart the page could be made, but then the same release would not give the same
+    bytes everywhere.
+
+    Raises:
+        InputError: One is not installed.
+    """
+    try:
+        import jinja2  # noqa: F401 - whether it is there
+        import vl_convert  # noqa: F401
+
+        require_altair()
+    except (ImportError, InputError):
+        raise InputError(
+            "a report is made with Jinja2, Altair and vl-convert, and not all are installed",
+            'run pip install "shortlist[report]"',
+        ) from None
+
+
+def report(release: Release) -> str:
+    """The page: the same text for the same release.
+
+    Raises:
+        InputError: A library that it is made with is not installed.
+    """
+    require_report()
+    from shortlist.release.report.page import rendered
+
+    return rendered(release)

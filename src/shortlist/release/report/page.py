@@ -1,0 +1,142 @@
+"""The page of a release: its parts are put together here, and laid out by a template."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from shortlist.charts import INK, MARK, MUTED, RULE
+from shortlist.release.formats import about, as_json
+from shortlist.release.intervals import DRAWN, chart_of, has_intervals
+from shortlist.release.report._answers import answers
+from shortlist.release.report._list import listed
+from shortlist.release.report._promises import weakness
+from shortlist.release.sheet import NOT_PRIVATE, harmless, notes
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from shortlist.release import Release
+
+__all__ = ["rendered"]
+
+_TITLES = {
+    "top-k": "The items held by most users",
+    "domain": "The items held by enough users to be named",
+    "hitting-set": "Items that together reach the most users",
+    "rank": "The items that do best in comparisons",
+}
+_LONG = 10  # items, above which a list can be searched and sorted
+_WIDTHS = {"wide": 700, "narrow": 326}
+
+
+def rendered(release: Release) -> str:
+    """The whole file, as text."""
+    style, script = _asset("style.css") + _colours(), _asset("list.js")
+    return _template().render(
+        {
+            **_told(release),
+            "style": style,
+            "script": script,
+            "policy": _policy(style, script),
+            "charts": _charts(release),
+            "list": listed(release),
+            "is_long": len(release) > _LONG,
+        }
+    )
+
+
+def _told(release: Release) -> dict[str, Any]:
+    """All words of the page."""
+    guarantee, said = release.guarantee, about(release)
+    return {
+        "title": _title(release),
+        "question": harmless(release.question),
+        "named": len(release),
+        "asked": release.k,
+        "by": ", ".join(map(harmless, release.by)),
+        "warning": "" if guarantee.private else NOT_PRIVATE,
+        "weak": weakness(guarantee) if guarantee.private else "",
+        "epsilon": f"{guarantee.epsilon:g}",
+        "delta": f"{guarantee.delta:g}",
+        "rho": f"{guarantee.cost.rho:.4g}",
+        "lost": f"{guarantee.cost.lost:.4g}" if guarantee.cost.lost else "",
+        "protects": harmless(guarantee.protects),
+        "answers": answers(release),
+        "parameters": notes(guarantee, release.mechanism),
+        "budget": _of_budget(release),
+        "version": said["library"],
+        "plan": json.dumps(said, indent=2),  # ASCII
+        "file": base64.b64encode(as_json(release).encode()).decode(),
+        "drawn": min(len(release), DRAWN),
+    }
+
+
+def _title(release: Release) -> str:
+    title = _TITLES.get(release.question, harmless(release.question))
+    return f"{title}, by {', '.join(map(harmless, release.by))}" if release.by else title
+
+
+def _of_budget(release: Release) -> str:  # noqa: ARG001 - no release says so far
+    """Which budget it was charged to."""
+    return (
+        "The release does not say whether it was charged to a budget. Who publishes it keeps "
+        "account of all releases about the same people."
+    )
+
+
+def _charts(release: Release) -> dict[str, str]:
+    """The chart as SVG for a wide place and for a narrow one; none, where nothing can be drawn."""
+    if not has_intervals(release):
+        return {}
+    return {kind: _drawn(release, width) for kind, width in _WIDTHS.items()}
+
+
+def _drawn(release: Release, width: int) -> str:
+    """An SVG that names nothing outside of it, and leaves reading aloud to the table."""
+    import vl_convert
+
+    chart = chart_of(release, width=width, titled=False).to_dict()
+    chart["config"]["aria"] = False
+    return vl_convert.vegalite_to_svg(chart)
+
+
+@cache
+def _template() -> jinja2.Template:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_asset("page.html.jinja"))
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _colours() -> str:
+    """The colours of charts in the words of the page, which change with light and dark."""
+    names = {INK: "ink", MUTED: "muted", RULE: "rule", MARK: "accent"}
+    kinds = (("fill", "fill"), ("stroke", "stroke"))
+    return "".join(
+        f'.chart [{attribute}="{colour}"]{{{rule}:var(--{name})}}\n'
+        for colour, name in names.items()
+        for attribute, rule in kinds
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may run and load of the page: its own style and script, and nothing else."""
+    own = {"style-src": style, "script-src": script}
+    allowed = [f"{kind} 'sha256-{_digest(text)}'" for kind, text in own.items()]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
