@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.refusals import MARKER, refusal
+from helpers.refusals import MARKER, refusal, refused
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
 
@@ -107,3 +107,29 @@ def test_counts_are_fetched_from_wherever_they_are(tmp_path):
 def forms_of(path, table):
     yield f"duckdb:///{path}", table
     yield ibis.duckdb.connect(path, read_only=True).table(table), None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "duckdb:////no/where/s3cret.db",
+        "postgresql://me:s3cret@127.0.0.1:1/music",
+        "sqlite:////no/where/s3cret.db",
+        "nothing://me:s3cret@host/music",
+    ],
+)
+def test_nothing_of_a_url_is_shown(url):
+    asked = {"table": "plays", "item": "title"}
+    for ask in (
+        lambda: sl.pairs(url, user="user", **asked),
+        lambda: sl.counts(url, count="readers", **asked),
+    ):
+        error = refused(ask)
+        traces, trace = [], error.__traceback__
+        while trace is not None:
+            if "shortlist" in trace.tb_frame.f_code.co_filename.rpartition("src")[2]:
+                traces.append(str(trace.tb_frame.f_locals))
+            trace = trace.tb_next
+        assert traces
+        for said in (str(error), repr(error), *traces, str(error.__context__)):
+            assert "s3cret" not in said

@@ -51,15 +51,9 @@ def stays(table: Table, *, pull: object) -> bool:
 
 
 def _connected(url: object, table: object) -> object:
-    """The table; the frames of an error's trace do not hold the URL, nor does its context."""
     if not isinstance(table, str):
         raise InputError(
             "must be the name of a table, since {data} is the URL of a database",
             given={"table": table},
         )
-    try:
-        return connected(str(url), table)
-    except InputError as error:
-        refused = error.with_traceback(None)
-    del url
-    raise refused
+    return connected(str(url), table)

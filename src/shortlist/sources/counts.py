@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
 from shortlist.engines.histogram_in_memory import HistogramInMemory
+from shortlist.errors import InputError
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import TopK
@@ -72,7 +73,13 @@ def counts(
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
-    checked = open_table(in_database(data, table), count=count, items=item, separator=separator)
+    try:
+        data = in_database(data, table)
+    except InputError as error:
+        refused = error.with_traceback(None)
+        del data  # a URL, which whoever prints the variables of an error's trace would show
+        raise refused from None
+    checked = open_table(data, count=count, items=item, separator=separator)
     public: pl.DataFrame | InTable | None = None
     if public_items is IN_TABLE:
         public = IN_TABLE

@@ -104,7 +104,13 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             "so that the items of the table are not public",
             "give a list of items, or omit {public_items}",
         )
-    checked = open_table(in_database(data, table), user=user, items=item, separator=separator)
+    try:
+        data = in_database(data, table)
+    except InputError as error:
+        refused = error.with_traceback(None)
+        del data  # a URL, which whoever prints the variables of an error's trace would show
+        raise refused from None
+    checked = open_table(data, user=user, items=item, separator=separator)
     in_engine = stays(checked, pull=pull)
     public = None
     if public_items is not None:
