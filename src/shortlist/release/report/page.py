@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shortlist.charts import INK, MARK, MUTED, RULE
+from shortlist.release.described import NONE_CHARGED
 from shortlist.release.formats import about, as_json
 from shortlist.release.intervals import DRAWN, chart_of, has_intervals
 from shortlist.release.report._answers import answers
@@ -81,12 +82,12 @@ def _title(release: Release) -> str:
     return f"{title}, by {', '.join(map(harmless, release.by))}" if release.by else title
 
 
-def _of_budget(release: Release) -> str:  # noqa: ARG001 - no release says so far
+def _of_budget(release: Release) -> str:
     """Which budget it was charged to."""
-    return (
-        "The release does not say whether it was charged to a budget. Who publishes it keeps "
-        "account of all releases about the same people."
-    )
+    if release.budget not in ("", NONE_CHARGED):
+        return f"It was charged to a budget: {harmless(release.budget)}."
+    said = "It was charged to no budget" if release.budget else "It names no budget"
+    return f"{said}. Whoever publishes it keeps account of all releases about the same people."
 
 
 def _charts(release: Release) -> dict[str, str]:
