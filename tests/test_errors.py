@@ -166,7 +166,7 @@ IN_PYTHON = {
 """Rooms whose refusals the command never comes upon, or of parameters that it has not."""
 ONLY_PYTHON = {
     *("path", "budget", "question", "random", "items", "counts", "order"),
-    *("k_bar", "AddedNoise.GUMBEL", "pull"),
+    *("k_bar", "AddedNoise.GUMBEL"),
 }
 """What Python alone has: arguments of classes and functions behind no option."""
 

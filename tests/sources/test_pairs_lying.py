@@ -74,7 +74,7 @@ def test_what_cannot_be_is_refused(tmp_path):
     refusal(lambda: sl.pairs(ROWS, pull=True, **names), "pull=True: it is for a table")
     refusal(lambda: sl.pairs(ROWS, pull="yes", **names), "must be True or False")
     refusal(lambda: sl.pairs(ROWS, table="plays", **names), "goes with the URL of a database")
-    refusal(lambda: sl.pairs(url, **names), "must be the name of a table")
+    refusal(lambda: sl.pairs(url, **names), "of which one table is read; name it by table")
     refusal(lambda: sl.pairs(url, table="no", **names), "is not a table of this database")
     refusal(lambda: sl.pairs(url, table="plays", user="no", item="title"), "is not a column")
     refusal(lambda: sl.pairs(f"{url}.not", table="plays", **names), 'data="duckdb://…"')

@@ -8,12 +8,12 @@ from shortlist.cli._builders import PRIVACY, STORE, flag, number, valued, whole
 from shortlist.errors import InputError
 
 
-def _file(rows: str) -> Any:  # noqa: ANN401
+def _file(rows: str, more: str = "") -> Any:  # noqa: ANN401
     """The table."""
     return typer.Argument(
         metavar="FILE",
         help=f"A Parquet, CSV or NDJSON file, a quoted glob, a directory, or - for standard input, "
-        f"with {rows}",
+        f"with {rows}{more}",
         show_default=False,
     )
 
@@ -68,9 +68,14 @@ def _no_counts(count: str | None) -> None:
 
 # The table
 
-File = Annotated[str, _file("one row per user and item.")]
+_URL = (
+    " Or, with --table, the URL of a database, such as duckdb:///plays.db or "
+    "postgresql://user@host/database. Put a password in PGPASSWORD or a password file."
+)
+File = Annotated[str, _file("one row per user and item.", _URL)]
 TopKFile = Annotated[
-    str | None, _file("one row per user and item; or, with --count, one per item. Or use --store.")
+    str | None,
+    _file("one row per user and item; or, with --count, one per item. Or use --store.", _URL),
 ]
 RankFile = Annotated[str, _file("one row per comparison.")]
 User = Annotated[str, _column("The users, who are protected.")]
@@ -123,7 +128,17 @@ StoreUrl = Annotated[
     ),
 ]
 StoreTable = Annotated[
-    str | None, valued("TABLE", "With --store: the table, with one row per item.", STORE)
+    str | None,
+    valued("TABLE", "With --store, or with a URL in place of FILE: the table.", STORE),
+]
+UrlTable = Annotated[str | None, valued("TABLE", "With a URL in place of FILE: the table.")]
+Pull = Annotated[
+    bool,
+    flag(
+        "--pull",
+        "With a URL in place of FILE: fetch the rows and add them up here. By default the database "
+        "adds up, and only sums over all users come here, and the items that are named.",
+    ),
 ]
 ShowAccesses = Annotated[
     bool,

@@ -38,6 +38,7 @@ _PLACEHOLDERS = {
     "budget": "BUDGET",
     "dataset": "NAME",
 }
+_FLAGS = {"overwrite", "pull"}
 
 
 class _Shell:
@@ -45,7 +46,7 @@ class _Shell:
 
     def argument(self, name: str, value: str | None) -> str:
         option = self.reference(name)
-        if value is None or (name, value) == ("overwrite", "True"):
+        if value is None or (name in _FLAGS and value == "True"):
             return option
         if (name, value) == ("public_items", "IN_TABLE"):
             return self.reference("sl.IN_TABLE")

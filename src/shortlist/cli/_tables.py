@@ -79,6 +79,7 @@ def _require_store(request: Request) -> None:
         "public_items_in_table": request.public_items_in_table or None,
         "count_share": request.count_share,
         "separator": request.separator,
+        "pull": request.pull or None,
     }
     for name, value in useless.items():
         if value is not None:
@@ -109,12 +110,13 @@ def _require_store(request: Request) -> None:
 
 def _require_file(request: Request) -> None:
     """Refuse what only a store has use for, and a table that is nowhere."""
-    if request.table is not None or request.show_accesses:
+    table = request.table is not None and not request.in_database
+    if table or request.show_accesses:
         option = (
             reference("show_accesses") if request.table is None else named("table", request.table)
         )
         raise InputError(
-            "{option} goes with {store}", "omit it, or name the database", option=option
+            "{option} goes with a database", "omit it, or name the database", option=option
         )
     if request.file is None:
         raise InputError(

@@ -52,6 +52,7 @@ from shortlist.cli._options import (
     PublicGroups,
     PublicItems,
     PublicItemsInTable,
+    Pull,
     RankDelta,
     RankFile,
     RankMechanism,
@@ -65,6 +66,7 @@ from shortlist.cli._options import (
     TopKFile,
     TopKMechanism,
     TopKUser,
+    UrlTable,
     User,
     Winner,
 )
@@ -161,6 +163,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     public_groups: PublicGroups = None,
     store: StoreUrl = None,
     table: StoreTable = None,
+    pull: Pull = False,
     show_accesses: ShowAccesses = False,
     count_share: CountShare = None,
     mechanism: TopKMechanism = None,
@@ -194,6 +197,8 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     public_items: NoPublicItems = None,  # refused with its reason
     by: By = None,
     count_share: CountShare = None,
+    table: UrlTable = None,
+    pull: Pull = False,
     mechanism: DomainMechanism = None,
     **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:
@@ -220,6 +225,8 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
     delta: Delta = 0.0,
     max_items_per_user: HittingSetBound = None,
     public_items: PublicItems = None,
+    table: UrlTable = None,
+    pull: Pull = False,
     mechanism: HittingSetMechanism = None,
     **every: Any,  # noqa: ANN401 - as in EVERY
 ) -> Request:

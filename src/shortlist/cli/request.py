@@ -30,7 +30,7 @@ class Request:
     """The arguments of a command."""
 
     question: str
-    file: str | None
+    file: str | None = field(repr=False)  # a password may be in it, if it is a URL
     user: str | None
     item: list[str]
     epsilon: float
@@ -55,6 +55,7 @@ class Request:
     public_items_in_table: bool = False
     store: str | None = field(default=None, repr=False)  # a password may be in it
     table: str | None = None
+    pull: bool = False
     show_accesses: bool = False
     k: int | None = None
     count_share: float | None = None
@@ -172,10 +173,16 @@ class Request:
 
         database = None if self.store is None else sqlite_path(self.store)
         ledger = None if self.budget is None or "://" in self.budget else self.budget
-        named = self.file, self.public_items, self.public_groups, database, ledger
+        file = None if self.in_database else self.file
+        named = file, self.public_items, self.public_groups, database, ledger
         given = [name for name in named if name is not None]
         inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
         return [*given, *inside]
+
+    @property
+    def in_database(self) -> bool:
+        """Whether the table is in a database, by whose URL it is given."""
+        return self.file is not None and "://" in self.file
 
     def data(self) -> object:
         """What is to be opened: a path, or what is piped in."""
@@ -251,6 +258,8 @@ class Request:
                 max_items_per_user=self.max_items_per_user,
                 public_items=self.public_items,
                 separator=self.separator,
+                table=self.table,
+                pull=self.pull,
                 budget=budget,
             )
             return self._grouped(rows)
@@ -261,6 +270,7 @@ class Request:
             max_items_per_user=self.max_items_per_user,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
             separator=self.separator,
+            table=self.table,
             budget=budget,
         )
 

@@ -53,7 +53,8 @@ def stays(table: Table, *, pull: object) -> bool:
 def _connected(url: object, table: object) -> object:
     if not isinstance(table, str):
         raise InputError(
-            "must be the name of a table, since {data} is the URL of a database",
-            given={"table": table},
+            "{data} is the URL of a database, of which one table is read",
+            "name it by {table=...}",
+            given={"table": ...},
         )
     return connected(str(url), table)

@@ -65,7 +65,8 @@ def _connection(url: str, origin: Words) -> Expression:
     scheme = url.partition("://")[0].lower()
     try:
         if scheme == "duckdb":
-            return ibis.connect(url, read_only=True)  # temporary tables are none of the file
+            path = url.partition("://")[2].removeprefix("/")  # as of SQLite: four for the root
+            return ibis.duckdb.connect(path, read_only=True)  # temporary tables are none of it
         if scheme in ("postgres", "postgresql"):
             import psycopg
 
@@ -88,7 +89,8 @@ def _connection(url: str, origin: Words) -> Expression:
 def _unreached(origin: Words) -> InputError:
     return InputError(
         "{origin} cannot be connected to",
-        "check that the database is there, and its host, port, name, user and password",
+        "check that the database is there, its path (duckdb:///plays.db is in this folder, "
+        "duckdb:////data/plays.db is not), or its host, port, name, user and password",
         origin=origin,
     )
 

@@ -1,0 +1,80 @@
+"""The command on a table that stays in its database."""
+
+import duckdb
+import polars as pl
+import pytest
+
+from helpers.command import ITEMS, count, domain, hitting_set, top_k
+from helpers.refusals import MARKER
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+COUNTED = {item: (5 - i) * 1000 for i, item in enumerate(ITEMS)}
+
+
+@pytest.fixture
+def url(file, tmp_path):
+    """The rows of the file in DuckDB, and counts beside them."""
+    rows = pl.read_parquet(file)
+    counts = pl.DataFrame({"title": list(COUNTED), "readers": list(COUNTED.values())})
+    with duckdb.connect(tmp_path / "a b.db") as connection:
+        for name, frame in {"plays": rows, "readers": counts}.items():
+            connection.register("frame", frame.to_arrow())
+            connection.execute(f"CREATE TABLE {name} AS FROM frame")
+            connection.unregister("frame")
+    return f"duckdb:///{tmp_path}/a b.db"
+
+
+@pytest.mark.parametrize("more", [(), ("--pull",)])
+@pytest.mark.parametrize("asked", [top_k, domain, hitting_set])
+def test_questions_are_answered_where_the_rows_are(run, file, url, asked, more):
+    status, out, err = run(*asked(url, "--table", "plays", *more))
+    assert (status, err) == (0, "")
+    bounded = "users are bounded in DuckDB" in " ".join(out.split())
+    assert bounded is (more == ())
+    here = run(*asked(file, "--format", "csv"))[1]
+    there = run(*asked(url, "--table", "plays", "--format", "csv", *more))[1]
+    assert len(there.splitlines()) == len(here.splitlines())
+
+
+def test_counts_are_fetched(run, url):
+    status, out, err = run(*count(url, "--table", "readers", "--public-items-in-table"))
+    assert (status, err) == (0, "")
+    assert [line.split()[1] for line in out.splitlines()[4:6]] == ["007", "7"]
+
+
+def test_nothing_is_read_for_what_would_happen(run, url):
+    status, out, _ = run(*top_k(url, "--table", "plays", "--dry-run"))
+    assert status == 0
+    assert "This run costs epsilon = 5" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "FILE is the URL of a database, of which one table is read; name it by --table"),
+        (("--table", "play"), '--table "play" is not a table of this database'),
+        (("--table", "plays", "--by", "title"), "give --pull, and they are fetched"),
+        (("--table", "plays", "--user", "usr"), '--user "usr" is not a column'),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_a_remedy(run, url, words, complaint):
+    status, out, err = run(*top_k(url, *words))
+    assert (status, out) == (2, "")
+    assert complaint in err.replace("\n", " ")
+    assert str(url) not in err
+
+
+def test_options_of_databases_need_one(run, file):
+    for words in (("--table", "plays"), ("--pull",)):
+        status, _, err = run(*top_k(file, *words))
+        assert status == 2
+        assert words[0] in err
+
+
+def test_no_password_is_shown(run):
+    address = f"postgresql://me:{MARKER}@127.0.0.1:1/none?password={MARKER}"
+    status, out, err = run(*top_k(address, "--table", "plays"))
+    assert (status, out) == (2, "")
+    assert "cannot be connected to" in err
+    assert MARKER not in err
