@@ -1,10 +1,10 @@
-# Two commands do all the set-up: `make demo` shows the main job, `make test` runs every test.
+# Two commands do all the set-up: `make demo` shows the main job, `make test` runs the tests.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types check bench clean
+.PHONY: demo test exhaustive lint types check bench clean
 
 # The package alone: what a user has.
 $(VENV)/package: pyproject.toml
@@ -27,6 +27,10 @@ test: $(VENV)/tools
 	@command -v java >/dev/null || echo "There is no Java here: the tests of Spark are left out. A JRE, such as default-jre-headless, brings them back."
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# The same laws on more and larger inputs: minutes more.
+exhaustive: $(VENV)/tools
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
+
 lint: $(VENV)/tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -34,7 +38,7 @@ lint: $(VENV)/tools
 types: $(VENV)/tools
 	$(BIN)/mypy
 
-check: lint types test
+check: lint types test exhaustive
 
 bench: $(VENV)/tools
 	$(PIP) install --quiet --group bench
