@@ -41,6 +41,12 @@ def test_the_law_with_other_parameters(given):
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
+def test_users_in_both_of_two_found_groups_have_their_law():
+    mechanism = coarse(max_groups_per_user=2)
+    oracle = replace(ORACLE, data=[(BOTH,) * 10])
+    assert oracle.distance(mechanism, mechanism) < ORACLE.within
+
+
 @pytest.mark.parametrize(
     ("k", "epsilon", "delta"), [(1, 0.1, 1e-6), (10, 1.0, 1e-6), (200, 8.0, 0.01)]
 )
