@@ -122,6 +122,26 @@ def test_only_the_same_question_of_the_same_columns_is_given_again(path):
     assert pairs(budget).domain(**ASK).budget.startswith("charge 9 of ")  # only where asked for
 
 
+def test_in_groups_only_the_same_ones_are_given_again(path):
+    budget = created(path, epsilon=3.0, delta=1e-6)
+
+    def asked(**groups):
+        return pairs(budget).top_k(1, **ASK, by="other", reuse=True, **groups)
+
+    told = [
+        asked(**groups).budget.split(" of ")[0]
+        for groups in (
+            {},
+            {"public_groups": ["x", "y"]},
+            {"public_groups": ["x", "z"]},
+            {"max_groups_per_user": 2},
+            {"public_groups": ["x", "z"]},
+            {},
+        )
+    ]
+    assert told == [f"charge {number}" for number in (1, 2, 3, 4, 3, 1)]
+
+
 def test_another_version_or_data_set_is_asked_anew(path, monkeypatch):
     budget = created(path, epsilon=3.0, delta=1e-6)
     plan = pairs(budget).plan(sl.Domain(), **ASK)

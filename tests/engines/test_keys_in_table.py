@@ -83,9 +83,25 @@ def test_an_engine_to_which_cases_are_equal_is_refused(any_engine, monkeypatch):
     native.execute("CREATE TABLE told (person text, title text)")
     source = any_engine.source_of("told", **NAMES)
     dialect = source._engine._lying.dialect
-    monkeypatch.setattr(dialect, "fetch", lambda _: pa.table({"alike": [True]}))
+    monkeypatch.setattr(dialect, "fetch", lambda _: pa.table({"n": [3]}))
     said = refusal(lambda: source.domain(epsilon=1.0, delta=1e-6), "takes texts for equal")
     assert "pull=True" in said
+
+
+@pytest.mark.parametrize("collation", ["NOCASE", "RTRIM"])
+@pytest.mark.parametrize("column", ["person", "title"])
+def test_a_column_to_which_texts_are_equal_is_refused_whatever_constants_are(
+    tmp_path, column, collation
+):
+    """Else one user more could take an item away from another."""
+    path = tmp_path / "plays.db"
+    connection = ibis.sqlite.connect(path)
+    types = {"person": "TEXT", "title": "TEXT", column: f"TEXT COLLATE {collation}"}
+    columns = ", ".join(f"{name} {dtype}" for name, dtype in types.items())
+    connection.raw_sql(f"CREATE TABLE plays ({columns})")
+    connection.disconnect()
+    source = sl.pairs(f"sqlite:///{path}", table="plays", public_items=["Emma"], **NAMES)
+    refusal(lambda: source.top_k(1, epsilon=1.0), "takes texts for equal", "pull=True")
 
 
 def test_a_collation_of_spark_is_refused(spark):

@@ -1,6 +1,7 @@
 """Top-k per group: its law elsewhere, what it spends, and what it names."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from helpers.oracles import ORACLES
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.refusals import refusal
+from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.grouped_looks import GroupedLooks
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -36,6 +38,12 @@ def coarse(**given):
 def test_the_law_with_other_parameters(given):
     mechanism = coarse(**given)
     oracle = replace(ORACLE, data=[(ONE,) * 6 + (BOTH,), (ONE,) * 3 + (OTHER,) * 4])
+    assert oracle.distance(mechanism, mechanism) < ORACLE.within
+
+
+def test_users_in_both_of_two_found_groups_have_their_law():
+    mechanism = coarse(max_groups_per_user=2)
+    oracle = replace(ORACLE, data=[(BOTH,) * 10])
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
@@ -132,6 +140,25 @@ def test_public_groups_have_their_law():
     small = replace(ORACLE.small, evidence=shown)
     oracle = replace(ORACLE, law=law, small=small, data=[(ONE,) * 4, (ONE,) * 3 + (OTHER,) * 3])
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_the_choice_has_its_range_in_however_many_groups_a_user_is(groups):
+    """One user more moves what each bound loses by 0 to 1, and nearly by 1."""
+    looks = GroupedLooks(1, (Fraction(1),), (1, 2, 256), 0.1, groups, 1.0)
+    n_items, open_pairs = 400, np.delete(np.arange(3 * 400), range(800, 1100))
+    sizes = np.bincount(open_pairs // n_items)
+    assert looks._most(open_pairs // n_items) == sum(sorted(sizes)[-groups:])
+    held = open_pairs[open_pairs // n_items < groups].astype(np.uint32)
+    lost = []
+    for users in (0, 1):
+        rows = np.repeat(np.arange(users, dtype=np.uint32), len(held)), np.tile(held, users)
+        sets = Contributions.of_rows(*rows, n_users=users, n_items=3 * n_items)
+        clipped = ClippedCounts(sets, most=looks._most(open_pairs // n_items))
+        lost.append([clipped._lost(bound) for bound in looks.bounds])
+    moved = np.diff(lost, axis=0) / 2**20
+    assert (moved >= 0).all()
+    assert 0.9 < moved.max() <= 1
 
 
 def test_a_bound_below_one_is_refused():

@@ -30,6 +30,9 @@ def described(plan: Plan) -> dict[str, Any]:
 
 
 def fingerprint(plan: Plan, dataset: str) -> str:
-    """What two plans share that would release the same: of one data set, by one version."""
+    """What two plans share that ask the same of one data set, by one version.
+
+    Of rows nothing is looked at: two frames with the same columns are taken for one.
+    """
     said = {"dataset": dataset, "library": __version__, **described(plan)}
     return digest(json.dumps(said, sort_keys=True, allow_nan=False))

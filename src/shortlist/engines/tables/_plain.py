@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Plain"]
 
+_TEXTS = "a", "A", "a ", "\u00e1"  # that a collation may hold for equal
+
 
 class Plain(Dialect):
     """Any engine, in the words that all of them share."""
@@ -27,17 +29,19 @@ class Plain(Dialect):
         self._connection = connection
 
     def require(self, keys: Expression) -> None:
-        """As `Dialect.require`: texts that differ must not be equal to an engine as it is set."""
-        import ibis
+        """As `Dialect.require`: texts that differ must not be equal in any column.
 
-        if not any(dtype.is_string() for dtype in keys.schema().values()):
-            return
-        small, large, padded = (ibis.literal(text) for text in ("a", "A", "a "))
-        alike = ((small == large) | (small == padded)).name("alike")
-        if self.fetch(alike.as_table()).column(0)[0].as_py():
+        Constants alone would tell how the connection compares them, and not how a column does.
+        """
+        texts = (name for name, dtype in keys.schema().items() if dtype.is_string())
+        if any(
+            self.fetch(_told_apart(keys[name])).column(0)[0].as_py() < len(_TEXTS) for name in texts
+        ):
             raise InputError(
-                "{engine} takes texts for equal that differ, in case or in spaces at their ends",
-                "set a binary collation, name columns of integers, or give {pull=True}",
+                "{engine} takes texts for equal that differ, in case, accents or spaces at their "
+                "ends",
+                "set a binary collation of the columns, name columns of integers, or give "
+                "{pull=True}",
                 engine=self.name,
             )
 
@@ -94,6 +98,16 @@ class Plain(Dialect):
 
     def cancel(self) -> None:
         """As `Dialect.cancel`: not for all alike."""
+
+
+def _told_apart(column: Expression) -> Expression:
+    """How many texts stay where they are values of the column; none of its own is looked at."""
+    import ibis
+
+    rows = column.name("text").as_table().filter(ibis.literal(value=False))
+    for text in _TEXTS:
+        rows = rows.union(ibis.literal(text).name("text").as_table())
+    return rows.agg(n=rows["text"].nunique())
 
 
 def _written(key: Key, user: Expression, items: Sequence[Expression]) -> Expression:

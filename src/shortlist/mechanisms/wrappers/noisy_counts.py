@@ -174,7 +174,7 @@ class NoisyCounts(Counted):
 
     def _one_more(self, before: Composition, counts: Stage, by_rho: Cost) -> Cost:
         """The stages of the selection, and the noise on the counts."""
-        return self._composed(Composition((*before.stages, counts), before.unnamed), by_rho)
+        return self._composed(replace(before, stages=(*before.stages, counts)), by_rho)
 
     def _normal(self, rho: float, cost: Cost) -> _Way:
         return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
