@@ -198,9 +198,9 @@ class Plan:
                 `shortlist.bits.SeededBits`, with which nothing is private.
             reuse: Whether to return what was released for the same plan before, if the budget has
                 kept it: then nothing is read and nothing is charged.
-                Files are known by their paths, and frames and tables in an engine by their columns
-                alone: of another table with the same columns, the answer would be that of the
-                first.
+                Files are known by their paths, tables in an engine by their queries, and frames by
+                their columns alone: of another frame with the same columns, the answer would be
+                that of the first.
 
         Raises:
             InputError: A problem shows only when rows are read; count the budget as spent.

@@ -133,3 +133,15 @@ def test_nothing_of_a_url_is_shown(url):
         assert traces
         for said in (str(error), repr(error), *traces, str(error.__context__)):
             assert "s3cret" not in said
+
+
+def test_a_budget_knows_the_tables_of_one_database_apart(tmp_path):
+    budget = sl.Budget.create(
+        tmp_path / "plays.budget", epsilon=3.0, delta=1e-5, protects="user", dataset="plays"
+    )
+    url = f"duckdb:///{file_of(tmp_path)}"
+    names = {"user": "user", "item": "title", "budget": budget}
+    first = sl.pairs(url, table="plays", **names).domain(epsilon=0.5, delta=1e-6)
+    again = sl.pairs(url, table="plays", **names).domain(epsilon=0.5, delta=1e-6, reuse=True)
+    other = sl.pairs(url, table="old.plays", **names).domain(epsilon=0.5, delta=1e-6, reuse=True)
+    assert again == first != other

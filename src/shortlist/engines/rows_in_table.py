@@ -56,8 +56,8 @@ class RowsInTable(Engine):
         return self._fetched.unit
 
     def about(self) -> dict[str, object]:
-        """As `Engine`."""
-        return self._fetched.about()
+        """As `Engine`, with a digest of the query that the rows are."""
+        return {**self._fetched.about(), "query": self._lying.digest()}
 
     def grouped_by(self, names: object) -> NoReturn:  # noqa: ARG002 - as of rows in memory
         """Refuse: groups are bounded and counted in memory.

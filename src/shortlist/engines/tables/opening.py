@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import sys
 from collections.abc import Callable, Collection
@@ -35,10 +36,19 @@ class Lying(NamedTuple):
     Attributes:
         rows: A table of Ibis.
         dialect: How the engine that has it is spoken to.
+        query: What the rows are, where they stand under a name of ours; None where they do not.
     """
 
     rows: Expression
     dialect: Dialect
+    query: str | None = None
+
+    def digest(self) -> str:
+        """What tells one query from another, and not what it says: values may be in it."""
+        import ibis
+
+        query = self.query or str(ibis.to_sql(self.rows))
+        return hashlib.sha256(query.encode()).hexdigest()
 
 
 def is_lying(data: object) -> bool:
@@ -65,7 +75,8 @@ def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401
     name = f"shortlist_{secrets.token_hex(8)}"
     types = dict(zip(relation.columns, relation.types, strict=True))
     schema = {column: DuckDBType.from_string(str(types[column])) for column in columns}
-    return Lying(ibis.table(schema, name=name), DuckDBRelation(relation, name))
+    rows = ibis.table(schema, name=name)
+    return Lying(rows, DuckDBRelation(relation, name), relation.sql_query())
 
 
 def _frame(frame: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - PySpark is not required
