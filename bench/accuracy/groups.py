@@ -16,6 +16,7 @@ from bench.common.plotting import Look, against_k
 from bench.common.seeds import draws_of
 from shortlist.draws import Draws, Ints
 from shortlist.engines.grouped_rows import Rows
+from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK, PerGroup
 from shortlist.metrics import top_k_missing_mass
@@ -105,16 +106,23 @@ def _filtered(sets: GroupedSets, draws: Draws, k: int, epsilon: float) -> Named:
     mechanism = AdaptiveTopK(
         k=k * sets.n_groups, epsilon=epsilon, delta=DELTA, max_items_per_user=BOUND
     )
-    pairs = mechanism.select(sets.pairs, draws).positions
-    return sets.group_of[pairs].astype(np.int64), sets.item_of[pairs].astype(np.int64)
+    pairs = mechanism.select(_pairs(sets), draws).positions
+    groups, items = np.divmod(pairs, sets.n_items)
+    return groups, items
 
 
 def _domain(sets: GroupedSets, draws: Draws, k: int, epsilon: float) -> Named:  # noqa: ARG001 - all
     mechanism = AdaptiveGaussian(epsilon=epsilon, delta=DELTA, max_items_per_user=BOUND)
-    told = mechanism.select(sets.pairs, draws)
+    told = mechanism.select(_pairs(sets), draws)
     weights = np.empty(0) if told.scores is None else told.scores
     pairs = told.positions[np.argsort(-weights, kind="stable")]
-    return sets.group_of[pairs].astype(np.int64), sets.item_of[pairs].astype(np.int64)
+    groups, items = np.divmod(pairs, sets.n_items)
+    return groups, items
+
+
+def _pairs(sets: GroupedSets) -> Contributions:
+    """Users' sets of pairs: the code of the group times the number of items, and of the item."""
+    return sets.among(np.arange(sets.n_groups), np.arange(sets.n_items))
 
 
 def _ours(sets: GroupedSets, draws: Draws, k: int, epsilon: float) -> Named:

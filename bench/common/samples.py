@@ -21,6 +21,7 @@ __all__ = [
     "positive_weights",
     "small_sets",
     "write",
+    "write_grouped",
 ]
 
 Ints = NDArray[np.int64]
@@ -83,6 +84,16 @@ def write(shape: Shape, kind: str, folder: Path) -> Path:
         "item": _named(kind, "title", items, shape.items, rng),
     }
     pl.DataFrame(frame).write_parquet(path)
+    return path
+
+
+def write_grouped(shape: Shape, n_groups: int, folder: Path) -> Path:
+    """The same with a column `group`, all dense integers: each user is in one of so many groups."""
+    rng = np.random.default_rng(_SEED)
+    users, items = _rows(shape, rng)
+    groups = _zipf(n_groups, shape.users, rng, **_TASTE)[users]
+    path = folder / f"groups-{shape.rows}-{shape.items}.parquet"
+    pl.DataFrame({"user": users, "group": groups, "item": items}).write_parquet(path)
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.common.parts import Part
-from bench.speed import accesses, beside, counts, domain, engines, ledger, stores, tables
+from bench.speed import accesses, beside, counts, domain, engines, groups, ledger, stores, tables
 
 __all__ = ["PARTS"]
 
@@ -11,6 +11,7 @@ PARTS = {
     "speed": Part(lambda asked: tables.measure(asked.scale, asked.runs or 9)),
     "counts-speed": Part(lambda asked: counts.measure(asked.scale)),
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
+    "groups-speed": Part(lambda asked: groups.measure(asked.scale, asked.runs or 9)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),
     "engines-speed": Part(lambda asked: engines.measure(asked.scale, asked.runs or 3)),
     "accesses": Part(lambda asked: accesses.measure(asked.scale, asked.runs or 30)),

@@ -7,8 +7,10 @@ import pytest
 
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.evidence import _sharing, buckets
+from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.grouped import GroupedSets, Pairing
 
 N_ITEMS = 3
 USERS = [{(0, 0), (0, 1)}, {(0, 2), (1, 2), (2, 0)}, set(), {(1, 0), (1, 1), (1, 2), (2, 2)}]
@@ -22,7 +24,7 @@ def sets_of(users):
     group_of, item_of = np.array([*pairs, (0, 0)], np.uint32).T.copy()
     n_pairs = len(pairs) + 1
     sets = Contributions.of_rows(held, codes, n_users=len(users), n_items=n_pairs)
-    return GroupedSets(sets, group_of, item_of, 3, N_ITEMS)
+    return GroupedSets.of_pairs(sets, group_of, item_of, 3, N_ITEMS)
 
 
 def told(sets):
@@ -31,6 +33,110 @@ def told(sets):
         set(sets.items[start : start + size].tolist())
         for start, size in zip(sets.starts, sets.sizes, strict=True)
     ]
+
+
+def pairs_of(sets):
+    """What each user holds, group by group; nothing twice."""
+    groups, held = sets.groups, sets.parts
+    users = []
+    for start, size in zip(groups.starts, groups.sizes, strict=True):
+        own = [
+            (int(groups.items[part]), item)
+            for part in range(start, start + size)
+            for item in held.items[held.starts[part] :][: held.sizes[part]].tolist()
+        ]
+        assert len(own) == len(set(own))
+        users.append(set(own))
+    return users
+
+
+def grouped(rows, n_users, n_groups, n_items, *, packed=True):
+    """Sets of rows (user, group, item), with packed codes or those that tables tell of."""
+    users, groups, items = np.array(rows, np.uint32).reshape(-1, 3).T.copy()
+    pairing = Pairing(n_groups, n_items)
+    codes = pairing.pack(groups.copy(), items)
+    if not packed:
+        numbers, codes = np.unique(groups.astype(np.int64) * n_items + items, return_inverse=True)
+        tables = (part.astype(np.uint32) for part in np.divmod(numbers, n_items))
+        pairing, codes = Pairing(n_groups, n_items, *tables), codes.astype(np.uint32)
+    return GroupedSets.of_buckets(Buckets.of_rows(users, codes, n_users), pairing)
+
+
+def threads(monkeypatch, number):
+    monkeypatch.setattr(_sharing.os, "cpu_count", lambda: number)
+    monkeypatch.setattr(_sharing, "_WORTH_A_THREAD", 0)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize(("n_users", "n_groups", "n_items"), [(9, 3, 4), (5, 1, 7), (40, 6, 1)])
+def test_rows_become_sets_as_dictionaries_tell(
+    monkeypatch, packed, number, n_users, n_groups, n_items
+):
+    """Users in one group and in several, repeated rows, users without any; in many buckets."""
+    threads(monkeypatch, number)
+    monkeypatch.setattr(buckets, "_SHIFT", 1)
+    rng = np.random.default_rng(number)
+    for n in (0, 1, 7, 60, 500):
+        users, items = rng.integers(0, n_users, n), rng.integers(0, n_items, n)
+        groups = np.where(users % 2, users % n_groups, rng.integers(0, n_groups, n))
+        rows = list(zip(users.tolist(), groups.tolist(), items.tolist(), strict=True))
+        sets = grouped(rows, n_users, n_groups, n_items, packed=packed)
+        held = [{(g, i) for u, g, i in rows if u == user} for user in range(n_users)]
+        assert pairs_of(sets) == held
+        assert told(sets.items()) == [{i for _, i in own} for own in held]
+        assert told(sets.groups) == [{g for g, _ in own} for own in held]
+        one = sets.bounded(1, ExactDraws(SeededBits(n)))
+        lines, columns = rng.permutation(n_groups)[:2], rng.permutation(n_items)[:3]
+        for some in (sets, one):
+            own = pairs_of(some)
+            width, at = len(columns), some.among(lines, columns)
+            places = [
+                {
+                    line * width + column
+                    for line, g in enumerate(lines)
+                    for column, i in enumerate(columns)
+                    if (g, i) in pairs
+                }
+                for pairs in own
+            ]
+            assert sorted(map(sorted, filter(None, told(at)))) == sorted(
+                map(sorted, filter(None, places))
+            )
+            counts = [sum(p in s for s in places) for p in range(width * len(lines))]
+            assert at.counts.tolist() == counts
+            assert some.items().counts.tolist() == [
+                sum(any(i == item for _, i in pairs) for pairs in own) for item in range(n_items)
+            ]
+
+
+@pytest.mark.parametrize("n", [255, 9000, 20_000])
+def test_many_items_of_one_user_are_told_apart(n):
+    """More than the scratch space has room for at first; and so many that they are sorted."""
+    rng = np.random.default_rng(3)
+    rows = [(0, 0, i) for i in rng.integers(0, 4000, n).tolist()]
+    rows += [(1, i % 3, i) for i in rng.integers(0, 4000, n).tolist()]
+    rows += [(2, u % 3, u) for u in range(5)]
+    sets = grouped(rows, 3, 3, 4000)
+    assert pairs_of(sets) == [{(g, i) for u, g, i in rows if u == user} for user in range(3)]
+    assert told(sets.items()) == [{i for u, _, i in rows if u == user} for user in range(3)]
+
+
+def test_codes_are_packed_in_32_bits_at_most():
+    assert Pairing(2**12, 2**20).fits
+    assert not Pairing(2**12 + 1, 2**20).fits
+    assert Pairing(1, 2**32 - 1).fits
+    ends = np.array([2**12 - 1], np.uint32), np.array([2**20 - 1], np.uint32)
+    assert Pairing(2**12, 2**20).pack(*ends).tolist() == [2**32 - 1]
+    assert Pairing(1, 2**32 - 1).pack(ends[0] * 0, ends[1]).tolist() == [2**20 - 1]
+
+
+def test_what_is_held_in_groups_that_are_known():
+    sets = sets_of(USERS).within(np.array([2, -1, 0]))
+    assert (sets.n_groups, sets.groups_are_public) == (3, True)
+    at = {2: 0, 0: 2}
+    assert pairs_of(sets) == [{(at[g], i) for g, i in held if g in at} for held in USERS]
+    assert sets.groups.counts.tolist() == [2, 0, 2]
 
 
 def test_groups_and_items_of_each_user():
@@ -64,10 +170,8 @@ def test_each_of_the_users_own_groups_is_as_likely_to_be_kept(most):
         bounded = sets.bounded(most, draws)
         groups = told(bounded.groups)
         assert [len(kept) for kept in groups] == [min(len({g for g, _ in u}), most) for u in USERS]
-        pairs = told(bounded.pairs)
-        for held, kept, codes in zip(USERS, groups, pairs, strict=True):
-            of = {(int(sets.group_of[c]), int(sets.item_of[c])) for c in codes}
-            assert of == {(g, i) for g, i in held if g in kept}
+        for held, kept, own in zip(USERS, groups, pairs_of(bounded), strict=True):
+            assert own == {(g, i) for g, i in held if g in kept}
         seen[frozenset(groups[1])] += 1
     expected = {1: 3, 2: 3, 3: 1}[most]
     assert len(seen) == expected

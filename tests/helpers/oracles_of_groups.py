@@ -6,6 +6,7 @@ Data are users' sets of pairs. Pair x is of the group x % 2 and the item x // 2.
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,14 +29,10 @@ def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False):
     users, pairs = np.array(rows, np.uint32).reshape(-1, 2).T.copy()
     held = Contributions.of_rows(users, pairs, n_users=len(data), n_items=n_pairs)
     codes = np.arange(n_pairs, dtype=np.uint32)
-    return GroupedSets(
-        held,
-        codes % N_GROUPS,
-        codes // N_GROUPS,
-        N_GROUPS,
-        (n_pairs + 1) // N_GROUPS,
-        groups_are_public=public,
+    sets = GroupedSets.of_pairs(
+        held, codes % N_GROUPS, codes // N_GROUPS, N_GROUPS, (n_pairs + 1) // N_GROUPS
     )
+    return replace(sets, groups_are_public=public)
 
 
 def groups_oracle(mechanism, data, *, public=False, seen=SEEN):

@@ -65,20 +65,12 @@ class _ByOthers(GroupedSets):
     def bounded(self, max_groups_per_user, _draws):
         """The groups that most users are in; of equal ones the first."""
         groups = self.groups
-        order = np.argsort(-groups.counts, kind="stable")[:max_groups_per_user]
-        kept = np.isin(self.group_of, order)
-        codes = np.where(kept, np.arange(len(kept)), -1)
-        few = self.pairs.among(codes)
-        starts, sizes = self.pairs.starts, self.pairs.sizes
-        many = groups.sizes > max_groups_per_user
-        sets = [
-            (few.items if m else self.pairs.items)[a : a + (f if m else n)]
-            for a, n, f, m in zip(starts, sizes, few.sizes, many, strict=True)
-        ]
-        users = np.repeat(np.arange(len(sets), dtype=np.uint32), [len(held) for held in sets])
-        items = np.concatenate([np.empty(0, np.uint32), *sets]).astype(np.uint32)
-        pairs = Contributions.of_rows(users, items, n_users=len(sets), n_items=len(kept))
-        return replace(self, pairs=pairs)
+        most = np.argsort(-groups.counts, kind="stable")[:max_groups_per_user]
+        within = np.isin(groups.items, most)
+        users = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+        kept = within | (groups.sizes <= max_groups_per_user)[users]
+        places = self._places().among(np.where(kept, np.arange(len(kept)), -1))
+        return self._at(places)
 
 
 class BoundedByOthers(Known):
@@ -100,7 +92,7 @@ class NoiseForHeld(Known):
 
     def select(self, evidence, draws):
         told = super().select(evidence, draws)
-        held = [p for p, n in enumerate(evidence.pairs.counts) if n]
-        places = [evidence.group_of[p] * evidence.n_items + evidence.item_of[p] for p in held]
+        every = np.arange(evidence.n_groups), np.arange(evidence.n_items)
+        places = np.flatnonzero(evidence.among(*every).counts)
         kept = np.isin(told.positions, places)
         return told._replace(positions=told.positions[kept], scores=told.scores[kept])

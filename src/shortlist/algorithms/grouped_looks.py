@@ -134,16 +134,22 @@ class GroupedLooks:
 
     def _open(self, values: Floats, sds: Floats) -> Mask:
         """Which items may be among the k best of their group, and may not."""
-        k = min(self.k, values.shape[1])
-        last = np.partition(values, -k, axis=1)[:, -k][:, None]
-        is_open: Mask = np.abs(values - last) <= _OPEN * sds
+        is_open: Mask = np.abs(values - self._last(values)) <= _OPEN * sds
         return is_open
+
+    def _last(self, values: Floats) -> Floats:
+        """The k-th largest value of each group, or the smallest of fewer; shape (n_groups, 1)."""
+        k = min(self.k, values.shape[1])
+        last: Floats = np.partition(values, -k, axis=1)[:, -k][:, None]
+        return last
 
     def _named(self, values: Floats, heard: _Heard, known: Floats) -> RankedGroups:
         """The k best of each group by these values, best first, but for those hardly above 0."""
-        order = np.argsort(-values, axis=1, kind="stable")[:, : self.k]
-        groups = np.repeat(np.arange(len(values)), order.shape[1])
-        items = order.ravel()
+        groups, items = np.nonzero(values >= self._last(values))  # with those equal to the last
+        order = np.lexsort((items, -values[groups, items], groups))
+        groups, items = groups[order], items[order]
+        rank = np.arange(len(groups)) - np.searchsorted(groups, groups)
+        groups, items = groups[rank < self.k], items[rank < self.k]
         named = values[groups, items] > _HELD * known[groups, items]
         groups, items = groups[named], items[named]
         return RankedGroups(groups, items, heard.counts[groups, items], heard.sds[groups, items])

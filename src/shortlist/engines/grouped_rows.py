@@ -15,9 +15,10 @@ from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import GroupedSets, PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped import Pairing
 from shortlist.table import Table
 from shortlist.table.coding import join
-from shortlist.table.keys import Coding
+from shortlist.table.keys import Coding, Keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +46,8 @@ class Rows:
         types: Those of these columns.
         parts: What they are read from.
         columns: The types of all columns.
+        held: Who holds what in which group.
+        pairs: Who holds which pair of a group and an item; and these.
     """
 
     def __init__(self, table: Table, n_by: int) -> None:
@@ -57,7 +60,7 @@ class Rows:
         self._table, self._n_by = table, n_by
         self.types = dict(list(table.items.items())[:n_by])
         self.by, self.parts, self.columns = tuple(self.types), table.parts, table.columns
-        self.held = Once(self._read)
+        self.held, self.pairs = Once(self._read), Once(self._join)
 
     @property
     def unit(self) -> str:
@@ -70,13 +73,35 @@ class Rows:
 
     def _read(self) -> _Held:
         users, groups, items = self._table.grouped(self._n_by)
-        pairs = join(groups, items)
-        group_of, item_of = np.zeros(pairs.size, np.uint32), np.zeros(pairs.size, np.uint32)
-        group_of[pairs.codes], item_of[pairs.codes] = groups.codes, items.codes
-        buckets = Buckets.of_rows(users.codes, pairs.codes, users.size)
-        held = Contributions.of_buckets(buckets, pairs.size)
-        sets = GroupedSets(held, group_of, item_of, groups.size, items.size)
-        return _Held(sets, groups.coding, items.coding)
+        codings = groups.coding, items.coding
+        codes, pairing = _paired(groups, items)
+        del groups, items  # frees codes before memory for the sets is taken
+        buckets = Buckets.of_rows(users.codes, codes, users.size)
+        del users, codes
+        return _Held(GroupedSets.of_buckets(buckets, pairing), *codings)
+
+    def _join(self) -> tuple[Contributions, Keys]:
+        sets, of_groups, of_items = self.held()
+        parts = sets.parts
+        of_rows = np.repeat(sets.groups.items, parts.sizes)
+        pairs = join(
+            Keys(of_rows, sets.n_groups, of_groups), Keys(parts.listed(), sets.n_items, of_items)
+        )
+        before = np.append(0, np.cumsum(parts.sizes))
+        starts = before[sets.groups.starts]
+        sizes = before[sets.groups.starts + sets.groups.sizes] - starts
+        return Contributions(starts, sizes, pairs.codes, pairs.size), pairs
+
+
+def _paired(groups: Keys, items: Keys) -> tuple[Codes, Pairing]:
+    """Codes of the rows' pairs; those of the groups are not to be used any more."""
+    packed = Pairing(groups.size, items.size)
+    if packed.fits:
+        return packed.pack(groups.codes, items.codes), packed
+    pairs = join(groups, items)
+    group_of, item_of = np.zeros(pairs.size, np.uint32), np.zeros(pairs.size, np.uint32)
+    group_of[pairs.codes], item_of[pairs.codes] = groups.codes, items.codes
+    return pairs.codes, Pairing(groups.size, items.size, group_of, item_of)
 
 
 class PairRows(Engine):
@@ -101,14 +126,10 @@ class PairRows(Engine):
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """As `Engine.show`: of each user at most `wants.bound` pairs, if there is one."""
-        known = self._rows.held()
-        sets, pairs = known.sets, known.sets.pairs
+        held, pairs = self._rows.pairs()
         if wants.bound is not None:
-            pairs = pairs.bounded(wants.bound, draws)
-        yield ShownEvidence(
-            pairs.shown_as(wants),
-            lambda positions: known.take(sets.group_of[positions], sets.item_of[positions]),
-        )
+            held = held.bounded(wants.bound, draws)
+        yield ShownEvidence(held.shown_as(wants), pairs.take)
 
 
 class GroupedRows(Engine):
@@ -142,7 +163,7 @@ class GroupedRows(Engine):
         known = self._rows.held()
         sets, public = known.sets, self._public
         if public is not None:
-            sets = _in_groups(sets, known.groups.find(public))
+            sets = sets.within(known.groups.find(public))
 
         def named(positions: Ints) -> pl.DataFrame:
             groups, items = np.divmod(positions, max(sets.n_items, 1))
@@ -151,19 +172,3 @@ class GroupedRows(Engine):
             return public[groups].hstack(known.items.take(items))
 
         yield ShownEvidence(sets, named)
-
-
-def _in_groups(sets: GroupedSets, groups: Ints) -> GroupedSets:
-    """The same sets in these groups alone, each of which is told by its place.
-
-    Args:
-        sets: In any groups.
-        groups: The code of each, -1 where nobody is in it; none twice.
-    """
-    places = np.full(sets.n_groups, -1, np.int64)
-    places[groups[groups >= 0]] = np.flatnonzero(groups >= 0)
-    group_of = places[sets.group_of]
-    kept = np.where(group_of >= 0, np.arange(len(group_of)), -1)
-    told: Codes = np.maximum(group_of, 0).astype(np.uint32)
-    pairs = sets.pairs.among(kept)
-    return GroupedSets(pairs, told, sets.item_of, len(groups), sets.n_items, groups_are_public=True)

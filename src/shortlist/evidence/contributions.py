@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from shortlist.evidence._unreached_rows import UnreachedRows
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.user_sets import Steering, UserSets
 
-__all__ = ["Contributions"]
+__all__ = ["Contributions", "places_of"]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
 _FEW = 4  # one item in so many: packed, all that is done to them takes less time
@@ -30,18 +30,28 @@ class Contributions(UserSets):
     Attributes:
         starts: Where each user's items begin in `items`, shape (n_users,).
         sizes: How many distinct items each user holds, shape (n_users,).
-        items: Item codes 0 .. n_items - 1; what lies between the users' ranges means nothing.
+        items: Item codes 0 .. n_items - 1, in the order of users; what lies between their ranges
+            means nothing.
         n_items: How many codes there are; some may be held by nobody.
-        counts: How many users hold each item, shape (n_items,).
+        known: How many users hold each item, shape (n_items,), where that was counted at once.
         max_items_per_user: The bound that `bounded` enforced, or None.
+        whole: The sets that `bounded` took these from, or None.
     """
 
     starts: Ints
     sizes: Ints
     items: Codes
     n_items: int
-    counts: Ints = field(repr=False)
+    known: Ints | None = field(default=None, repr=False)
     max_items_per_user: int | None = None
+    whole: Contributions | None = field(default=None, repr=False)
+
+    @cached_property
+    def counts(self) -> Ints:  # type: ignore[override] # set by nobody
+        """How many users hold each item, without bounding; counted when it is first asked for."""
+        if self.known is not None:
+            return self.known
+        return self.recount().counts if self.whole is None else self.whole.counts
 
     @classmethod
     def of_rows(
@@ -85,87 +95,36 @@ class Contributions(UserSets):
                 choices = draws.integer(bounds)
                 kernels.pick_subsets(starts[large[batch]], steps[batch], choices, items)
             starts[large] += np.where(excess < max_items_per_user, steps, 0)
-        return Contributions(starts, sizes, items, self.n_items, self.counts, max_items_per_user)
+        return replace(
+            self,
+            starts=starts,
+            sizes=sizes,
+            items=items,
+            max_items_per_user=max_items_per_user,
+            whole=self.whole or self,
+        )
 
     def among(self, codes: Ints) -> Contributions:
         """As `UserSets.among`."""
-        places = np.full(self.n_items, -1, np.int64)
-        held = np.flatnonzero(codes >= 0)
-        places[codes[held]] = held
-        sizes, items = self.sizes.copy(), self.items.copy()
-        kernels.keep_items(self.starts, sizes, items, places)
-        counts = np.append(self.counts, 0)[codes]
-        return Contributions(self.starts, sizes, items, len(codes), counts, self.max_items_per_user)
-
-    def mapped(self, images: Codes, n_items: int) -> Contributions:
-        """The same users' sets of what their items are mapped to, each image once.
-
-        Args:
-            images: That of each item, in 0 .. n_items - 1; shape (self.n_items,).
-            n_items: How many images there are.
-        """
-        sizes, items = zeros(len(self.sizes)), self.items.copy()
-        tallies = share(
+        places = places_of(codes, self.n_items)
+        starts, sizes = zeros(len(self.sizes)), zeros(len(self.sizes))
+        items = np.empty_like(self.items)
+        share(
             parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
-            partial(kernels.map_items, self.starts, self.sizes, items, images),
-            lambda: [sizes, np.zeros(n_items, np.uint32), zeros(n_items)],
+            partial(kernels.keep_items, self.starts, self.sizes, self.items, places),
+            lambda: [items, starts, sizes],
         )
-        return Contributions(self.starts, sizes, items, n_items, total(tallies, n_items))
-
-    def within(self, images: Codes, kept: Contributions) -> Contributions:
-        """The same users' sets, of nothing but items whose image is in the user's other set.
-
-        Args:
-            images: That of each item; shape (self.n_items,).
-            kept: The same users' sets of images.
-        """
-        sizes, items = zeros(len(self.sizes)), self.items.copy()
-        tallies = share(
-            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
-            partial(
-                kernels.keep_within,
-                *(self.starts, self.sizes, items, images, kept.starts, kept.sizes, kept.items),
-            ),
-            lambda: [sizes, zeros(self.n_items)],
-        )
-        counts = total(tallies, self.n_items)
-        return Contributions(self.starts, sizes, items, self.n_items, counts)
-
-    def placed(
-        self, lines: Codes, columns: Codes, of_line: Ints, of_column: Ints, width: int
-    ) -> Contributions:
-        """The same users' sets of the places of their items in a table, of those that have one.
-
-        Args:
-            lines: The number of the line of each item; shape (n_items,).
-            columns: That of its column.
-            of_line: The place of each line; -1 of a line that is not in the table.
-            of_column: The same of columns.
-            width: How many columns the table has.
-        """
-        sizes, items = zeros(len(self.sizes)), self.items.copy()
-        n_items = (int(of_line.max(initial=-1)) + 1) * width
-        tallies = share(
-            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
-            partial(
-                kernels.place_items,
-                *(self.starts, self.sizes, items, lines, columns, of_line, of_column, width),
-            ),
-            lambda: [sizes, zeros(n_items)],
-        )
-        counts = total(tallies, n_items)
-        return Contributions(self.starts, sizes, items, n_items, counts).packed()
+        asked = self.known is not None or self.whole is not None
+        counts = np.append(self.counts, 0)[codes] if asked else None
+        return Contributions(starts, sizes, items, len(codes), counts, self.max_items_per_user)
 
     def packed(self) -> Contributions:
         """The same sets, of users who hold anything, with nothing between them if they are few."""
         if int(self.sizes.sum()) * _FEW > len(self.items):
             return self
         users = np.flatnonzero(self.sizes)
-        few = Contributions(self.starts[users], self.sizes[users], self.items, 0, self.counts)
-        sizes = few.sizes
-        return Contributions(
-            np.cumsum(sizes) - sizes, sizes, few.listed(), self.n_items, self.counts
-        )
+        few = replace(self, starts=self.starts[users], sizes=self.sizes[users])
+        return replace(few, starts=np.cumsum(few.sizes) - few.sizes, items=few.listed())
 
     def listed(self) -> Codes:
         """The items of all users, one after another."""
@@ -209,6 +168,14 @@ class Contributions(UserSets):
             lambda: [*tables, zeros(self.n_items)],
         )
         return total(partial_sums, self.n_items)
+
+
+def places_of(codes: Ints, n: int) -> Codes:
+    """Where each of n codes stands among some, of which -1 is none; NOWHERE where it does not."""
+    places = np.full(n, kernels.NOWHERE, np.uint32)
+    held = np.flatnonzero(codes >= 0)
+    places[codes[held]] = held
+    return places
 
 
 @dataclass

@@ -1,38 +1,135 @@
-"""Users' items in groups: each user's distinct pairs of a group and an item."""
+"""Users' items in groups: what each user holds in each of the user's groups."""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from shortlist import kernels
 from shortlist.draws import Draws, Ints
-from shortlist.evidence.buckets import Codes
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence._sharing import parts, share, zeros
+from shortlist.evidence.buckets import Buckets, Codes
+from shortlist.evidence.contributions import Contributions, places_of
 
-__all__ = ["GroupedSets"]
+__all__ = ["GroupedSets", "Pairing"]
+
+_MOST_BITS = 32  # of a code
+
+
+class Pairing(NamedTuple):
+    """What the codes of pairs of a group and an item stand for.
+
+    A code packs the item below the group, unless there are tables of both.
+
+    Attributes:
+        n_groups: How many codes of groups there are.
+        n_items: How many codes of items there are.
+        group_of: The group of each code; empty where codes are packed.
+        item_of: The item of each.
+    """
+
+    n_groups: int
+    n_items: int
+    group_of: Codes = np.empty(0, np.uint32)
+    item_of: Codes = np.empty(0, np.uint32)
+
+    @property
+    def bits(self) -> int:
+        """What an item takes."""
+        return _bits(self.n_items)
+
+    @property
+    def fits(self) -> bool:
+        """Whether codes can be packed."""
+        return _bits(self.n_groups) + self.bits <= _MOST_BITS
+
+    def pack(self, groups: Codes, items: Codes) -> Codes:
+        """The codes of rows, in the place of those of the groups."""
+        groups <<= np.uint32(self.bits)
+        groups |= items
+        return groups
 
 
 @dataclass(frozen=True)
 class GroupedSets:
-    """Sets of pairs of a group and an item, one set per user.
+    """Sets of items, one for each user in each group.
 
     Attributes:
-        pairs: Each user's pairs, by their codes.
-        group_of: The group code of each pair, 0 .. n_groups - 1, shape (n_pairs,).
-        item_of: The item code of each pair, 0 .. n_items - 1, shape (n_pairs,).
-        n_groups: How many codes of groups there are; nobody may be in some.
-        n_items: How many codes of items there are.
+        groups: The groups that each user is in.
+        parts: What users hold in them: set number p is of the group, and of the user, at place p of
+            `groups.items`. Users' items lie in `parts.items` in the order of users.
         groups_are_public: Whether everybody knows the groups: then all codes are groups.
     """
 
-    pairs: Contributions
-    group_of: Codes
-    item_of: Codes
-    n_groups: int
-    n_items: int
+    groups: Contributions
+    parts: Contributions
     groups_are_public: bool = False
+
+    @classmethod
+    def of_buckets(cls, buckets: Buckets, pairing: Pairing) -> GroupedSets:
+        """Group rows by user and group, bucket by bucket; repeated rows count once.
+
+        Args:
+            buckets: The rows, with the codes of pairs for items.
+            pairing: Of these codes.
+        """
+        n_rows, ends = len(buckets.pairs), buckets.ends
+        starts, sizes = zeros(buckets.n_users), zeros(buckets.n_users)
+        items, group_of = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint32)
+        begins, held = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+        ranges = parts(n_rows, ends)
+        before = [int(ends[first - 1]) if first else 0 for first, _ in ranges]
+        rooms = iter(before)  # where a thread's parts begin: it has no more of them than rows
+        done = share(
+            ranges,
+            partial(
+                kernels.group_parts,
+                *(buckets.pairs, buckets.runs, buckets.first_users, ends),
+                *(np.uint64(pairing.bits), pairing.group_of, pairing.item_of, _odd()),
+            ),
+            lambda: [starts, sizes, items, group_of, begins, held, np.array([next(rooms)])],
+        )
+        n_parts = 0
+        for (first, last), room, (*_, end) in zip(ranges, before, done, strict=True):
+            users_of_range = slice(buckets.first_users[first], buckets.first_users[last])
+            starts[users_of_range] -= room - n_parts
+            n = int(end[0]) - room
+            for told in (group_of, begins, held):
+                told[n_parts : n_parts + n] = told[room : room + n]
+            n_parts += n
+        return cls(
+            Contributions(starts, sizes, group_of[:n_parts], pairing.n_groups),
+            Contributions(begins[:n_parts], held[:n_parts], items, pairing.n_items),
+        )
+
+    @classmethod
+    def of_pairs(
+        cls,
+        pairs: Contributions,
+        group_of: Codes,
+        item_of: Codes,
+        n_groups: int,
+        n_items: int,
+    ) -> GroupedSets:
+        """Sets of pairs, of which tables tell the group and the item."""
+        users = np.repeat(np.arange(len(pairs.sizes), dtype=np.uint32), pairs.sizes)
+        buckets = Buckets.of_rows(users, pairs.listed(), len(pairs.sizes))
+        return cls.of_buckets(buckets, Pairing(n_groups, n_items, group_of, item_of))
+
+    @property
+    def n_groups(self) -> int:
+        """How many codes of groups there are; nobody may be in some."""
+        return self.groups.n_items
+
+    @property
+    def n_items(self) -> int:
+        """How many codes of items there are."""
+        return self.parts.n_items
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupedSets:
         """What users hold in at most so many groups each, a uniformly random subset of their own.
@@ -41,17 +138,33 @@ class GroupedSets:
         """
         if self.groups.largest <= max_groups_per_user:
             return self
-        kept = self.groups.bounded(max_groups_per_user, draws)
-        return replace(self, pairs=self.pairs.within(self.group_of, kept))
+        return self._at(self._places().bounded(max_groups_per_user, draws))
 
-    @cached_property
-    def groups(self) -> Contributions:
-        """The groups that each user is in."""
-        return self.pairs.mapped(self.group_of, self.n_groups)
+    def within(self, groups: Ints) -> GroupedSets:
+        """What users hold in these groups alone, which everybody knows: each is told by its place.
+
+        Args:
+            groups: The code of each, -1 where nobody is in it; none twice.
+        """
+        places = places_of(groups, self.n_groups)
+        known = places[self.groups.items] != kernels.NOWHERE
+        kept = self._at(self._places().among(np.where(known, np.arange(len(known)), -1)))
+        told = replace(kept.groups, items=places[kept.groups.items], n_items=len(groups))
+        return GroupedSets(told, kept.parts, groups_are_public=True)
 
     def items(self) -> Contributions:
         """The items that each user holds, in whichever groups."""
-        return self.pairs.mapped(self.item_of, self.n_items)
+        groups, held = self.groups, self.parts
+        if groups.largest <= 1:
+            own = groups.starts[groups.sizes > 0]
+            starts, sizes = zeros(len(groups.sizes)), zeros(len(groups.sizes))
+            starts[groups.sizes > 0], sizes[groups.sizes > 0] = held.starts[own], held.sizes[own]
+            return Contributions(starts, sizes, held.items, self.n_items)
+        kernel = partial(
+            kernels.unite_parts,
+            *(groups.starts, groups.sizes, held.starts, held.sizes, held.items, _odd()),
+        )
+        return self._by_user(kernel, self.n_items)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
         """Users' sets of nothing but these items in these groups, whole.
@@ -63,12 +176,46 @@ class GroupedSets:
             groups: Codes, none twice.
             items: Codes, none twice.
         """
-        lines, columns = _places(groups, self.n_groups), _places(items, self.n_items)
-        return self.pairs.placed(self.group_of, self.item_of, lines, columns, len(items))
+        held, sets = self.parts, self.groups
+        kernel = partial(
+            kernels.place_parts,
+            *(sets.starts, sets.sizes, sets.items, held.starts, held.sizes, held.items),
+            *(places_of(groups, self.n_groups), places_of(items, self.n_items), len(items)),
+        )
+        return self._by_user(kernel, len(groups) * len(items)).packed()
+
+    def _by_user(self, kernel: Callable[..., None], n_items: int) -> Contributions:
+        """Users' sets of so many codes, which a kernel makes of all that each holds."""
+        starts, sizes = zeros(len(self.groups.sizes)), zeros(len(self.groups.sizes))
+        items = np.empty_like(self.parts.items)
+        ends = np.cumsum(self.groups.sizes)
+        n_parts = int(self.groups.sizes.sum())
+        share(parts(n_parts, ends), kernel, lambda: [items, starts, sizes])
+        return Contributions(starts, sizes, items, n_items)
+
+    def _places(self) -> Contributions:
+        """Users' sets of places in `groups.items`."""
+        places = np.arange(len(self.groups.items), dtype=np.uint32)
+        return Contributions(self.groups.starts, self.groups.sizes, places, len(places))
+
+    def _at(self, places: Contributions) -> GroupedSets:
+        """What users hold at these places alone."""
+        listed, sizes = places.listed(), places.sizes
+        groups = self.groups.items[listed]
+        return replace(
+            self,
+            groups=Contributions(np.cumsum(sizes) - sizes, sizes, groups, self.n_groups),
+            parts=replace(
+                self.parts, starts=self.parts.starts[listed], sizes=self.parts.sizes[listed]
+            ),
+        )
 
 
-def _places(codes: Ints, n: int) -> Ints:
-    """Where each of n codes stands among some; -1 where it does not."""
-    places = np.full(n, -1, np.int64)
-    places[codes] = np.arange(len(codes))
-    return places
+def _bits(n: int) -> int:
+    """That n codes take."""
+    return max(n - 1, 0).bit_length()
+
+
+def _odd() -> np.uint64:
+    """Drawn anew, so that nobody can choose items that meet at one place of the tables."""
+    return np.uint64(secrets.randbits(64) | 1)

@@ -7,25 +7,25 @@ cache can be written they are compiled again in each process. Numba is loaded wi
 
 from shortlist.kernels.compiling import kernel
 from shortlist.kernels.counts import add_up, find_members, slack_jumps, tally
+from shortlist.kernels.groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.hitting import distinct, find_hit, invert, lower, reach, sort_falling
 from shortlist.kernels.keys import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.matrices import farthest
 from shortlist.kernels.policies import count_units, descend
 from shortlist.kernels.rounds import steer
 from shortlist.kernels.users import (
+    NOWHERE,
     draw_bounds,
     group,
     keep_items,
-    keep_within,
-    map_items,
     partition,
     pick_subsets,
-    place_items,
     rows_per_bucket,
     weigh,
 )
 
 __all__ = [
+    "NOWHERE",
     "add_up",
     "count_units",
     "descend",
@@ -36,18 +36,17 @@ __all__ = [
     "find_hit",
     "find_members",
     "group",
+    "group_parts",
     "invert",
     "keep_items",
-    "keep_within",
     "kernel",
     "look_up",
     "lower",
-    "map_items",
     "name_users",
     "partition",
     "pick_subsets",
-    "place_items",
     "place_of",
+    "place_parts",
     "reach",
     "rows_per_bucket",
     "slack_jumps",
@@ -55,5 +54,6 @@ __all__ = [
     "sort_falling",
     "steer",
     "tally",
+    "unite_parts",
     "weigh",
 ]

@@ -7,17 +7,19 @@ import numpy as np
 from shortlist.kernels.compiling import kernel
 
 __all__ = [
+    "NOWHERE",
     "draw_bounds",
+    "gather",
     "group",
     "keep_items",
-    "keep_within",
-    "map_items",
     "partition",
     "pick_subsets",
-    "place_items",
     "rows_per_bucket",
     "weigh",
 ]
+
+NOWHERE = 2**32 - 1
+"""The place of a code that has none."""
 
 
 @kernel("void(uint32[::1], int64, int64, int64, int64[::1])")
@@ -42,6 +44,34 @@ def partition(users, items, shift, first, last, cursors, pairs):
 
 
 @kernel(
+    "void(uint64[::1], int64[:, ::1], int64[::1], int64[::1], int64, "
+    "int64[::1], int64[::1], uint32[::1])"
+)
+def gather(pairs, runs, first_users, ends, bucket, starts, sizes, out):
+    """Write the items of each user of a bucket side by side to `out`, in the order of rows.
+
+    They begin at `starts[user]`; `sizes`, at first 0, become their numbers.
+    """
+    first_user, last_user = first_users[bucket], first_users[bucket + 1]
+    base = np.uint64(first_user)  # a place that has no sign costs less to look up
+    cursor = ends[bucket]
+    for run in range(len(runs)):
+        for place in range(runs[run, bucket], runs[run, bucket + 1]):
+            sizes[base + (pairs[place] >> np.uint64(32))] += 1
+        cursor -= runs[run, bucket + 1] - runs[run, bucket]
+    for user in range(first_user, last_user):
+        starts[user] = cursor
+        cursor += sizes[user]
+        sizes[user] = 0
+    for run in range(len(runs)):
+        for place in range(runs[run, bucket], runs[run, bucket + 1]):
+            holder = base + (pairs[place] >> np.uint64(32))
+            item = np.uint32(pairs[place] & np.uint64(0xFFFFFFFF))
+            out[starts[holder] + sizes[holder]] = item
+            sizes[holder] += 1
+
+
+@kernel(
     "void(uint64[::1], int64[:, ::1], int64[::1], int64[::1], int64, int64, "
     "int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
 )
@@ -53,24 +83,8 @@ def group(pairs, runs, first_users, ends, first, last, starts, sizes, out, seen,
     item, initially 0: one more than the last user met with the item.
     """
     for bucket in range(first, last):
-        first_user, last_user = first_users[bucket], first_users[bucket + 1]
-        base = np.uint64(first_user)  # a place that has no sign costs less to look up
-        cursor = ends[bucket]
-        for run in range(len(runs)):
-            for place in range(runs[run, bucket], runs[run, bucket + 1]):
-                sizes[base + (pairs[place] >> np.uint64(32))] += 1
-            cursor -= runs[run, bucket + 1] - runs[run, bucket]
-        for user in range(first_user, last_user):
-            starts[user] = cursor
-            cursor += sizes[user]
-            sizes[user] = 0
-        for run in range(len(runs)):
-            for place in range(runs[run, bucket], runs[run, bucket + 1]):
-                holder = base + (pairs[place] >> np.uint64(32))
-                item = np.uint32(pairs[place] & np.uint64(0xFFFFFFFF))
-                out[starts[holder] + sizes[holder]] = item
-                sizes[holder] += 1
-        for user in range(first_user, last_user):
+        gather(pairs, runs, first_users, ends, bucket, starts, sizes, out)
+        for user in range(first_users[bucket], first_users[bucket + 1]):
             distinct = starts[user]
             for place in range(starts[user], starts[user] + sizes[user]):
                 item = out[place]
@@ -104,17 +118,27 @@ def pick_subsets(starts, steps, choices, items):
             place += 1
 
 
-@kernel("void(int64[::1], int64[::1], uint32[::1], int64[::1])")
-def keep_items(starts, sizes, items, places):
-    """Of each user's items keep those whose entry in `places` is 0 or more, and put that entry."""
-    for user in range(len(starts)):
-        kept = 0
+@kernel(
+    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, "
+    "uint32[::1], int64[::1], int64[::1])"
+)
+def keep_items(starts, sizes, items, places, first, last, kept, begins, left):
+    """Of the items of the users first .. last - 1 keep those that have a place.
+
+    Their places come side by side in `kept`, none before where the first of these users' items
+    were: those of other users are not overwritten, and little memory is touched. Sets where each
+    user's begin, and how many are left. Users' items must lie in the order of users.
+    """
+    cursor = np.int64(-1)
+    for user in range(first, last):
+        if cursor < 0 and sizes[user] > 0:
+            cursor = starts[user]
+        begins[user] = max(cursor, 0)
         for place in range(starts[user], starts[user] + sizes[user]):
             new = places[items[place]]
-            if new >= 0:
-                items[starts[user] + kept] = new
-                kept += 1
-        sizes[user] = kept
+            kept[cursor] = new  # kept or not: a branch would cost more
+            cursor += new != NOWHERE
+        left[user] = cursor - begins[user] if cursor >= 0 else 0
 
 
 @kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")
@@ -124,74 +148,3 @@ def weigh(starts, sizes, items, first, last, weight_of_size, weights):
         weight = weight_of_size[sizes[user]]
         for place in range(starts[user], starts[user] + sizes[user]):
             weights[items[place]] += weight
-
-
-@kernel(
-    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, "
-    "int64[::1], uint32[::1], int64[::1])"
-)
-def map_items(starts, sizes, items, images, first, last, mapped, seen, counts):
-    """Put the image of each item of the users first .. last - 1 in its place, each image once.
-
-    Sets their numbers in `mapped` and adds to the images' `counts`. `seen` is scratch space, one
-    entry an image, initially 0: one more than the last user met with it. The items are overwritten.
-    """
-    for user in range(first, last):
-        kept = np.int64(0)
-        for place in range(starts[user], starts[user] + sizes[user]):
-            image = images[items[place]]
-            if seen[image] != user + 1:
-                seen[image] = user + 1
-                counts[image] += 1
-                items[starts[user] + kept] = image
-                kept += 1
-        mapped[user] = kept
-
-
-@kernel(
-    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], "
-    "int64, int64, int64[::1], int64[::1])"
-)
-def keep_within(
-    starts, sizes, items, images, kept_starts, kept_sizes, kept, first, last, left, counts
-):
-    """Of the items of the users first .. last - 1 keep those whose image is one the user keeps.
-
-    Sets the numbers of those in `left`, and adds to the items' `counts`. The items are moved.
-    """
-    for user in range(first, last):
-        n = np.int64(0)
-        for place in range(starts[user], starts[user] + sizes[user]):
-            item = items[place]
-            for other in range(kept_starts[user], kept_starts[user] + kept_sizes[user]):
-                if kept[other] == images[item]:
-                    items[starts[user] + n] = item
-                    counts[item] += 1
-                    n += 1
-                    break
-        left[user] = n
-
-
-@kernel(
-    "void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[::1], "
-    "int64, int64, int64, int64[::1], int64[::1])"
-)
-def place_items(
-    starts, sizes, items, lines, columns, of_line, of_column, width, first, last, left, counts
-):
-    """Of the items of the users first .. last - 1 keep those with a place, and put it instead.
-
-    The place is that of the item's line, times the width, and that of its column: both 0 or more.
-    Sets the numbers of those in `left`, and adds to the places' `counts`.
-    """
-    for user in range(first, last):
-        n = np.int64(0)
-        for place in range(starts[user], starts[user] + sizes[user]):
-            item = items[place]
-            line, column = of_line[lines[item]], of_column[columns[item]]
-            if line >= 0 and column >= 0:
-                new = line * width + column
-                counts[new] += 1
-                items[starts[user] + n] = new
-                n += 1
-        left[user] = n

@@ -72,4 +72,4 @@ class OfGroupedSets(OfContributions):
         codes = np.arange(n_pairs, dtype=np.uint32)
         pairs = self._sets_of(data, range(n_pairs))
         items = -(-n_pairs // _GROUPS)
-        return GroupedSets(pairs, codes % _GROUPS, codes // _GROUPS, _GROUPS, items)
+        return GroupedSets.of_pairs(pairs, codes % _GROUPS, codes // _GROUPS, _GROUPS, items)
