@@ -24,6 +24,8 @@ JAVA_IS_MISSING = (
     "there is no Java here, which Spark needs: install a JRE, such as default-jre-headless"
 )
 
+_QUICK_TO_START = "-XX:TieredStopAtLevel=1"  # Java works longer on fast code than that code runs
+
 
 class Memory:
     """This process."""
@@ -139,9 +141,11 @@ def spark_session():
 
         small = {
             "spark.ui.enabled": "false",
+            "spark.default.parallelism": "1",
             "spark.sql.shuffle.partitions": "1",
             "spark.sql.adaptive.enabled": "false",
             "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": f"{_QUICK_TO_START} -XX:+UseSerialGC",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.log.level": "ERROR",
