@@ -82,7 +82,7 @@ def test_every_subset_of_one_user_is_as_likely_under_many_keys(engine):
     source = engine.source(ROWS[:5])
     dialect, rng = source._engine._lying.dialect, np.random.default_rng(7)
     with sets_of(source) as (held, _):
-        named = held.values.with_values(held.pairs)
+        named = held.values.sets
         keys = [tuple(rng.integers(0, 2**62, 2).tolist()) for _ in range(150)]
         hashes = [dialect.hashed(key, named["value"], [named["i0"]]) for key in keys]
         columns = {f"h{place}": hashed for place, hashed in enumerate(hashes)}
@@ -126,11 +126,11 @@ class Sampling(duckdb_dialect.DuckDB):
 
 
 class Neighbourly(duckdb_dialect.DuckDB):
-    """Items are hashed by their numbers, which depend on what others hold."""
+    """Users are hashed by their numbers, which depend on who else there is."""
 
-    def hashed(self, key, user, items):
+    def hashed(self, key, _, items):
         named = items[0].op().rel.to_expr()
-        return super().hashed(key, user, [named["c"]])
+        return super().hashed(key, named["u"], items)
 
 
 class AfterTheHash(duckdb_dialect.DuckDB):

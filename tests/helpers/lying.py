@@ -165,7 +165,9 @@ def sets_of(source, seed=1):
 def rows_of(held, items):
     """All (user, item) rows of sets, as they are: of those in an engine with the users' values."""
     if hasattr(held, "scratch"):
-        named = held.values.with_values(held.pairs)
+        known = held.values.sets
+        numbered = held.pairs.join(held.values.items, "c")
+        named = numbered.join(known.select("u", "value").distinct(), "u")
         columns = ["value", *held.values.columns]
         rows = pl.DataFrame(held.scratch.fetch_rows(named.select(columns)))
         texts = [pl.col(c).cast(pl.String) for c, t in rows.schema.items() if t == pl.Binary]
