@@ -77,7 +77,7 @@ class Spark(Plain):
         held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
         items = scratch.keep(self.numbered(held, CODE))
         known = sets.mutate(**{USER: sets[VALUE]})
-        whole = Read(items, lambda: known, lambda: whole.coded(known))
+        whole = Read(items, lambda: (known,), lambda: whole.coded(known))
         return whole
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
@@ -25,6 +25,7 @@ __all__ = [
     "read",
     "read_by_joins",
     "require_few",
+    "united",
 ]
 
 USER, CODE, SIZE = "u", "c", "t"
@@ -51,13 +52,13 @@ class Read:
 
     Attributes:
         items: The values of each item, and by how many it is held: `CODE`, `columns`, `HOLDERS`.
-        find_sets: Finds `sets`.
+        find_sets: Finds `parts`.
         find_pairs: Finds `pairs`.
         find_users: Finds the users, each with `SIZE`; None where only `sets` tell.
     """
 
     items: Expression
-    find_sets: Callable[[], Expression]
+    find_sets: Callable[[], tuple[Expression, ...]]
     find_pairs: Callable[[], Expression]
     find_users: Callable[[], Expression] | None = None
 
@@ -67,12 +68,17 @@ class Read:
         return [name for name in self.items.columns if name.startswith(_ITEM)]
 
     @cached_property
+    def parts(self) -> tuple[Expression, ...]:
+        """The rows of `sets`, in parts: engines plan better what is joined to each of them."""
+        return self.find_sets()
+
+    @property
     def sets(self) -> Expression:
         """Each user's distinct items by their values: `USER`, `VALUE`, `columns`, `SIZE`.
 
         For who goes through them once: each query may join them anew.
         """
-        return self.find_sets()
+        return united(self.parts)
 
     @cached_property
     def pairs(self) -> Expression:
@@ -92,6 +98,12 @@ class Read:
         """Some of the sets by numbers, as they are in `pairs`."""
         pairs = sets.join(self.items, self.columns)
         return pairs.select(USER, SIZE, **{CODE: pairs[CODE].cast("int32")})[[USER, CODE, SIZE]]
+
+
+def united(parts: Sequence[Expression]) -> Expression:
+    """The rows of all tables, which have the same columns in any order."""
+    first, *others = parts
+    return reduce(lambda rows, part: rows.union(part.select(first.columns)), others, first)
 
 
 def item_columns(n: int) -> list[str]:
@@ -138,9 +150,9 @@ def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
         require_few(scratch.fetch(users.agg(n=users.count()))["n"][0])
         return users
 
-    def find_sets() -> Expression:
+    def find_sets() -> tuple[Expression, ...]:
         sets = distinct.join(find_users(), VALUE)
-        return sets.mutate(**{USER: sets[USER].cast("int32")})
+        return (sets.mutate(**{USER: sets[USER].cast("int32")}),)
 
     def find_pairs() -> Expression:
         return scratch.keep(whole.coded(whole.sets))

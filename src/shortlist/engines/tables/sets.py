@@ -13,7 +13,17 @@ from shortlist.engines.tables._functions import total
 from shortlist.engines.tables._light import LightInTable, weighed
 from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.engines.tables._unreached import UnreachedInTable
-from shortlist.engines.tables.reading import CODE, HOLDERS, PLACE, SIZE, SUM, USER, VALUE, Read
+from shortlist.engines.tables.reading import (
+    CODE,
+    HOLDERS,
+    PLACE,
+    SIZE,
+    SUM,
+    USER,
+    VALUE,
+    Read,
+    united,
+)
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.evidence import UserSets, WeightedHistogram
 
@@ -68,7 +78,7 @@ class SetsInTable(UserSets):
 
         kept = replace(
             whole,
-            find_sets=lambda: few(whole.sets).select(of_many.columns).union(of_many),
+            find_sets=lambda: (few(whole.sets), of_many),
             find_pairs=lambda: few(whole.pairs).union(self.scratch.keep(whole.coded(of_many))),
             find_users=None,
         )
@@ -101,7 +111,7 @@ class SetsInTable(UserSets):
         sets = sets.mutate(**{SIZE: size})
         chosen = Read(
             items,
-            find_sets=lambda: sets,
+            find_sets=lambda: (sets,),
             find_pairs=lambda: self.scratch.keep(chosen.coded(sets)),
             find_users=lambda: chosen.pairs.select(USER, SIZE).distinct(),
         )
@@ -132,7 +142,9 @@ class SetsInTable(UserSets):
 
     def _weighed(self, weights: Ints) -> Expression:
         """The same, and `HOLDERS`, by items as they are called: no set is numbered for it."""
-        sets, columns = self.values.sets.join(self._by_size(weights), SIZE), self.values.columns
+        given, columns = self._by_size(weights), self.values.columns
+        weighed = [part.join(given, SIZE).select(*columns, _WEIGHT) for part in self.values.parts]
+        sets = united(weighed)
         sums = sets.group_by(columns).agg(**{SUM: total(sets[_WEIGHT])})
         return sums.join(self.values.items, columns).select(CODE, SUM, HOLDERS)
 
