@@ -7,6 +7,19 @@ from helpers import lying
 PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark"]
 
 
+def pytest_collection_modifyitems(items):
+    """Those of Spark come first: no other process takes tests over that one is about to run.
+
+    So there is one session for all of them, however many processes there are.
+    """
+    items.sort(key=lambda item: not _asks_spark(item))
+
+
+def _asks_spark(item):
+    asked = getattr(item, "callspec", None)
+    return "spark" in (*getattr(item, "fixturenames", ()), asked and asked.params.get("place"))
+
+
 @pytest.fixture(scope="session")
 def spark():
     session = lying.spark_session()

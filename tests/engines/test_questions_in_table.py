@@ -71,6 +71,9 @@ def test_public_items_are_those_of_memory(place):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError("Zz-private-91")])
 def test_nothing_is_left_after_an_error(engine, monkeypatch, error):
+    if is_slow(engine) and error is not KeyboardInterrupt:
+        pytest.skip("what is raised is of no consequence to an engine")
+
     def fails(*_):
         assert engine.left()
         raise error

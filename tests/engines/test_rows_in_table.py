@@ -143,6 +143,8 @@ def _check_restricted(held, codes, names, rows):
 @pytest.mark.parametrize("bound", [1, 4])
 def test_each_user_keeps_so_many_and_weights_are_those_of_memory(place, bound):
     """Given what bounding kept, sums are those of memory to the last bit, round after round."""
+    if is_slow(place) and bound == 1:
+        pytest.skip("of a Spark that bounds, another bound tells as much")
     frame = numbers()
     rows = distinct(frame)
     source = place.source(frame)

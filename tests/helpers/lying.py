@@ -24,6 +24,8 @@ JAVA_IS_MISSING = (
     "there is no Java here, which Spark needs: install a JRE, such as default-jre-headless"
 )
 
+_QUICK_TO_START = "-XX:TieredStopAtLevel=1"  # Java works longer on fast code than that code runs
+
 
 class Memory:
     """This process."""
@@ -139,9 +141,11 @@ def spark_session():
 
         small = {
             "spark.ui.enabled": "false",
+            "spark.default.parallelism": "1",
             "spark.sql.shuffle.partitions": "1",
             "spark.sql.adaptive.enabled": "false",
             "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": f"{_QUICK_TO_START} -XX:+UseSerialGC",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.log.level": "ERROR",
@@ -161,7 +165,9 @@ def sets_of(source, seed=1):
 def rows_of(held, items):
     """All (user, item) rows of sets, as they are: of those in an engine with the users' values."""
     if hasattr(held, "scratch"):
-        named = held.values.with_values(held.pairs)
+        known = held.values.sets
+        numbered = held.pairs.join(held.values.items, "c")
+        named = numbered.join(known.select("u", "value").distinct(), "u")
         columns = ["value", *held.values.columns]
         rows = pl.DataFrame(held.scratch.fetch_rows(named.select(columns)))
         texts = [pl.col(c).cast(pl.String) for c, t in rows.schema.items() if t == pl.Binary]

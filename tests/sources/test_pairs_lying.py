@@ -9,6 +9,7 @@ import shortlist as sl
 from helpers.refusals import MARKER, refusal, refused
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
+from shortlist.mechanisms import PolicyGaussian, PolicyGreedy
 
 ROWS = pl.DataFrame(
     {
@@ -60,6 +61,14 @@ def test_the_guarantee_says_where_users_are_bounded(form):
     assert any("bounded in DuckDB, by hash(hash(user, item) xor key)" in each for each in told)
     known = form(public_items=["Emma"]).plan(sl.TopK(1), epsilon=1.0)
     assert not any("DuckDB" in each for each in known.guarantee.assumes)
+
+
+@pytest.mark.parametrize("mechanism", [PolicyGaussian, PolicyGreedy])
+def test_the_guarantee_says_nothing_of_an_engine_whose_rows_are_fetched(form, mechanism):
+    for question in (sl.Domain(), sl.Domain(count_share=0.2)):
+        told = form().plan(question, mechanism=mechanism, **ASKED).guarantee.assumes
+        assert told
+        assert not any("DuckDB" in each for each in told)
 
 
 def test_rows_are_pulled_where_the_caller_says_so(form):

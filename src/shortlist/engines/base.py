@@ -66,6 +66,10 @@ class Engine(StaysHere, ABC):
     def require(self, wants: Wants) -> None:
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""
 
+    def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - for engines elsewhere
+        """What the guarantee takes for granted of how this is shown, one sentence each."""
+        return ()
+
     @abstractmethod
     def show(self, wants: Wants, draws: Draws) -> AbstractContextManager[ShownEvidence]:
         """Read rows and show what is wanted of them, for as long as the context lasts.

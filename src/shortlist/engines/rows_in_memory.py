@@ -26,13 +26,7 @@ __all__ = ["RowsInMemory"]
 
 
 class RowsInMemory(Engine):
-    """Who holds what, read once from a table of users and items.
-
-    Attributes:
-        assumes: Nothing, where users are bounded by draws.
-    """
-
-    assumes: tuple[str, ...] = ()
+    """Who holds what, read once from a table of users and items."""
 
     def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
         """Read nothing yet.

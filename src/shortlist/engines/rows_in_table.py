@@ -28,9 +28,6 @@ class RowsInTable(Engine):
 
     Each question reads the rows anew, once. What goes through the users one by one, which
     `Contributions` are for, has the rows fetched into memory.
-
-    Attributes:
-        assumes: Where users are bounded, and by what.
     """
 
     def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
@@ -46,8 +43,6 @@ class RowsInTable(Engine):
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
-        dialect = self._lying.dialect
-        self.assumes = (f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key",)
         self._asking = Lock()  # a connection answers one question at a time
 
     @property
@@ -58,6 +53,13 @@ class RowsInTable(Engine):
     def about(self) -> dict[str, object]:
         """As `Engine`, with a digest of the query that the rows are."""
         return {**self._fetched.about(), "query": self._lying.digest()}
+
+    def assumes(self, wants: Wants) -> tuple[str, ...]:
+        """As `Engine.assumes`: where users are bounded, and by what, if it is not in memory."""
+        if self.items_are_public or _is_fetched(wants):
+            return ()
+        dialect = self._lying.dialect
+        return (f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key",)
 
     def grouped_by(self, names: object) -> NoReturn:  # noqa: ARG002 - as of rows in memory
         """Refuse: groups are bounded and counted in memory.
@@ -74,7 +76,7 @@ class RowsInTable(Engine):
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """As `Engine.show`: of each user at most `wants.bound` items, if there is one."""
-        if issubclass(wants.kind, Contributions):
+        if _is_fetched(wants):
             with self._fetched.show(wants, draws) as shown:
                 yield shown
             return
@@ -98,3 +100,8 @@ class RowsInTable(Engine):
             # Code -1, of public items that nobody holds, is the count appended at the end.
             evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
         return ShownEvidence(evidence, self._public.__getitem__, self.n_items)
+
+
+def _is_fetched(wants: Wants) -> bool:
+    """Whether the rows come into memory, and users are bounded there."""
+    return issubclass(wants.kind, Contributions)

@@ -104,7 +104,7 @@ class Source(StaysHere):
         return Plan(
             question=question,
             mechanism=chosen,
-            guarantee=self._guarantee(chosen),
+            guarantee=self._guarantee(chosen, engine),
             engine=engine,
             budget=self._budget,
         )
@@ -172,14 +172,15 @@ class Source(StaysHere):
         """How stages are counted: for one release alone, or for one of many of a budget."""
         return self._budget.accounting if isinstance(self._budget, Ledger) else Accounting.EXACT
 
-    def _guarantee(self, mechanism: Mechanism) -> Guarantee:
+    def _guarantee(self, mechanism: Mechanism, engine: Engine) -> Guarantee:
+        assumed = (*self._assumes, *engine.assumes(mechanism.wants), *mechanism.assumes)
         return Guarantee(
             epsilon=mechanism.epsilon,
             delta=mechanism.spent_delta,
             cost=mechanism.cost,
             adjacency=mechanism.adjacency,
             protects=self._protected(mechanism),
-            assumes=(*self.known, *self._assumes, *mechanism.assumes),
+            assumes=(*self.known, *assumed),
         )
 
     def _protected(self, mechanism: Mechanism) -> str:  # noqa: ARG002 - for sources whose unit depends

@@ -145,7 +145,7 @@ class Pairs(Source):
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
-            assumes=(LIST_IS_PUBLIC,) if public else engine.assumes,
+            assumes=(LIST_IS_PUBLIC,) if public else (),
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
         )

@@ -76,9 +76,9 @@ class Spark(Plain):
         names = keys.columns[1:]
         held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
         items = scratch.keep(self.numbered(held, CODE))
-        pairs = sets.join(items, names).select(VALUE, CODE, SIZE)
-        code = pairs[CODE].cast("int32")
-        return Read(pairs.select(pairs[VALUE].name(USER), code.name(CODE), SIZE), items)
+        known = sets.mutate(**{USER: sets[VALUE]})
+        whole = Read(items, lambda: (known,), lambda: whole.coded(known))
+        return whole
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """As `Dialect.keep`."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
 
 from shortlist.engines.tables._dialect import Expression
+from shortlist.engines.tables._functions import total
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.errors import InputError
 from shortlist.evidence.buckets import MOST_USERS
@@ -23,6 +25,7 @@ __all__ = [
     "read",
     "read_by_joins",
     "require_few",
+    "united",
 ]
 
 USER, CODE, SIZE = "u", "c", "t"
@@ -43,40 +46,64 @@ VALUE = "value"
 """What a user's number stands for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Read:
-    """What was read, as temporary tables.
+    """What was read; what is only asked for by some questions is worked out when it is.
 
     Attributes:
-        pairs: Each user's distinct items: `USER`, `CODE`, `SIZE`.
         items: The values of each item, and by how many it is held: `CODE`, `columns`, `HOLDERS`.
-        users: What stands for each user in `pairs`: `USER`, `VALUE`; None if that is the value.
+        find_sets: Finds `parts`.
+        find_pairs: Finds `pairs`.
+        find_users: Finds the users, each with `SIZE`; None where only `sets` tell.
     """
 
-    pairs: Expression
     items: Expression
-    users: Expression | None = None
+    find_sets: Callable[[], tuple[Expression, ...]]
+    find_pairs: Callable[[], Expression]
+    find_users: Callable[[], Expression] | None = None
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns of an item."""
         return [name for name in self.items.columns if name.startswith(_ITEM)]
 
-    def with_values(self, pairs: Expression) -> Expression:
-        """Some of the pairs, with the values of their users and items."""
-        named = pairs.join(self.items, CODE)
-        if self.users is None:
-            return named.mutate(**{VALUE: named[USER]})
-        return named.join(self.users, USER)
+    @cached_property
+    def parts(self) -> tuple[Expression, ...]:
+        """The rows of `sets`, in parts: engines plan better what is joined to each of them."""
+        return self.find_sets()
 
-    def among(self, places: Expression) -> Read:
-        """The same of nothing but these items, under new codes.
+    @property
+    def sets(self) -> Expression:
+        """Each user's distinct items by their values: `USER`, `VALUE`, `columns`, `SIZE`.
 
-        Args:
-            places: The `CODE` of each, and its `PLACE`, which becomes its code.
+        For who goes through them once: each query may join them anew.
         """
-        held = self.items.join(places, CODE).drop(CODE)
-        return replace(self, items=held.rename({CODE: PLACE}))
+        return united(self.parts)
+
+    @cached_property
+    def pairs(self) -> Expression:
+        """The same by numbers, for who goes through them often: `USER`, `CODE`, `SIZE`."""
+        return self.find_pairs()
+
+    @property
+    def rows_of_size(self) -> Expression:
+        """How many rows of `sets` are of users with so many: `SIZE`, `HOLDERS`."""
+        if self.find_users is None:
+            rows = self.sets
+            return rows.group_by(SIZE).agg(**{HOLDERS: rows.count()})
+        users = self.find_users()
+        return users.group_by(SIZE).agg(**{HOLDERS: total(users[SIZE])})
+
+    def coded(self, sets: Expression) -> Expression:
+        """Some of the sets by numbers, as they are in `pairs`."""
+        pairs = sets.join(self.items, self.columns)
+        return pairs.select(USER, SIZE, **{CODE: pairs[CODE].cast("int32")})[[USER, CODE, SIZE]]
+
+
+def united(parts: Sequence[Expression]) -> Expression:
+    """The rows of all tables, which have the same columns in any order."""
+    first, *others = parts
+    return reduce(lambda rows, part: rows.union(part.select(first.columns)), others, first)
 
 
 def item_columns(n: int) -> list[str]:
@@ -96,7 +123,8 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
         scratch: Where temporary tables are made.
 
     Raises:
-        InputError: There are too many users, or the engine takes different keys for equal.
+        InputError: The engine takes different keys for equal; there are too many users, which may
+            show only once their sets are looked at.
     """
     dialect, names = scratch.dialect, item_columns(len(items))
     columns = dict(zip([VALUE, *names], [user, *items], strict=True))
@@ -109,19 +137,28 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
 
 
 def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
-    """As `Dialect.whole`: distinct rows, of which users and items are numbered, and joined in."""
+    """As `Dialect.whole`: distinct rows, whose users and items are numbered, and joined in."""
     numbered, names = scratch.dialect.numbered, keys.columns[1:]
     distinct = scratch.keep(keys.distinct())
-    items = scratch.keep(
-        numbered(distinct.group_by(names).agg(**{HOLDERS: distinct.count()}), CODE)
-    )
-    users = scratch.keep(numbered(distinct.group_by(VALUE).agg(**{SIZE: distinct.count()}), USER))
-    require_few(scratch.fetch(users.agg(n=users.count()))["n"][0])
-    pairs = distinct.join(users, VALUE).join(items, names)
-    numbers = {name: pairs[name].cast("int32") for name in (USER, CODE, SIZE)}
-    whole = scratch.keep(pairs.select(**numbers))
-    scratch.forget(distinct)
-    return Read(whole, items, users.drop(SIZE))
+    held = distinct.group_by(names).agg(**{HOLDERS: distinct.count()})
+    items = scratch.keep(numbered(held, CODE))
+
+    @cache
+    def find_users() -> Expression:
+        sizes = distinct.group_by(VALUE).agg(**{SIZE: distinct.count().cast("int32")})
+        users = scratch.keep(numbered(sizes, USER))
+        require_few(scratch.fetch(users.agg(n=users.count()))["n"][0])
+        return users
+
+    def find_sets() -> tuple[Expression, ...]:
+        sets = distinct.join(find_users(), VALUE)
+        return (sets.mutate(**{USER: sets[USER].cast("int32")}),)
+
+    def find_pairs() -> Expression:
+        return scratch.keep(whole.coded(whole.sets))
+
+    whole = Read(items, find_sets, find_pairs, find_users)
+    return whole
 
 
 def require_few(n_users: int) -> None:

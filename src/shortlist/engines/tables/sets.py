@@ -13,13 +13,24 @@ from shortlist.engines.tables._functions import total
 from shortlist.engines.tables._light import LightInTable, weighed
 from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.engines.tables._unreached import UnreachedInTable
-from shortlist.engines.tables.reading import CODE, HOLDERS, PLACE, SIZE, SUM, USER, VALUE, Read
+from shortlist.engines.tables.reading import (
+    CODE,
+    HOLDERS,
+    PLACE,
+    SIZE,
+    SUM,
+    USER,
+    VALUE,
+    Read,
+    united,
+)
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.evidence import UserSets, WeightedHistogram
 
 __all__ = ["SetsInTable"]
 
 _BITS = 2**62  # in each half of a key
+_WEIGHT = "w"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,23 +38,28 @@ class SetsInTable(UserSets):
     """Sets of items, one per user, of which nothing leaves the engine but sums over all users.
 
     Attributes:
-        pairs: The sets, as `Read.pairs`.
-        values: What was read: what the numbers in `pairs` stand for.
+        values: The sets, and what their numbers stand for.
         scratch: Where temporary tables are made.
         n_items: As in `UserSets`; `max_items_per_user` too.
+        whole: The same before they were bounded, if they are.
     """
 
-    pairs: Expression
     values: Read
     scratch: Scratch
     n_items: int
     max_items_per_user: int | None = None
+    whole: SetsInTable | None = None
 
     @classmethod
     def of(cls, values: Read, scratch: Scratch) -> SetsInTable:
         """Whole sets, as they were read."""
         n_items = int(scratch.fetch(values.items.agg(n=values.items.count()))["n"][0])
-        return cls(values.pairs, values, scratch, n_items)
+        return cls(values, scratch, n_items)
+
+    @property
+    def pairs(self) -> Expression:
+        """The sets, as `Read.pairs`."""
+        return self.values.pairs
 
     @cached_property
     def counts(self) -> Ints:  # type: ignore[override]  # nobody writes to it
@@ -54,49 +70,61 @@ class SetsInTable(UserSets):
     def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
         """As `UserSets.bounded`: the items of the smallest hash, under a fresh key."""
         first, second = draws.integer(np.full(2, _BITS)).tolist()
-        pairs = self._smallest(max_items_per_user, (first, second))
-        return replace(self, pairs=pairs, max_items_per_user=max_items_per_user)
+        of_many = self.scratch.keep(self._smallest(max_items_per_user, (first, second)))
+        whole = self.values
+
+        def few(sets: Expression) -> Expression:
+            return sets.filter(sets[SIZE] <= max_items_per_user)
+
+        kept = replace(
+            whole,
+            find_sets=lambda: (few(whole.sets), of_many),
+            find_pairs=lambda: few(whole.pairs).union(self.scratch.keep(whole.coded(of_many))),
+            find_users=None,
+        )
+        return replace(self, values=kept, max_items_per_user=max_items_per_user, whole=self)
 
     def _smallest(self, bound: int, key: Key) -> Expression:
-        """Of each user the items of the smallest hash; only those of users with more are ranked.
+        """Of each user with more items those of the smallest hash.
 
         The hash is of the user's and the item's own values. Their numbers depend on other users.
         """
         import ibis
 
-        many = self.pairs.filter(self.pairs[SIZE] > bound)
-        named = self.values.with_values(many)
-        items = [named[name] for name in self.values.columns]
-        hashed = self.scratch.dialect.hashed(key, named[VALUE], items)
-        window = ibis.window(group_by=named[USER], order_by=[hashed, *items])
-        ranked = named.mutate(rank=ibis.row_number().over(window))
+        sets, columns = self.values.sets, self.values.columns
+        many = sets.filter(sets[SIZE] > bound)
+        items = [many[name] for name in columns]
+        hashed = self.scratch.dialect.hashed(key, many[VALUE], items)
+        window = ibis.window(group_by=many[USER], order_by=[hashed, *items])
+        ranked = many.mutate(rank=ibis.row_number().over(window))
         kept = ranked.filter(ranked["rank"] < bound)
-        of_many = self.scratch.keep(
-            kept.select(USER, CODE, **{SIZE: ibis.literal(bound, type="int32")})
-        )
-        few = self.pairs.filter(self.pairs[SIZE] <= bound)
-        return few.select(USER, CODE, SIZE).union(of_many)
+        size = ibis.literal(bound, type="int32")
+        return kept.select(USER, VALUE, *columns, **{SIZE: size})
 
     def among(self, codes: Ints) -> SetsInTable:
         """As `UserSets.among`."""
         places = np.flatnonzero(codes >= 0)
         given = self.scratch.give({CODE: codes[places].astype(np.int32), PLACE: places})
-        held = self.pairs.join(given, CODE)
-        held = held.select(held[USER], **{CODE: held[PLACE].cast("int32")})
-        held = held.mutate(**{SIZE: held.count().over(group_by=held[USER]).cast("int32")})
-        return replace(
-            self,
-            pairs=self.scratch.keep(held),
-            values=self.values.among(given),
-            n_items=len(codes),
+        items = self.values.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
+        sets = self.values.sets.join(items, self.values.columns)
+        size = sets.count().over(group_by=sets[USER]).cast("int32")
+        sets = sets.mutate(**{SIZE: size})
+        chosen = Read(
+            items,
+            find_sets=lambda: (sets,),
+            find_pairs=lambda: self.scratch.keep(chosen.coded(sets)),
+            find_users=lambda: chosen.pairs.select(USER, SIZE).distinct(),
         )
+        return replace(self, values=chosen, n_items=len(codes), whole=None)
 
     @cached_property
     def _users_of_size(self) -> Ints:
-        """Every user of a size has as many rows."""
-        rows = self.scratch.fetch(self.pairs.group_by(SIZE).agg(n=self.pairs.count()))
+        """Every user of a size has as many rows; those beyond a bound have come down to it."""
+        if self.whole is not None and self.max_items_per_user is not None:
+            return _clipped(self.whole.users_of_size(), self.max_items_per_user)
+        rows = self.scratch.fetch(self.values.rows_of_size)
         users = np.zeros(int(rows[SIZE].max(initial=0)) + 1, np.int64)
-        users[rows[SIZE]] = rows["n"] // np.maximum(rows[SIZE], 1)
+        users[rows[SIZE]] = rows[HOLDERS] // np.maximum(rows[SIZE], 1)
         return users
 
     def users_of_size(self) -> Ints:
@@ -109,17 +137,27 @@ class SetsInTable(UserSets):
 
     def _added(self, weights: Ints) -> Expression:
         """The same in the engine: `CODE` and `SUM`."""
+        pairs = self.pairs.join(self._by_size(weights), SIZE)
+        return pairs.group_by(CODE).agg(**{SUM: total(pairs[_WEIGHT])})
+
+    def _weighed(self, weights: Ints) -> Expression:
+        """The same, and `HOLDERS`, by items as they are called: no set is numbered for it."""
+        given, columns = self._by_size(weights), self.values.columns
+        weighed = [part.join(given, SIZE).select(*columns, _WEIGHT) for part in self.values.parts]
+        sets = united(weighed)
+        sums = sets.group_by(columns).agg(**{SUM: total(sets[_WEIGHT])})
+        return sums.join(self.values.items, columns).select(CODE, SUM, HOLDERS)
+
+    def _by_size(self, weights: Ints) -> Expression:
+        """The weight of each size that there is."""
         sizes = np.flatnonzero(self._users_of_size)
-        given = self.scratch.give({SIZE: sizes.astype(np.int32), "w": weights[sizes]})
-        pairs = self.pairs.join(given, SIZE)
-        return pairs.group_by(CODE).agg(**{SUM: total(pairs["w"])})
+        return self.scratch.give({SIZE: sizes.astype(np.int32), _WEIGHT: weights[sizes]})
 
     def weigh(self, light_below: int | None = None) -> WeightedHistogram:
         """As `UserSets.weigh`: light items stay in the engine."""
         if light_below is None or self.max_items_per_user is None:
             return super().weigh()
-        sums = self._added(self.unit_weights()).join(self.values.items, CODE)
-        kept = self.scratch.keep(sums.select(CODE, SUM, HOLDERS))
+        kept = self.scratch.keep(self._weighed(self.unit_weights()))
         heavy = weighed(kept.filter(kept[SUM] >= light_below), self.scratch)
         light = LightInTable.of(kept, light_below, self.scratch)
         weights, counts = (self._by_code(heavy.positions, held) for held in heavy[1:])
@@ -143,3 +181,11 @@ class SetsInTable(UserSets):
     def unreached(self, domain: Ints) -> UnreachedInTable:
         """As `UserSets.unreached`."""
         return UnreachedInTable.of(self.among(domain))
+
+
+def _clipped(users: Ints, bound: int) -> Ints:
+    """How many users are of each size, where those of more than the bound keep as many as it."""
+    sizes = np.arange(len(users))
+    clipped = np.zeros(min(len(users), bound + 1), np.int64)
+    np.add.at(clipped, np.minimum(sizes, len(clipped) - 1), users)
+    return clipped
