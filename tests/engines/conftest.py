@@ -10,7 +10,7 @@ PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark"]
 def pytest_collection_modifyitems(items):
     """Those of Spark come first: no other process takes tests over that one is about to run.
 
-    So there is one session for all of them, however many processes there are.
+    So one session does for a run of all tests, where each process begins with a share of them.
     """
     items.sort(key=lambda item: not _asks_spark(item))
 
