@@ -134,7 +134,7 @@ def test_a_table_is_in_one_place(complaint, file):
     for more, option in ((["--table", "t"], '--table "t"'), (["--show-accesses"], "--show-acc")):
         said = complaint(*top_k(file, *more))
         assert said.startswith(option)
-        assert "goes with --store; omit it, or name the database." in said
+        assert "goes with a database; omit it, or name the database." in said
     words = ["top-k", "--store", "sqlite:///x.db", "--item", "a", "-k", 1, "--epsilon", 1]
     assert complaint(*words, "--count", "b").endswith("; add --table TABLE.")
     assert complaint(*words, "--table", "t").endswith("; add --count COLUMN.")

@@ -9,7 +9,14 @@ import pytest
 
 from helpers.views import Listed
 from shortlist import mechanisms
-from shortlist.evidence import Outcomes, PrivateCounts, PublicCounts, WeightedHistogram, Wins
+from shortlist.evidence import (
+    GroupedSets,
+    Outcomes,
+    PrivateCounts,
+    PublicCounts,
+    WeightedHistogram,
+    Wins,
+)
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import UserSets
 from shortlist.evidence.view import View
@@ -56,7 +63,17 @@ def one_item_each(counts):
     return Contributions.of_rows(users, items, n_users=len(users), n_items=len(counts))
 
 
+@lru_cache
+def in_one_group(counts):
+    """The same users, in the only group."""
+    n = len(counts)
+    groups, items = np.zeros(n, np.uint32), np.arange(n, dtype=np.uint32)
+    return GroupedSets.of_pairs(one_item_each(counts), groups, items, 1, n)
+
+
 def evidence(mechanism, counts, weights=None, bound=10):
+    if mechanism.evidence is GroupedSets:
+        return in_one_group(tuple(counts))
     if issubclass(mechanism.evidence, UserSets):
         return one_item_each(tuple(counts))
     counts = np.array(counts, np.int64)

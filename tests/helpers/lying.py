@@ -101,8 +101,8 @@ class AnyEngine(Postgres):
         return self._plain(sl.pairs(self.connection.table(table), **names))
 
     def _plain(self, source):
-        rows, _ = source._engine._lying
-        source._engine._lying = type(source._engine._lying)(rows, Plain(self.connection))
+        engine = source._engine
+        engine._lying = engine._lying._replace(dialect=Plain(self.connection))
         return source
 
 

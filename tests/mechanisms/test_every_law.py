@@ -68,7 +68,14 @@ def test_the_law_is_that_of_the_definition(kind, k):
     require_law(kind, k)
 
 
-@every_way
+@pytest.mark.parametrize(
+    ("kind", "k"),
+    [
+        pytest.param(x, k, marks=[pytest.mark.exhaustive] if k == 2 else [])
+        for x in EVERY
+        for k in ways(x)
+    ],
+)
 def test_privacy_of_all_small_neighbours(kind, k):
     require_privacy(kind, k)
 

@@ -111,6 +111,7 @@ def require_within_reach(kind, *, epsilon, delta, **given):
     assert all(sentence.endswith(".") for sentence in mechanism.explain())
 
 
+@pytest.mark.exhaustive
 @every
 @pytest.mark.parametrize("epsilon", [1e-4, 100.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-280, 0.3])

@@ -11,7 +11,7 @@ from helpers.enrolled import ALL, BOUNDS, PUBLIC, build, check, every, evidence
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
-from shortlist.evidence import Outcomes, WeightedHistogram
+from shortlist.evidence import GroupedSets, Outcomes, WeightedHistogram
 from shortlist.evidence.user_sets import UserSets
 
 
@@ -20,7 +20,7 @@ from shortlist.evidence.user_sets import UserSets
     [
         (m, name)
         for m in ALL
-        if not issubclass(m.evidence, UserSets)  # which is bounded in `select`
+        if not issubclass(m.evidence, UserSets | GroupedSets)  # which is bounded in `select`
         for name in m.fields()
         if name in BOUNDS
     ],
@@ -64,7 +64,9 @@ def test_no_item_is_given_twice(mechanism, counts):
         check(built.select(shown, ExactDraws(SeededBits(2))), len(counts), limit)
 
 
-@pytest.mark.parametrize("mechanism", [m for m in ALL if not issubclass(m.evidence, UserSets)])
+@pytest.mark.parametrize(
+    "mechanism", [m for m in ALL if not issubclass(m.evidence, UserSets | GroupedSets)]
+)
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 100.0])
 def test_huge_counts(mechanism, epsilon):
     counts = [2**62 - 1, 2**62 - 1, 2**62 - 2, 2**61, 1, 1, 0]

@@ -45,6 +45,7 @@ def test_what_is_said_is_what_is_spent(kind):
         agrees(mechanism, mechanism.delta)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.2, 1.0, 8.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-12, DELTA, 1e-2])
 @pytest.mark.parametrize("kind", SMALL)

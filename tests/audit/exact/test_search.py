@@ -53,6 +53,7 @@ def searched(mechanism, examples):
     return verdicts
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda mechanism: type(mechanism).__name__)
 def test_it_finds_no_pair_that_breaks_a_claim(mechanism):
     steps = 8 if hasattr(mechanism, "_is_fine") else 40  # laws of many branches take long
