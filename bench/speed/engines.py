@@ -13,7 +13,6 @@ import duckdb
 import numpy as np
 import psycopg
 
-import postgres
 import shortlist as sl
 from bench.common import report, samples
 from bench.common.lines import Line, frame, ratio_line, timed_line
@@ -21,6 +20,7 @@ from bench.common.timing import in_turns, timed
 from shortlist.draws import ExactDraws
 from shortlist.evidence import UserSets, Wants
 from shortlist.mechanisms import DiscoverThenRank
+from tools import postgres
 
 __all__ = ["measure"]
 
