@@ -24,11 +24,12 @@ demo: $(VENV)/package
 	@$(BIN)/python demo/demo.py
 
 test: $(VENV)/tools
-	@command -v java >/dev/null || echo "There is no Java here: the tests of Spark are left out. A JRE, such as default-jre-headless, brings them back."
+	@echo "Left out here, and run by make exhaustive: Spark, and the laws on more and larger inputs."
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# The same laws on more and larger inputs: minutes more.
+# Spark, and the same laws on more and larger inputs: minutes more.
 exhaustive: $(VENV)/tools
+	@command -v java >/dev/null || echo "There is no Java here: the tests of Spark are left out. A JRE, such as default-jre-headless, brings them back."
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
 
 lint: $(VENV)/tools

@@ -7,11 +7,15 @@ from helpers import lying
 PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark"]
 
 
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
 def pytest_collection_modifyitems(items):
-    """Those of Spark come first: no other process takes tests over that one is about to run.
+    """Those of Spark take long, and come first.
 
-    So one session does for a run of all tests, where each process begins with a share of them.
+    No other process takes tests over that one is about to run. So one session does for a run of all
+    tests, where each process begins with a share of them.
     """
+    for item in filter(_asks_spark, items):
+        item.add_marker(pytest.mark.exhaustive)
     items.sort(key=lambda item: not _asks_spark(item))
 
 

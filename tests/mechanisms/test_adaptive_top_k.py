@@ -47,6 +47,7 @@ def test_the_law_with_other_parameters(given):
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("kind", "oracle"), [(wrong.InRounds, IN_ROUNDS), (wrong.Picks, BY_COUNTS)]
 )

@@ -38,6 +38,7 @@ def test_without_delta_it_is_pure_or_refused(mechanism, epsilon, k):
         assert cost.parameters()["epsilon"] <= epsilon * (1 + 1e-12)
 
 
+@pytest.mark.exhaustive
 @every
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 10.0, 50.0])
 @pytest.mark.parametrize("delta", DELTAS)

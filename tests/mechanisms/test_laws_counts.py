@@ -202,6 +202,7 @@ class Loud(JointOrPeel):
         return 1.3 * super().joint_epsilon
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("threshold", [1, 50])
 def test_ways_that_cost_more_than_they_say_are_caught(threshold):
     given = {"k": 3, "epsilon": EPSILON, "choice_share": 0.01, "threshold": threshold}
@@ -253,6 +254,7 @@ def test_a_bar_that_is_30_percent_low_is_caught():
 # --- the code draws from its law
 
 
+@pytest.mark.exhaustive
 @every
 def test_sampled_frequencies(kind):
     counts, k = (9, 7, 6, 2), 2

@@ -51,6 +51,7 @@ def test_one_shot_laplace_is_its_definition():
             agree(positions_law(build(OneShotLaplace, k), counts), without_cells(oracle))
 
 
+@pytest.mark.exhaustive
 def test_gamma_is_its_definition():
     for counts in UNIVERSES:
         orders = cube_law(counts, 0.5 / EPSILON, len(counts))
@@ -150,6 +151,7 @@ def largest_loss(mechanism, d, bound=None):
     return worst
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("neighbours", BOTH)
 @pytest.mark.parametrize("mechanism", [OneShotLaplace, Gamma])
 def test_privacy_of_all_small_neighbours(mechanism, neighbours):

@@ -52,6 +52,7 @@ def test_the_law_is_that_of_reading_everything(noise, m):
             assert distance(found, reading_everything(noise, scores, k)) < 1e-12, (scores, k)
 
 
+@pytest.mark.exhaustive
 @every
 @pytest.mark.parametrize("scores", [(3, 1, 0), (2, 2, 1), (1, 1, 1), (3, -1, 2)])
 def test_so_is_it_with_more_bits_and_item_by_item(noise, scores):
@@ -60,6 +61,7 @@ def test_so_is_it_with_more_bits_and_item_by_item(noise, scores):
         assert distance(found, reading_everything(noise, scores, k)) < 1e-12
 
 
+@pytest.mark.exhaustive
 @every
 @pytest.mark.parametrize("scores", [(3, 2, 1, 0), (1, 1, 0, 0), (3, 3, -1, 0)])
 @pytest.mark.parametrize("k", [1, 2])

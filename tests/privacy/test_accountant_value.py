@@ -264,6 +264,7 @@ EXTREME = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("stages", "epsilon"), EXTREME)
 def test_extreme_parameters_give_a_sound_number(stages, epsilon):
     composition = Composition(stages)

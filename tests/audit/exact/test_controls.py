@@ -175,6 +175,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("mechanism", "right", "claim", "data"), NAMED, ids=[type(row[0]).__name__ for row in NAMED]
 )

@@ -19,6 +19,7 @@ def built(kind, *, groups=1, delta=0.02, **given):
     return kind(delta=delta, max_groups_per_user=groups, **numbers)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("groups", [1, 2])
 def test_the_mechanism_is_private(groups):
     mechanism = built(PerGroup, groups=groups, delta=0.2)
