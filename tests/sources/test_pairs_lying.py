@@ -156,3 +156,10 @@ def test_a_budget_knows_the_tables_of_one_database_apart(tmp_path):
     again = sl.pairs(url, table="plays", **names).domain(epsilon=0.5, delta=1e-6, reuse=True)
     other = sl.pairs(url, table="old.plays", **names).domain(epsilon=0.5, delta=1e-6, reuse=True)
     assert again == first != other
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_notebook_shows_the_columns(form, tmp_path):
+    data, table = FORMS[form](tmp_path)
+    shown = sl.pairs(data, table=table, user="user", item="title")._repr_html_()
+    assert all(f">{name}<" in shown for name in ("user", "title"))

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shortlist.draws import Draws
 from shortlist.engines._described import described
 from shortlist.engines._once import Once
+from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.grouped_rows import Rows
 from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
@@ -71,18 +70,7 @@ class RowsInMemory(Engine):
         held, items = self._held()
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
-        if self._public is None:
-            yield ShownEvidence(held.shown_as(wants), items.take)
-            return
-        known = items.find(self._public)
-        evidence: PublicCounts | Contributions
-        if issubclass(wants.kind, UserSets):
-            evidence = held.among(known)
-        else:
-            counts = held.counts if wants.bound is None else held.recount().counts
-            # Code -1, of public items that nobody holds, is the count appended at the end.
-            evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
-        yield ShownEvidence(evidence, self._public.__getitem__, self.n_items)
+        yield shown_of(held, items, wants, self._public)
 
     def _read(self) -> tuple[Contributions, Coding]:
         """Who holds what."""

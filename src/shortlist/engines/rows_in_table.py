@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, NoReturn
 
-import numpy as np
-
 from shortlist.draws import Draws
+from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables import Items, Scratch, SetsInTable, lying, read
 from shortlist.errors import InputError
-from shortlist.evidence import Contributions, PublicCounts, UserSets, Wants
+from shortlist.evidence import Contributions, Wants
 from shortlist.table import Table
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ class RowsInTable(Engine):
             public: What everybody knows, one row an item; None where items are private.
         """
         self._table, self._public = table, public
+        self.columns = table.columns
         self._lying = lying(table.parts[0].held, table.columns)
         self._fetched = RowsInMemory(table, public)
         self.items_are_public = public is not None
@@ -80,26 +80,14 @@ class RowsInTable(Engine):
             with self._fetched.show(wants, draws) as shown:
                 yield shown
             return
-        user, *items = self._table.columns
+        user, *names = self._table.columns
         with self._asking, Scratch(self._lying.dialect) as scratch:
-            values = read(self._lying.rows, user, items, scratch)
+            values = read(self._lying.rows, user, names, scratch)
             held = SetsInTable.of(values, scratch)
             if wants.bound is not None:
                 held = held.bounded(wants.bound, draws)
-            yield self._shown(held, Items(values.items, self._table.items, scratch), wants)
-
-    def _shown(self, held: SetsInTable, items: Items, wants: Wants) -> ShownEvidence:
-        if self._public is None:
-            return ShownEvidence(held.shown_as(wants), items.take)
-        known = items.find(self._public)
-        evidence: PublicCounts | UserSets
-        if issubclass(wants.kind, UserSets):
-            evidence = held.among(known)
-        else:
-            counts = held.counts if wants.bound is None else held.recount().counts
-            # Code -1, of public items that nobody holds, is the count appended at the end.
-            evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
-        return ShownEvidence(evidence, self._public.__getitem__, self.n_items)
+            items = Items(values.items, self._table.items, scratch)
+            yield shown_of(held, items, wants, self._public)
 
 
 def _is_fetched(wants: Wants) -> bool:

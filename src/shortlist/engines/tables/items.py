@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Expression
@@ -33,7 +34,7 @@ class Items:
     types: Mapping[str, pl.DataType]
     scratch: Scratch
 
-    def take(self, codes: Ints) -> pl.DataFrame:
+    def take(self, codes: NDArray[np.integer]) -> pl.DataFrame:
         """The values of these codes, in their order."""
         import polars as pl
 
