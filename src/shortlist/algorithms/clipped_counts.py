@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -18,8 +19,9 @@ from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
+from shortlist.privacy import round_up
 
-__all__ = ["ClippedCounts", "clipped_weight"]
+__all__ = ["ClippedCounts", "clipped_weight", "sd_of_counts"]
 
 _ONE = 1 << BITS_OF_WEIGHTS  # a user's whole part, in the unit of weights
 _OF_RANKS = 5.0  # what is left out of all counts alike changes no order
@@ -115,6 +117,11 @@ class ClippedCounts:
         for size in np.flatnonzero(self._users_of_size).tolist():
             weights[size] = clipped_weight(bound, size) if size else _ONE
         return weights
+
+
+def sd_of_counts(bound: int, rho: float) -> float:
+    """Of the noise of counts of which one user's part has at most this squared norm: rounded up."""
+    return round_up(Fraction(math.sqrt(bound / rho / 2)) * (1 + Fraction(1, 2**50)))
 
 
 def clipped_weight(bound: int, size: int) -> int:

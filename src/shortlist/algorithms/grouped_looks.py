@@ -15,11 +15,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.algorithms.clipped_counts import ClippedCounts
+from shortlist.algorithms.clipped_counts import ClippedCounts, sd_of_counts
 from shortlist.algorithms.rungs import fine_rungs
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.evidence.contributions import Contributions
-from shortlist.privacy import round_down, round_up
+from shortlist.privacy import round_down
 
 __all__ = ["GroupedLooks", "RankedGroups"]
 
@@ -123,7 +123,7 @@ class GroupedLooks:
         """Noisy counts of what is open, and the standard deviation of the noise."""
         most = self._most(places // shape[1])
         clipped = ClippedCounts(held, self.ladder, _NOISE_WEIGHT, most)
-        sds = [_sd(bound, rho) for bound in self.bounds]
+        sds = [sd_of_counts(bound, rho) for bound in self.bounds]
         chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
         return clipped.noisy(self.bounds[chosen], sds[chosen], draws), sds[chosen]
 
@@ -187,8 +187,3 @@ def _known_to(heard: _Heard, expected: Floats) -> Floats:
     variances, spreads = heard.sds**2, (_SPREAD * expected) ** 2
     known: Floats = np.sqrt(variances * spreads / np.maximum(variances + spreads, _LEAST))
     return known
-
-
-def _sd(bound: int, rho: float) -> float:
-    """Of the noise of counts of which one user's part has at most this squared norm."""
-    return round_up(Fraction(math.sqrt(bound / rho / 2)) * (1 + Fraction(1, 2**50)))

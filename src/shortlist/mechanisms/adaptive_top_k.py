@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist import privacy
+from shortlist.algorithms.clipped_counts import sd_of_counts
 from shortlist.algorithms.rounds import Aim, Rounds
 from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
 from shortlist.algorithms.stopping import Stopped, UntilSafe
@@ -336,18 +337,13 @@ class AdaptiveTopK(Mechanism):
 
     def _looks(self, rho: float) -> TwoLooks:
         """Two, each for half of the zCDP."""
-        sds = tuple(_sd(bound, rho) for bound in self._bounds)
+        sds = tuple(sd_of_counts(bound, rho / 2) for bound in self._bounds)
         return TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder_of_counts)
 
 
 def _in_gaussians(rho: float) -> float:
     """What two choices of a clipping bound leave, rounded down."""
     return round_down(Fraction(rho) * (1 - _CHOICES * Fraction(_CHOICE)))
-
-
-def _sd(bound: int, rho: float) -> float:
-    """Of each of two looks, at counts of which one user's part has at most this squared norm."""
-    return round_up(Fraction(math.sqrt(bound / rho)) * (1 + Fraction(1, 2**50)))
 
 
 def _largest(counts: Ints, n: int) -> Ints:
