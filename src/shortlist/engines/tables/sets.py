@@ -101,7 +101,7 @@ class SetsInTable(UserSets):
         places = np.flatnonzero(codes >= 0)
         given = self.scratch.give({CODE: codes[places].astype(np.int32), PLACE: places})
         items = whole.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
-        sets = whole.sets.join(items, columns)
+        sets = whole.sets.semi_join(items, columns)
         size = sets.count().over(group_by=sets[USER]).cast("int32")
         sets = sets.mutate(**{SIZE: size})
         chosen = Read(
