@@ -54,6 +54,7 @@ def measure(scale: float = 1.0, runs: int = 3) -> None:
     figures = frame(lines)
     plot(figures, report.path_of("engines-speed.png"))
     notes = (
+        f"At scale {scale:g}, {runs} turns. "
         "Generated tables of dense integers, a tenth as many users and a fortieth as many items as "
         f"rows, with popularity by Zipf. top_k: k={K}, epsilon=1, delta=1e-6, "
         "max_items_per_user=100. In turns with count(DISTINCT user) per item, in the same engine "
