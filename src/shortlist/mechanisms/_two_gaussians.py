@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Floats, Ints, Noise, Ordered
+from shortlist.draws import Draws, Floats, Ints, Noise, Order, Ordered
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
 from shortlist.evidence import LightItems, WeightedHistogram
@@ -133,7 +133,7 @@ class TwoGaussians:
     def first_scores(self, weights: Ints, draws: Draws) -> Floats:
         """The first noisy weight of each of these items, which it named."""
         noise = self.first_noise(weights, np.ones(len(weights), np.bool_))
-        ranked = draws.order(weights, [noise], digits=score_digits(self.first_sigma))
+        ranked = draws.order(Order(weights, [noise], digits=score_digits(self.first_sigma)))
         return ranked.by_position()
 
     def mean(self, discovered: Discovered, draws: Draws, k: int) -> tuple[Ints, Floats]:
@@ -174,11 +174,13 @@ class TwoGaussians:
     ) -> Ordered:
         """Those that the first named, or whose mean reaches its threshold: the best k."""
         return draws.order(
-            weights,
-            noises,
-            at_least=np.where(named, ANY, to_units(self.mean_threshold)),
-            k=k,
-            digits=score_digits(self.mean_sigma),
+            Order(
+                weights,
+                noises,
+                at_least=np.where(named, ANY, to_units(self.mean_threshold)),
+                k=k,
+                digits=score_digits(self.mean_sigma),
+            )
         )
 
     def first_noise(self, weights: Ints, named: NDArray[np.bool_], weight: float = 1.0) -> Normal:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.algorithms.thinning import succeeding
-from shortlist.draws import UNIT, Draws, Ints
+from shortlist.draws import UNIT, Draws, Ints, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeighedItems, WeightedHistogram
@@ -160,7 +160,7 @@ class WeightedGaussian(Mechanism):
         weights = named.weights
         gaps = to_units(self.threshold) - weights
         noise = Normal(self.sigma, bounds=gaps, above=np.ones(len(weights), np.bool_))
-        ranked = draws.order(weights, [noise], digits=score_digits(self.sigma))
+        ranked = draws.order(Order(weights, [noise], digits=score_digits(self.sigma)))
         positions = named.positions[ranked.positions]
         return Selection(positions, ranked.values, ordered=False, noise_sd=self.sigma)
 
