@@ -17,7 +17,13 @@ from shortlist.draws.noisy_values import ANY
 from shortlist.evidence import LightItems, WeightedHistogram
 from shortlist.mechanisms._strips import Ranged, Strips
 from shortlist.mechanisms.base import score_digits
-from shortlist.mechanisms.weighted_gaussian import Discovered, discover, light_below, to_units
+from shortlist.mechanisms.weighted_gaussian import (
+    Discovered,
+    discover,
+    light_below,
+    to_units,
+    weight_added,
+)
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant import Threshold
 from shortlist.privacy.calibration import (
@@ -100,7 +106,7 @@ class TwoGaussians:
 
     def explain(self) -> list[str]:
         """The first in plain words."""
-        spread = f"Each user adds weight 1/sqrt(t) to t items, t at most {self.max_items_per_user}."
+        spread = weight_added(self.max_items_per_user)
         name = (
             f"First, noise of standard deviation {self.first_sigma:.3g} is added to the weights, "
             f"and the items whose noisy weight is at least {self.first_threshold:.4g} are named."

@@ -36,6 +36,7 @@ __all__ = [
     "light_below",
     "people_needed",
     "to_units",
+    "weight_added",
 ]
 
 _LIGHT = (
@@ -140,7 +141,7 @@ class WeightedGaussian(Mechanism):
     def explain(self) -> list[str]:
         """The noise and the threshold in plain words."""
         return [
-            f"Each user adds weight 1/sqrt(t) to t items, t at most {self.max_items_per_user}.",
+            weight_added(self.max_items_per_user),
             f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
             f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
             people_needed(self.threshold),
@@ -229,7 +230,18 @@ def light_below(sigma: float, threshold: float) -> int | None:
 
 def people_needed(threshold: float) -> str:
     """What a threshold means for an item."""
-    return f"To be named, an item needs about {threshold:.0f} people who hold nothing else."
+    return (
+        f"To be named, an item needs about {threshold:.0f} users who hold nothing else. Of users "
+        "who hold more, it needs more."
+    )
+
+
+def weight_added(bound: int | str) -> str:
+    """What a user adds to the weights of items."""
+    return (
+        f"A user with t items adds 1/sqrt(t) to the weight of each; at most {bound} items of a "
+        "user count."
+    )
 
 
 def to_units(threshold: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from shortlist.release.sheet import harmless
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
 
-__all__ = ["guesses_right", "meaning", "of_epsilon", "protected", "taken", "weakness"]
+__all__ = ["guesses_right", "meaning", "of_epsilon", "plainly", "protected", "taken", "weakness"]
+
+_COUNTABLE = 1e-12  # the smallest delta whose zeros are written out
 
 
 def protected(guarantee: Guarantee) -> list[str]:
@@ -28,31 +31,45 @@ def protected(guarantee: Guarantee) -> list[str]:
         ]
     return [
         (
-            f"This is protected: {harmless(guarantee.protects)}. There is a limit to what the list "
-            f"can tell of {_secret(guarantee)}, whatever else a reader knows or finds out later. "
-            "Epsilon says where it lies."
+            f"Protected: {harmless(guarantee.protects)}. Words in quotation marks are names of "
+            f"columns. The list reveals only a little about {_secret(guarantee)}, whatever else a "
+            "reader knows or finds out later. Epsilon says how little."
         ),
         (
-            "Two tables are neighbours if one becomes the other by this: "
-            f"{harmless(guarantee.adjacency)}. Any neighbour could have given this list too, with "
-            "a probability that epsilon keeps close."
+            f"Two tables are neighbours if they differ by this: {harmless(guarantee.adjacency)}. "
+            "Either of them gives this list with nearly the same probability. Epsilon says how "
+            f"nearly{_allowing(guarantee)}."
         ),
-        "What is true of many people can be learned from the list: that is what it is for.",
+        (
+            "What is true of many people can still be learned from the list: that is what it is "
+            "for. Some of it may be true of you, whether or not you are in the table."
+        ),
     ]
+
+
+def _allowing(guarantee: Guarantee) -> str:
+    return ", and delta allows for rare exceptions" if guarantee.delta else ""
+
+
+def _guessed(guarantee: Guarantee) -> str:
+    """What somebody may try to find out."""
+    if guarantee.adjacency == ADD_OR_REMOVE:
+        return "whether a given user is in the table"
+    return _secret(guarantee)
 
 
 def _secret(guarantee: Guarantee) -> str:
     """What a reader may hardly learn."""
     if guarantee.adjacency == ADD_OR_REMOVE:
-        return "whether a given one of the protected is in the table at all"
-    return "which of two neighbouring tables it was drawn from"
+        return "whether any one of these is in the table at all"
+    return "which of two neighbouring tables it was made from"
 
 
 def taken(guarantee: Guarantee) -> list[str]:
     """What is taken as public or as promised, a sentence each."""
     if not (guarantee.private and guarantee.assumes):
         return []
-    return [f"It rests on this: {harmless(line)}." for line in guarantee.assumes]
+    return [f"Assumed: {harmless(line)}." for line in guarantee.assumes]
 
 
 def of_epsilon(guarantee: Guarantee) -> str:
@@ -67,17 +84,17 @@ def meaning(guarantee: Guarantee) -> list[str]:
     right, times = guesses_right(guarantee), math.exp(min(guarantee.epsilon, 700))
     return [
         (
-            f"Somebody guesses from this list {_secret(guarantee)}, and held both for equally "
-            "likely before. Without the list, half of such guesses are right. With it, at most "
-            f"{right} are."
+            f"Suppose somebody guesses {_guessed(guarantee)}, and thinks both equally likely. "
+            f"Without the list, half of such guesses are right. With it, at most {right} are."
         ),
         (
-            f"Whatever a list may show is at most {times:.4g} times as likely with one of two "
-            f"neighbouring tables as with the other{_beside(guarantee)}."
+            f"Any result is at most {times:.4g} times as likely with one of two neighbouring "
+            f"tables as with the other{_beside(guarantee)}."
         ),
         (
-            "A smaller epsilon protects more. Releases about the same people add up: the more of "
-            "them there are, the less each person is protected."
+            f"{'Smaller values protect' if guarantee.delta else 'A smaller epsilon protects'} "
+            "more. Lists about the same people add up: with each further list, everybody in them "
+            "is protected less."
         ),
     ]
 
@@ -90,7 +107,13 @@ def weakness(guarantee: Guarantee) -> str:
 
 def _beside(guarantee: Guarantee) -> str:
     delta = guarantee.delta
-    return f", and delta = {delta:g} more" if delta else ""
+    return f", plus at most delta = {plainly(delta)}" if delta else ""
+
+
+def plainly(delta: float) -> str:
+    """A small number with all its zeros, where these can still be counted."""
+    short = f"{delta:g}"
+    return f"{Decimal(short):f}" if delta == 0 or delta >= _COUNTABLE else short
 
 
 def guesses_right(guarantee: Guarantee) -> str:
@@ -98,4 +121,4 @@ def guesses_right(guarantee: Guarantee) -> str:
     odds = math.exp(-min(guarantee.epsilon, 700))
     share = (1 + Fraction(guarantee.delta) * Fraction(odds)) / (1 + Fraction(odds))
     tenths = math.ceil(round_up(share) * 1000)
-    return f"{min(tenths, 1000) / 10:g} %"
+    return f"{min(tenths, 1000) / 10:g}\N{NO-BREAK SPACE}%"

@@ -15,7 +15,7 @@ from shortlist.release.formats import about, as_json
 from shortlist.release.intervals import DRAWN, chart_of, has_intervals
 from shortlist.release.report._answers import answers
 from shortlist.release.report._list import listed
-from shortlist.release.report._promises import weakness
+from shortlist.release.report._promises import plainly, weakness
 from shortlist.release.sheet import NOT_PRIVATE, harmless, notes
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["rendered"]
 
 _TITLES = {
-    "top-k": "The items held by most users",
-    "domain": "The items held by enough users to be named",
+    "top-k": "The items that the most users hold",
+    "domain": "All items with enough users to be named safely",
     "hitting-set": "Items that together reach the most users",
     "rank": "The items that do best in comparisons",
 }
@@ -63,7 +63,7 @@ def _told(release: Release) -> dict[str, Any]:
         "warning": "" if guarantee.private else NOT_PRIVATE,
         "weak": weakness(guarantee) if guarantee.private else "",
         "epsilon": f"{guarantee.epsilon:g}",
-        "delta": f"{guarantee.delta:g}",
+        "delta": plainly(guarantee.delta),
         "rho": f"{guarantee.cost.rho:.4g}",
         "lost": f"{guarantee.cost.lost:.4g}" if guarantee.cost.lost else "",
         "protects": harmless(guarantee.protects),
@@ -85,9 +85,9 @@ def _title(release: Release) -> str:
 def _of_budget(release: Release) -> str:
     """Which budget it was charged to."""
     if release.budget not in ("", NONE_CHARGED):
-        return f"It was charged to a budget: {harmless(release.budget)}."
-    said = "It was charged to no budget" if release.budget else "It names no budget"
-    return f"{said}. Whoever publishes it keeps account of all releases about the same people."
+        return f"It was charged to this budget: {harmless(release.budget)}."
+    said = "It was counted in no budget" if release.budget else "It names no budget"
+    return f"{said}. Whoever publishes it must keep account of all lists about the same people."
 
 
 def _charts(release: Release) -> dict[str, str]:
