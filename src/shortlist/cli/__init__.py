@@ -59,12 +59,12 @@ def _open_closed_streams() -> list[str]:
 
 def exit_status(*, can_print: bool = True) -> int:
     """Parse, answer, complain; the exit status."""
-    from shortlist.cli.answer import answer
     from shortlist.cli.commands import app
     from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
     from shortlist.cli.request import Request
     from shortlist.errors import InputError
 
+    asked = None
     try:
         asked = app(prog_name="shortlist", standalone_mode=False)
         if asked == INTERRUPTED:  # while the arguments were looked at
@@ -75,6 +75,8 @@ def exit_status(*, can_print: bool = True) -> int:
                 "open it, or save the answer by {output}",
             )
         if isinstance(asked, Request):
+            from shortlist.cli.answer import answer
+
             answer(asked)
         sys.stdout.flush()
     except SystemExit:
@@ -83,5 +85,7 @@ def exit_status(*, can_print: bool = True) -> int:
         message, status = diagnosis(error)
         if message:
             complain(message)
+        if isinstance(error, InputError) and isinstance(asked, Request) and asked.configured():
+            complain(f"{asked.configured()}. To leave these out: --no-config.")
         return status
     return asked if isinstance(asked, int) else 0

@@ -3,11 +3,12 @@
 from enum import StrEnum
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shortlist.cli._builders import ANSWER, PRIVACY, TESTS, flag, valued, whole
+from shortlist.errors import InputError
 
 
 def _separator(text: str) -> str:
@@ -128,9 +129,38 @@ Dataset = Annotated[
     valued("NAME", "With --budget: the data set as the budget names it.", PRIVACY),
 ]
 
+
+def _configured(context: typer.Context, given: str | None) -> Any:  # noqa: ANN401 - Settings
+    """The settings of this command, which it takes where nothing was typed."""
+    from shortlist.cli._settings import settings_of
+
+    if context.params.get("no_config"):
+        if given is not None:
+            raise InputError("{config} and {no_config}: give one of the two")
+        return None
+    return settings_of(context, given)
+
+
+Config = Annotated[
+    str | None,
+    valued(
+        "FILE",
+        "Take what is not typed from this file. By default from shortlist.toml, of this folder or "
+        "the nearest one above it.",
+        is_eager=True,  # before what it sets
+        callback=_configured,
+    ),
+]
+NoConfig = Annotated[
+    bool,
+    typer.Option("--no-config", metavar="", help="Take nothing from any file.", is_eager=True),
+]
+
 EVERY = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
     for name, kind, default in (
+        ("config", Config, None),
+        ("no_config", NoConfig, False),
         ("separator", Separator, None),
         ("input_format", InputFormat, None),
         ("option", Option, None),

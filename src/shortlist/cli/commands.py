@@ -128,7 +128,8 @@ def _with_every(command: Callable[..., Request]) -> Callable[..., Request]:
 
 def _asked(kind: type[Request], question: str, arguments: dict[str, Any]) -> Request:
     every = arguments.pop("every")
-    return kind(question=question, **arguments, **every)
+    settings, _ = every.pop("config"), every.pop("no_config")
+    return kind(question=question, settings=settings, **arguments, **every)
 
 
 @app.command(
