@@ -60,12 +60,14 @@ def _open_closed_streams() -> list[str]:
 def exit_status(*, can_print: bool = True) -> int:
     """Parse, answer, complain; the exit status."""
     from shortlist.cli.commands import app
+    from shortlist.cli.completing import prepare as prepare_completion
     from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
     from shortlist.cli.request import Request
     from shortlist.errors import InputError
 
     asked = None
     try:
+        prepare_completion()
         asked = app(prog_name="shortlist", standalone_mode=False)
         if asked == INTERRUPTED:  # while the arguments were looked at
             raise KeyboardInterrupt  # noqa: TRY301 - told as any other

@@ -8,12 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli._builders import ANSWER, PRIVACY, TESTS, flag, valued, whole
+from shortlist.cli.completing import mechanisms, one_of
 from shortlist.errors import InputError
 
 
 def _separator(text: str) -> str:
     """A separator; a tab can be written as it is in other languages, or by its name."""
     return "\t" if text in (r"\t", "tab") else text
+
+
+FORMATS = ("csv", "tsv", "ndjson", "parquet")
+"""Of standard input, whose name tells none."""
 
 
 class Form(StrEnum):
@@ -43,7 +48,11 @@ Separator = Annotated[
 ]
 InputFormat = Annotated[
     str | None,
-    valued("FORMAT", "The format of standard input: csv (the default), tsv, ndjson or parquet."),
+    valued(
+        "FORMAT",
+        "The format of standard input: csv (the default), tsv, ndjson or parquet.",
+        autocompletion=one_of(*FORMATS),
+    ),
 ]
 Option = Annotated[
     list[str] | None,
@@ -81,6 +90,7 @@ Format = Annotated[
         ANSWER,
         "--format",
         parser=_form,
+        autocompletion=one_of(*Form),
     ),
 ]
 Json = Annotated[bool, flag("--json", "The same as --format json.")]
@@ -184,7 +194,11 @@ EVERY = [
 
 AuditMechanism = Annotated[
     str | None,
-    typer.Argument(metavar="MECHANISM", help="A mechanism, such as peeling. By default all."),
+    typer.Argument(
+        metavar="MECHANISM",
+        help="A mechanism, such as peeling. By default all.",
+        autocompletion=mechanisms,
+    ),
 ]
 AuditJson = Annotated[bool, flag("--json", "Print JSON.")]
 Quick = Annotated[bool, flag("--quick", "Few parameters and small inputs: seconds, not minutes.")]

@@ -72,6 +72,7 @@ from shortlist.cli._options import (
 )
 from shortlist.cli._parsing import Command, Group
 from shortlist.cli._ranking import RankRequest
+from shortlist.cli._telling import completion, explain, help_of
 from shortlist.cli.request import Request
 
 __all__ = ["app"]
@@ -349,3 +350,32 @@ def audit(
     from shortlist.cli._auditing import audited
 
     return audited(mechanism, quick=quick, statistical=statistical, as_json=as_json)
+
+
+app.command(
+    "explain",
+    cls=Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist explain top.json""",
+)(explain)
+
+app.command(
+    "completion",
+    cls=Command,
+    epilog="""
+[bold]In ~/.bashrc[/]\n
+eval "$(shortlist completion bash)"\n
+[bold]In ~/.zshrc, after compinit[/]\n
+eval "$(shortlist completion zsh)"\n
+[bold]In ~/.config/fish/config.fish[/]\n
+shortlist completion fish | source""",
+)(completion)
+
+app.command(
+    "help",
+    cls=Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist help top-k""",
+)(help_of)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.base import ADD_OR_REMOVE
 from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON
 from shortlist.privacy import round_up
-from shortlist.release.sheet import harmless
+from shortlist.release.sheet import NOT_PRIVATE, harmless
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
 
-__all__ = ["guesses_right", "meaning", "of_epsilon", "protected", "taken", "weakness"]
+__all__ = [
+    "Caution",
+    "cautions",
+    "cost",
+    "guesses_right",
+    "meaning",
+    "of_epsilon",
+    "protected",
+    "taken",
+]
 
 
 def protected(guarantee: Guarantee) -> list[str]:
@@ -82,10 +91,40 @@ def meaning(guarantee: Guarantee) -> list[str]:
     ]
 
 
-def weakness(guarantee: Guarantee) -> str:
-    """That the guarantee is one by name only, if it is; otherwise ""."""
-    weak = guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA
-    return "With an epsilon or a delta this large, next to nobody is protected." if weak else ""
+class Caution(NamedTuple):
+    """What must not be overlooked, and what follows."""
+
+    what: str
+    therefore: str
+
+
+def cautions(guarantee: Guarantee) -> list[Caution]:
+    """That nobody is protected, or next to nobody, where it is so."""
+    if not guarantee.private:
+        return [
+            Caution(
+                f"{NOT_PRIVATE}.",
+                "Nobody is protected by it. Do not publish it about sensitive data.",
+            )
+        ]
+    if guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA:
+        return [
+            Caution(
+                "With an epsilon or a delta this large, next to nobody is protected.",
+                "An epsilon of 1 and a delta far below one over the number of users are usual.",
+            )
+        ]
+    return []
+
+
+def cost(guarantee: Guarantee) -> str:
+    """What it adds to the cost of other releases."""
+    lost = f" and delta = {guarantee.cost.lost:.4g}" if guarantee.cost.lost else ""
+    return (
+        f"Epsilon = {guarantee.epsilon:g} and delta = {guarantee.delta:g}. In a sum with other "
+        f"releases it counts as these, or in zCDP as rho = {guarantee.cost.rho:.4g}{lost}. Asking "
+        "again costs as much again, and gives another list."
+    )
 
 
 def _beside(guarantee: Guarantee) -> str:

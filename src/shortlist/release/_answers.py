@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.release._explained import explained, finds_private_items, people_to_be_named
+from shortlist.release._promises import meaning, of_epsilon, protected, taken
+from shortlist.release.described import NONE_CHARGED
 from shortlist.release.intervals import has_intervals, told_of_intervals
-from shortlist.release.report._promises import meaning, of_epsilon, protected, taken
 from shortlist.release.sheet import advice, harmless
 
 if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.release.scores import Scores
 
-__all__ = ["Answer", "answers"]
+__all__ = ["UNPROVEN", "Answer", "answers", "of_budget", "title"]
 
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
@@ -54,12 +55,35 @@ _BEHIND = (
 )
 
 
+_TITLES = {
+    "top-k": "The items held by most users",
+    "domain": "The items held by enough users to be named",
+    "hitting-set": "Items that together reach the most users",
+    "rank": "The items that do best in comparisons",
+}
+UNPROVEN = "Nothing in a file proves where it comes from."
+
+
 class Answer(NamedTuple):
     """A question, and its answer in paragraphs; points are set apart below them."""
 
     question: str
     paragraphs: list[str]
     points: list[str]
+
+
+def title(release: Release) -> str:
+    """What the list is."""
+    named = _TITLES.get(release.question, harmless(release.question))
+    return f"{named}, by {', '.join(map(harmless, release.by))}" if release.by else named
+
+
+def of_budget(release: Release) -> str:
+    """Which budget it was charged to."""
+    if release.budget not in ("", NONE_CHARGED):
+        return f"It was charged to a budget: {harmless(release.budget)}."
+    said = "It was charged to no budget" if release.budget else "It names no budget"
+    return f"{said}. Whoever publishes it keeps account of all releases about the same people."
 
 
 def answers(release: Release) -> list[Answer]:
