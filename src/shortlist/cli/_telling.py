@@ -89,7 +89,7 @@ def _named(context: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - the lib
             raise InputError(
                 "there is no command {name}",
                 "{hint}",
-                name=f'"{shown(name)}"',
+                name=f'"{shown(" ".join(names))}"',
                 hint=nearest(name, commands) or "Its help names all: shortlist --help",
             )
         context = _below(context, name)
