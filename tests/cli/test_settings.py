@@ -183,6 +183,19 @@ def test_values_are_checked_as_if_typed_and_it_is_said_where_they_stand(run, set
     assert ": from shortlist.toml. To leave these out: --no-config.\n" in err
 
 
+def test_a_mark_at_the_beginning_is_passed_over(run, folder):
+    (folder / "shortlist.toml").write_text(WHOLE, encoding="utf-8-sig")
+    assert run("top-k")[0] == 0
+
+
+def test_where_the_working_folder_is_gone_there_is_no_file(run, file, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert run(*top_k(file))[0] == 0
+
+
 def test_the_settings_can_be_left_out(complaint, settings):
     settings(WHOLE)
     assert "Missing option '--item'" in complaint("top-k", "--no-config")
@@ -213,6 +226,20 @@ def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, 
 def test_what_a_question_takes_only_to_refuse_is_not_taken_from_what_all_share(run, settings):
     settings(WHOLE.replace("epsilon", 'public-items = "titles.csv"\nepsilon'))
     assert run("domain")[0] == 0
+
+
+def test_a_password_in_the_file_is_not_told(complaint, settings):
+    settings('file = "postgresql://me:hunter2@nowhere.invalid/x"\nuser = "u"\nitem = "i"\nk = "2"')
+    assert "hunter2" not in complaint("top-k")
+    settings('budget = ["postgresql://me:hunter2@nowhere.invalid/x"]')
+    assert "hunter2" not in complaint("top-k")
+
+
+def test_a_budget_in_the_file_is_charged(run, settings, folder):
+    total = ["--epsilon", "6", "--delta", "1e-5", "--protects", "user", "--dataset", "plays"]
+    assert run("budget", "create", folder / "plays.budget", *total)[0] == 0
+    settings('budget = "plays.budget"\n' + WHOLE)
+    assert '\nbudget      charge 1 of "plays": ' in run("top-k")[1]
 
 
 def test_other_questions_have_their_own(run, settings, folder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +97,10 @@ def _questions(context: typer.Context) -> dict[str, set[str]]:
 
 def _nearest_file() -> Path | None:
     """That of the working folder or the nearest one above it; it must be the user's own."""
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return None
     for folder in (here, *here.parents):
         path = folder / NAME
         if os.path.isfile(path):  # noqa: PTH113 - a folder that may not be looked into has none
@@ -119,8 +121,10 @@ def _require_own(path: Path) -> None:
 
 def _read(path: Path, name: str) -> dict[str, Any]:
     """What stands in the file."""
+    import tomllib
+
     try:
-        return tomllib.loads(path.read_bytes().decode())
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         why = error.strerror or "it cannot be read"
     except UnicodeDecodeError:
