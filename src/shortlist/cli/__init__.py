@@ -13,9 +13,9 @@ from shortlist.cli import memory
 
 __all__ = ["main"]
 
-# New objects after which cycles are looked for. Loading libraries makes hundreds of thousands that
+# New objects after which cycles are looked for. Loading libraries makes about 200,000 that
 # stay, and to look through them time and again would take a tenth of the time of a short command.
-_LOOK_FOR_CYCLES = 100_000
+_LOOK_FOR_CYCLES = 300_000
 
 
 def main() -> NoReturn:
