@@ -215,6 +215,16 @@ table.plan(shortlist.Domain(), epsilon=1, delta=1e-6)
     assert not {f"shortlist.mechanisms.{name}" for name in others} & loaded
 
 
+def test_plans_do_not_wait_for_scipy():
+    asked = """
+import shortlist
+table = shortlist.pairs({"user": ["a"], "item": ["b"]}, user="user", item="item")
+for question in (shortlist.TopK(3), shortlist.Domain(), shortlist.HittingSet(3)):
+    table.plan(question, epsilon=1, delta=1e-6)
+"""
+    assert not {"scipy.special", "scipy.linalg"} & modules_loaded_by(asked)
+
+
 def test_help_loads_neither_mechanisms_nor_what_counts():
     asked = """
 from contextlib import suppress

@@ -40,7 +40,9 @@ def answer(request: Request) -> None:
     for warning in warned:
         warn(warning)
     if request.dry_run:
-        _print_plan(_in_json(plan) if form is Form.JSON else _in_words(plan, request.option))
+        if form is Form.JSON and (configured := request.configured()):
+            typer.echo(f"settings: {configured}", err=True)
+        _print_plan(_in_json(plan) if form is Form.JSON else _in_words(plan, request))
         return
     tell_of_long_answers(request)
     with spinner(), without_panics():
@@ -71,9 +73,11 @@ def _print_plan(text: str) -> None:
         raise InputError("the plan could not be printed: {why}", why=error.strerror) from None
 
 
-def _in_words(plan: Plan, options: list[str] | None) -> str:
+def _in_words(plan: Plan, request: Request) -> str:
     lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
-    given = f", {', '.join(options)}" if options else ""
+    if configured := request.configured():
+        lines.append(_wrapped(f"Settings: {configured}."))
+    given = f", {', '.join(request.option)}" if request.option else ""
     about = f"{plan.question.name} by {type(plan.mechanism).__name__}{given}."
     return "\n".join(["No row was read and nothing was spent.", "", about, *lines, ""])
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.release._explained import explained, finds_private_items, people_to_be_named
+from shortlist.release._promises import meaning, of_epsilon, protected, taken
+from shortlist.release.described import NONE_CHARGED
 from shortlist.release.intervals import has_intervals, told_of_intervals
-from shortlist.release.report._promises import meaning, of_epsilon, protected, taken
 from shortlist.release.sheet import advice, harmless
 
 if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.release.scores import Scores
 
-__all__ = ["Answer", "answers"]
+__all__ = ["UNPROVEN", "Answer", "answers", "of_budget", "title"]
 
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
@@ -43,12 +44,35 @@ _BELOW = "noise may have kept it below the threshold"
 _BEHIND = "noise may have put it behind others"
 
 
+_TITLES = {
+    "top-k": "The items that the most users hold",
+    "domain": "All items with enough users to be named safely",
+    "hitting-set": "Items that together reach the most users",
+    "rank": "The items that do best in comparisons",
+}
+UNPROVEN = "A file cannot prove who made it, or that it was not changed."
+
+
 class Answer(NamedTuple):
     """A question, and its answer in paragraphs; points are set apart below them."""
 
     question: str
     paragraphs: list[str]
     points: list[str]
+
+
+def title(release: Release) -> str:
+    """What the list is."""
+    named = _TITLES.get(release.question, harmless(release.question))
+    return f"{named}, by {', '.join(map(harmless, release.by))}" if release.by else named
+
+
+def of_budget(release: Release) -> str:
+    """Which budget it was charged to."""
+    if release.budget not in ("", NONE_CHARGED):
+        return f"It was charged to this budget: {harmless(release.budget)}."
+    said = "It was counted in no budget" if release.budget else "It names no budget"
+    return f"{said}. Whoever publishes it must keep account of all lists about the same people."
 
 
 def answers(release: Release) -> list[Answer]:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.base import ADD_OR_REMOVE
 from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON
 from shortlist.privacy import round_up
-from shortlist.release.sheet import harmless
+from shortlist.release.sheet import NOT_PRIVATE, harmless
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
 
-__all__ = ["guesses_right", "meaning", "of_epsilon", "plainly", "protected", "taken", "weakness"]
+__all__ = [
+    "Caution",
+    "cautions",
+    "cost",
+    "guesses_right",
+    "meaning",
+    "of_epsilon",
+    "plainly",
+    "protected",
+    "taken",
+]
 
 _COUNTABLE = 1e-12  # the smallest delta whose zeros are written out
 
@@ -99,10 +109,40 @@ def meaning(guarantee: Guarantee) -> list[str]:
     ]
 
 
-def weakness(guarantee: Guarantee) -> str:
-    """That the guarantee is one by name only, if it is; otherwise ""."""
-    weak = guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA
-    return "With an epsilon or a delta this large, next to nobody is protected." if weak else ""
+class Caution(NamedTuple):
+    """What must not be overlooked, and what follows."""
+
+    what: str
+    therefore: str
+
+
+def cautions(guarantee: Guarantee) -> list[Caution]:
+    """That nobody is protected, or next to nobody, where it is so."""
+    if not guarantee.private:
+        return [
+            Caution(
+                f"{NOT_PRIVATE}.",
+                "Nobody is protected by it. Do not publish it about sensitive data.",
+            )
+        ]
+    if guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA:
+        return [
+            Caution(
+                "With an epsilon or a delta this large, next to nobody is protected.",
+                "An epsilon of 1 and a delta far below one over the number of users are usual.",
+            )
+        ]
+    return []
+
+
+def cost(guarantee: Guarantee) -> str:
+    """What it adds to the cost of other releases."""
+    lost = f" and delta = {guarantee.cost.lost:.4g}" if guarantee.cost.lost else ""
+    return (
+        f"Epsilon = {guarantee.epsilon:g} and delta = {plainly(guarantee.delta)}. To add up "
+        f"several lists, count these; or, in zCDP, rho = {guarantee.cost.rho:.4g}{lost}. A second "
+        "run costs as much again, and gives another list. To show this list again costs nothing."
+    )
 
 
 def _beside(guarantee: Guarantee) -> str:
