@@ -1,5 +1,6 @@
 """The commands that only tell: explain and help."""
 
+import errno
 import json
 
 import pytest
@@ -70,3 +71,14 @@ def test_help_of_what_is_no_command_is_refused(complaint):
     assert complaint("help", "topk") == 'there is no command "topk". Did you mean "top-k"?'
     assert "Its help names all: shortlist --help." in complaint("help", "zzz")
     assert "there is no command" in complaint("help", "top-k", "more")
+
+
+def test_where_it_cannot_be_printed_the_reason_is_told(complaint, tmp_path, monkeypatch):
+    release(["a"]).save(tmp_path / "top.json")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout.write", full)
+    said = "the explanation could not be printed: No space left on device."
+    assert complaint("explain", tmp_path / "top.json") == said

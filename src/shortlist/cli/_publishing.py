@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shortlist.cli.request import Request
     from shortlist.release import Release
 
-__all__ = ["print_text", "publish", "tell_of_long_answers"]
+__all__ = ["print_text", "print_unpaid", "publish", "tell_of_long_answers"]
 
 _SPENT = "the budget is spent: do not ask again."
 
@@ -110,6 +110,23 @@ def print_text(text: str, *, faithful: bool = False) -> None:
     else:
         sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def print_unpaid(text: str, what: str) -> None:
+    """Print what can be had again for nothing.
+
+    Raises:
+        InputError: It cannot be printed; nobody needs to know where it is instead.
+    """
+    try:
+        print_text(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise InputError(
+            "{what} could not be printed: {why}", what=what, why=error.strerror
+        ) from None
 
 
 def _tell(release: Release, form: Form, configured: str) -> None:

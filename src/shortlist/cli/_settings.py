@@ -60,7 +60,7 @@ def settings_of(context: typer.Context, given: str | None) -> Settings | None:
     path = _nearest_file() if given is None else Path(given)
     if path is None:
         return None
-    name = shown(os.path.relpath(path) if given is None else given)
+    name = shown(str(path))
     whole, questions = _read(path, name), _questions(context)
     for question, options in questions.items():
         check(whole.get(question, {}), options & set(SETTINGS), f"{name}, [{question}]")
@@ -105,7 +105,7 @@ def _nearest_file() -> Path | None:
         path = folder / NAME
         if os.path.isfile(path):  # noqa: PTH113 - a folder that may not be looked into has none
             _require_own(path)
-            return path
+            return Path(os.path.relpath(path, here))
     return None
 
 
@@ -136,6 +136,6 @@ def _read(path: Path, name: str) -> dict[str, Any]:
 
 def _as_given(value: Any, kind: Kind, parameter: Any, folder: Path) -> object:  # noqa: ANN401
     """As the option would be given; a path is seen from the folder of the file."""
-    if kind is PATH and "://" not in value and value != "-" and folder.resolve() != Path.cwd():
+    if kind is PATH and "://" not in value and value != "-":
         value = str(folder / value)
     return [value] if parameter.multiple and isinstance(value, str) else value

@@ -55,17 +55,17 @@ def explain(file: Saved) -> int:
     users, whether the scores are counts, and what it cost.
     """
     import shortlist
-    from shortlist.cli._publishing import print_text
+    from shortlist.cli._publishing import print_unpaid
 
-    print_text(shortlist.load(file).explain())
+    print_unpaid(shortlist.load(file).explain(), "the explanation")
     return 0
 
 
 def completion(shell: Shell) -> int:
     """Print what lets a shell complete commands, options, columns and mechanisms."""
-    from shortlist.cli._publishing import print_text
+    from shortlist.cli._publishing import print_unpaid
 
-    print_text(script(shell))
+    print_unpaid(script(shell), "the script")
     return 0
 
 

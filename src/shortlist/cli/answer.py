@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from shortlist.cli._common_options import Form
-from shortlist.cli._publishing import print_text, publish, tell_of_long_answers
-from shortlist.cli.failure import discard_output, warn
+from shortlist.cli._publishing import print_unpaid, publish, tell_of_long_answers
+from shortlist.cli.failure import warn
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
-from shortlist.errors import InputError, WeakPrivacyWarning
+from shortlist.errors import WeakPrivacyWarning
 
 if TYPE_CHECKING:
     from shortlist.plan import Plan
@@ -42,7 +42,7 @@ def answer(request: Request) -> None:
     if request.dry_run:
         if form is Form.JSON and (configured := request.configured()):
             typer.echo(f"settings: {configured}", err=True)
-        _print_plan(_in_json(plan) if form is Form.JSON else _in_words(plan, request))
+        print_unpaid(_in_json(plan) if form is Form.JSON else _in_words(plan, request), "the plan")
         return
     tell_of_long_answers(request)
     with spinner(), without_panics():
@@ -61,16 +61,6 @@ def _planned(request: Request, source: Source) -> tuple[Plan, list[Warning]]:
         warnings.simplefilter("always", WeakPrivacyWarning)
         plan = request.plan(source)
     return plan, [w.message for w in caught if isinstance(w.message, Warning)]
-
-
-def _print_plan(text: str) -> None:
-    try:
-        print_text(text)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        discard_output()
-        raise InputError("the plan could not be printed: {why}", why=error.strerror) from None
 
 
 def _in_words(plan: Plan, request: Request) -> str:
