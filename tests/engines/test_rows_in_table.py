@@ -3,13 +3,16 @@
 import datetime as dt
 from collections import Counter
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
-from helpers.lying import is_lying, is_slow, rows_of, sets_of
+from helpers.lying import Spark, is_lying, is_slow, rows_of, sets_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.engines.tables import _pyspark as spark_dialect
+from shortlist.engines.tables._duckdb import in_order_once
 from shortlist.evidence.contributions import Contributions
 
 LOOK_ALIKE = [
@@ -120,6 +123,7 @@ def _check_restricted(held, codes, names, rows):
     sizes = Counter(Counter(row[0] for row in kept).values())
     found = {size: n for size, n in enumerate(among.users_of_size().tolist()) if n and size}
     assert found == sizes
+    _check_restricted_again(among, rows=kept, names=[names[code] for code in chosen.tolist()])
     unreached = held.unreached(chosen)
     for place, code in enumerate(chosen[:3].tolist()):
         counts = Counter(row[1:] for row in kept)
@@ -138,6 +142,38 @@ def _check_restricted(held, codes, names, rows):
             assert set(members.tolist()) == {
                 i for i, n in enumerate(unreached.counts.tolist()) if n == value and i > place
             }
+
+
+def _check_restricted_again(among, rows, names):
+    """Some of the items by places that are other than those they have, and whom nobody holds."""
+    again = among.among(np.array([-1, *range(len(names) - 1, -1, -2)]))
+    left = names[::-2]
+    counts = Counter(row[1:] for row in rows)
+    assert again.counts.tolist() == again.recount().counts.tolist()
+    assert again.counts.tolist() == [0, *(counts[name] for name in left)]
+
+
+def test_rows_out_of_order_are_never_taken_for_distinct():
+    """DuckDB need not keep the order of a query within another: then it says so, and stops."""
+    columns, rows = ["value", "i0"], "SELECT unnest([2, 1, 2]) AS value, 7 AS i0"
+    words = in_order_once(columns).format(rows=rows)
+    assert sorted(duckdb.sql(words).fetchall()) == [(1, 7), (2, 7)]
+    unordered = words.replace(' ORDER BY "value", "i0"', "")
+    assert unordered != words
+    with pytest.raises(duckdb.Error, match="out of order"):
+        duckdb.sql(unordered).fetchall()
+
+
+def test_users_with_very_many_rows_get_no_array_on_spark(spark, monkeypatch):
+    monkeypatch.setattr(spark_dialect, "_MOST_AT_ONCE", -1)
+    monkeypatch.setattr(spark_dialect, "_arrays", None)
+    frame = numbers()
+    rows = distinct(frame)
+    with sets_of(Spark(spark).source(frame)) as (held, items):
+        assert rows_of(held, items) == rows
+        sizes = Counter(Counter(user for user, _ in rows).values())
+        found = enumerate(held.users_of_size().tolist())
+        assert {size: n for size, n in found if n} == sizes
 
 
 @pytest.mark.parametrize("bound", [1, 4])
