@@ -23,7 +23,7 @@ class Known(PerGroup):
     def _found_groups(self, held, _draws):
         return np.arange(held.n_groups), Fraction(1)
 
-    def _found_items(self, held, _draws):
+    def _found_items(self, held, _enough, _draws):
         return _Found(np.arange(held.n_items), np.ones(held.n_items), Fraction(0))
 
 

@@ -148,13 +148,13 @@ def test_the_choice_has_its_range_in_however_many_groups_a_user_is(groups):
     looks = GroupedLooks(1, (Fraction(1),), (1, 2, 256), 0.1, groups, 1.0)
     n_items, open_pairs = 400, np.delete(np.arange(3 * 400), range(800, 1100))
     sizes = np.bincount(open_pairs // n_items)
-    assert looks._most(open_pairs // n_items) == sum(sorted(sizes)[-groups:])
+    assert looks._most(sizes) == sum(sorted(sizes)[-groups:])
     held = open_pairs[open_pairs // n_items < groups].astype(np.uint32)
     lost = []
     for users in (0, 1):
         rows = np.repeat(np.arange(users, dtype=np.uint32), len(held)), np.tile(held, users)
         sets = Contributions.of_rows(*rows, n_users=users, n_items=3 * n_items)
-        clipped = ClippedCounts(sets, most=looks._most(open_pairs // n_items))
+        clipped = ClippedCounts(sets, most=looks._most(sizes))
         lost.append([clipped._lost(bound) for bound in looks.bounds])
     moved = np.diff(lost, axis=0) / 2**20
     assert (moved >= 0).all()
