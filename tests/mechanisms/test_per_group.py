@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from helpers import wrong_groups as wrong
 from helpers.oracles import ORACLES
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.refusals import refusal
@@ -14,12 +15,22 @@ from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.grouped_looks import GroupedLooks
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped import GroupedSets, Pairing
 from shortlist.mechanisms import Accounting, PerGroup
 from shortlist.privacy.accountant import BoundedRange, GaussianStage, Lost
 
 ORACLE = ORACLES[PerGroup]
 ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
+
+
+def grouped(rows, n_users, n_groups, n_items):
+    """Sets of rows: users, groups and items."""
+    users, groups, items = rows.astype(np.uint32)
+    pairing = Pairing(n_groups, n_items)
+    codes = pairing.pack(groups.copy(), items)
+    return GroupedSets.of_buckets(Buckets.of_rows(users, codes, n_users), pairing)
 
 
 def coarse(**given):
@@ -119,6 +130,26 @@ def test_of_a_group_that_nobody_is_in_nothing_is_named():
     for seed in range(20):
         ranked = looked([[200, 100], [0, 0]], [200, 100], rho=0.05, seen=3.0, seed=seed)
         assert 1 not in ranked.groups
+
+
+@pytest.mark.parametrize(
+    ("kind", "finds"), [(wrong.OneRound, True), (wrong.ItemsOfAllGroups, False)]
+)
+def test_items_are_found_by_what_is_held_in_groups_that_count(kind, finds):
+    """All hold item 0 in both groups, alone in one, and beside 99 of their own in the other.
+
+    So each user's weight on it is 1 or 0.1, by which group is kept; by both it would be 0.1.
+    """
+    mechanism = kind(k=1, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    n = int(mechanism.item_threshold / 0.3)
+    users, own = np.repeat(np.arange(n), 99), np.arange(99 * n) + 1
+    rows = np.concatenate(
+        [np.array([np.arange(n), np.full(n, group), np.zeros(n, np.int64)]) for group in (0, 1)]
+        + [np.array([users, np.ones(99 * n, np.int64), own])],
+        axis=1,
+    )
+    told = mechanism.select(grouped(rows, n, 2, 99 * n + 1), ExactDraws(SeededBits(1)))
+    assert (len(told.positions) > 0) == finds
 
 
 @pytest.mark.parametrize("public", [False, True])
