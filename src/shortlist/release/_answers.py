@@ -9,7 +9,7 @@ from shortlist.release._explained import explained, finds_private_items, people_
 from shortlist.release._promises import meaning, of_epsilon, protected, taken
 from shortlist.release.described import NONE_CHARGED
 from shortlist.release.intervals import has_intervals, told_of_intervals
-from shortlist.release.sheet import advice, harmless
+from shortlist.release.sheet import advice, harmless, ranks_are_apart
 
 if TYPE_CHECKING:
     from shortlist.release import Release
@@ -153,7 +153,7 @@ def _order(release: Release) -> Iterator[str]:
     yield "Roughly. Items that are close together may be in the wrong order."
     if has_intervals(release):
         yield "Where the intervals of two items overlap, do not rely on which of them is ahead."
-    if not release.by and scores is not None and list(scores) != sorted(scores, reverse=True):
+    if ranks_are_apart(release):
         yield "The noise of the ranks is not that of the scores, so the two may disagree."
 
 
