@@ -25,8 +25,10 @@ extensions = [
     "myst_nb",
     "site_contents",
     "site_docstrings",
+    "site_links",
     "site_mathematics",
     "site_notation",
+    "site_pictures",
 ]
 root_doc = "docs/index"
 include_patterns = [
@@ -56,10 +58,12 @@ autodoc_preserve_defaults = True
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Guarantee"]
 default_role = "py:obj"  # a name in backticks is a link where it is documented, else code
+python_maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+highlight_language = "none"
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "shortlist"
@@ -84,4 +88,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"docs/index": []}
+html_sidebars = {"docs/index": [], "docs/concepts": []}
