@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
+# axe-core as this package has it, without the driver of browsers that it asks for: 40 MB.
+AXE := 'axe-playwright-python>=0.1.8'
+
 .PHONY: demo test exhaustive lint types check docs bench clean
 
 # The package alone: what a user has.
@@ -18,6 +21,7 @@ $(VENV)/tools: $(VENV)/package
 	@echo "Installing the tools for tests and linting."
 	@$(PIP) install --quiet --upgrade 'pip>=25.1'
 	@$(PIP) install --quiet --editable . --group test --group lint
+	@$(PIP) install --quiet --no-deps $(AXE)
 	@touch $@
 
 # And what builds the site.

@@ -27,6 +27,7 @@ extensions = [
     "site_docstrings",
     "site_links",
     "site_mathematics",
+    "site_names",
     "site_notation",
     "site_pictures",
 ]
@@ -58,7 +59,6 @@ autodoc_preserve_defaults = True
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Guarantee"]
 default_role = "py:obj"  # a name in backticks is a link where it is documented, else code
-python_maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
@@ -69,12 +69,14 @@ html_theme = "pydata_sphinx_theme"
 html_title = "shortlist"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_favicon = "static/mark.svg"
 html_extra_path = ["extra"]
 html_copy_source = False
 html_show_sourcelink = False
 html_permalinks_icon = "#"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
+    "logo": {"text": "shortlist", "image_light": "static/mark.svg", "alt_text": ""},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button-field"],
