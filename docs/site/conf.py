@@ -76,7 +76,12 @@ html_show_sourcelink = False
 html_permalinks_icon = "#"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": "shortlist", "image_light": "static/mark.svg", "alt_text": ""},
+    "logo": {
+        "text": "shortlist",
+        "image_light": "static/mark.svg",
+        "image_dark": "static/mark.svg",
+        "alt_text": "",
+    },
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button-field"],

@@ -5,8 +5,9 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
+HOME = "docs/index"
 INDEXES = {
-    "docs/index",
+    HOME,
     "docs/guide",
     "docs/reference",
     "docs/evidence",
@@ -25,6 +26,8 @@ class Contents(SphinxTransform):
         """Look at each section of an index page."""
         if self.env.docname not in INDEXES:
             return
+        if self.env.docname == HOME:
+            self.document[0]["classes"].append("home")
         for section in list(self.document.findall(nodes.section)):
             listed = [page for part in section if _is_list(part) for page in _pages(part)]
             if listed:

@@ -23,7 +23,7 @@ def blocks(page):
 
 
 def printed_by(command, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    monkeypatch.setattr(sys, "argv", shlex.split(command.replace("\\\n", "")))
     assert cli.exit_status() == 0
     return capsys.readouterr().out
 
