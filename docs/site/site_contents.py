@@ -1,4 +1,7 @@
-"""What an index page lists is what stands below it: the lists of links, in their order."""
+"""What an index page lists is what stands below it: the lists of links, in their order.
+
+Below the README of a folder stands the whole folder: what it does not list yet comes last.
+"""
 
 from docutils import nodes
 from sphinx import addnodes
@@ -28,10 +31,20 @@ class Contents(SphinxTransform):
             return
         if self.env.docname == HOME:
             self.document[0]["classes"].append("home")
+        named: set[str] = {self.env.docname}
         for section in list(self.document.findall(nodes.section)):
             listed = [page for part in section if _is_list(part) for page in _pages(part)]
+            named.update(listed)
             if listed:
                 section.append(self._toctree(section, listed))
+        if rest := self._rest_of_the_folder(named):
+            section.append(self._toctree(self.document[0], rest))
+
+    def _rest_of_the_folder(self, named: set[str]) -> list[str]:
+        folder, _, page = self.env.docname.rpartition("/")
+        if page != "README":
+            return []
+        return sorted(p for p in self.env.found_docs - named if p.rpartition("/")[0] == folder)
 
     def _toctree(self, section: nodes.section, listed: list[str]) -> nodes.Node:
         top = section.parent is self.document

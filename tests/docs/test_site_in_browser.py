@@ -171,9 +171,13 @@ def test_it_works_without_scripts(browser):
 @pytest.mark.parametrize("page", ["docs/first-list", "docs/proofs/joint", "bench/results/unseen"])
 def test_a_page_is_printed_light_and_without_its_frame(browser, page):
     opened(browser, page, dark=True)
-    browser.ask("Emulation.setEmulatedMedia", media="print")
+    scheme = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.ask("Emulation.setEmulatedMedia", media="print", features=[scheme])
+    browser.run("document.getAnimations().forEach(one => one.finish())")
     try:
-        paper = browser.run("getComputedStyle(document.querySelector('article')).color")
+        assert browser.run("document.documentElement.dataset.theme") == "dark"
+        ink = browser.run("getComputedStyle(document.querySelector('article')).color")
+        paper = browser.run("getComputedStyle(document.documentElement).backgroundColor")
         frame = "header.bd-header, .bd-sidebar-primary, .bd-sidebar-secondary"
         shown = browser.run(
             f"[...document.querySelectorAll('{frame}')].filter(e => e.offsetParent).length"
@@ -181,6 +185,7 @@ def test_a_page_is_printed_light_and_without_its_frame(browser, page):
         printed = base64.b64decode(browser.ask("Page.printToPDF")["data"])
     finally:
         browser.ask("Emulation.setEmulatedMedia", media="")
-    assert max(int(part) for part in paper[4:-1].split(", ")) < 100
+    assert max(int(part) for part in ink[4:-1].split(", ")) < 100
+    assert paper == "rgb(255, 255, 255)"
     assert shown == 0
     assert printed.startswith(b"%PDF")

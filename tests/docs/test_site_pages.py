@@ -121,6 +121,15 @@ def test_no_letter_of_a_proof_is_lost(notation, path):
             assert letters(plain(told)) == letters(piece), piece
 
 
+@pytest.mark.exhaustive
+def test_a_formula_with_an_unknown_command_stops_the_site():
+    pytest.importorskip("ziamath", reason="make docs installs it")
+    mathml = importlib.import_module("site_mathematics").mathml
+    assert "<munder>" in mathml(r"\max_x f(x)", "block")
+    with pytest.raises(ValueError, match="not known"):
+        mathml(r"\bigl\{ x \bigr\}", "inline")
+
+
 def plain(latex):
     """LaTeX without its words: accents, operators, upright letters."""
     named = {r"\sum": "Σ", r"\prod": "Π", r"\bigcup": "∪", r"\cdot ": "·", r"\tfrac12 ": "½"}
