@@ -64,6 +64,7 @@ ALLOWED = {
     "errors": set(),
     "limits": set(),
     "kernels": set(),
+    "progress": {"errors"},
     "processes": set(),
     "bits": {"errors"},
     "charts": {"errors"},
@@ -72,7 +73,7 @@ ALLOWED = {
     "questions": {"errors", "parameters"},
     "draws": {"bits"},
     "evidence": {"draws", "errors", "kernels"},
-    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy"},
+    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "progress"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
@@ -81,7 +82,7 @@ ALLOWED = {
     },
     "table": {"draws", "errors", "kernels", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
-    "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
+    "engines": {"draws", "errors", "evidence", "processes", "progress", "stores", "table"},
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "processes", "questions",
@@ -93,11 +94,11 @@ ALLOWED = {
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
     "plan": {
         "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
-        "processes", "questions", "release",
+        "processes", "progress", "questions", "release",
     },
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
-        "privacy", "processes", "questions", "release", "stores", "table",
+        "privacy", "processes", "progress", "questions", "release", "stores", "table",
     },
     "budget": {
         "_version", "errors", "mechanisms", "parameters", "plan", "privacy", "processes", "release",

@@ -19,6 +19,7 @@ from shortlist.evidence.grouped import Pairing
 from shortlist.table import Table
 from shortlist.table.coding import join
 from shortlist.table.keys import Coding, Keys
+from shortlist.table.part import origin_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,6 +114,7 @@ class PairRows(Engine):
     def __init__(self, rows: Rows) -> None:
         """Read nothing yet."""
         self._rows, self.by, self.columns = rows, rows.by, rows.columns
+        self.origin = origin_of(rows.parts)
 
     @property
     def unit(self) -> str:
@@ -146,7 +148,7 @@ class GroupedRows(Engine):
             public: The groups that everybody knows, one row each; None where they are private.
         """
         self._rows, self._public = rows, public
-        self.by, self.columns = rows.by, rows.columns
+        self.by, self.columns, self.origin = rows.by, rows.columns, origin_of(rows.parts)
 
     @property
     def unit(self) -> str:

@@ -12,7 +12,7 @@ from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables import Items, Scratch, SetsInTable, lying, read
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.evidence import Contributions, Wants
 from shortlist.table import Table
 
@@ -39,6 +39,7 @@ class RowsInTable(Engine):
         self._table, self._public = table, public
         self.columns = table.columns
         self._lying = lying(table.parts[0].held, table.columns)
+        self.origin = Words("rows in {engine}", engine=self._lying.dialect.name)
         self._fetched = RowsInMemory(table, public)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items

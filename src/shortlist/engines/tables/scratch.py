@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression
 from shortlist.errors import InputError
+from shortlist.progress import phase
 from shortlist.table.part import attempt
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class Scratch:
         name = table.get_name()
         self._asked(lambda: self.dialect.drop(name))
         self._names.remove(name)
+
+    def summing(self) -> AbstractContextManager[None]:
+        """While sums over all users are fetched, which may take the engine long."""
+        return phase("sums by item in {engine}", engine=self.dialect.name)
 
     def fetch(self, query: Expression) -> dict[str, Ints]:
         """All rows of a query of whole numbers, column by column."""
