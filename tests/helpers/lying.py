@@ -24,6 +24,14 @@ JAVA_IS_MISSING = (
     "there is no Java here, which Spark needs: install a JRE, such as default-jre-headless"
 )
 
+ENDLESS_IN_DUCKDB = (
+    'SELECT row % 1000 AS "user", row % 7 AS item FROM range(20_000_000_000) AS rows(row)'
+)
+ENDLESS_IN_POSTGRES = (
+    'SELECT row AS "user", row AS item FROM generate_series(1, 60) AS rows(row) '
+    "WHERE pg_sleep(1) IS NOT NULL"
+)
+
 _QUICK_TO_START = "-XX:TieredStopAtLevel=1"  # Java works longer on fast code than that code runs
 
 
@@ -56,6 +64,15 @@ class DuckDB(Memory):
         self.native.unregister("given")
         return self.connection.table(name)
 
+    def endless(self):
+        """A source of more rows than anybody waits for, of few users and items."""
+        self.native.execute(f"CREATE VIEW endless AS {ENDLESS_IN_DUCKDB}")
+        return sl.pairs(self.connection.table("endless"), user="user", item="item")
+
+    def works(self):
+        """Whether a query is still run: then nothing else could be."""
+        return self.native.execute("SELECT 1").fetchall() != [(1,)]
+
     def left(self):
         query = "SELECT table_name FROM duckdb_tables() WHERE temporary"
         return self.native.execute(query).fetchall()
@@ -67,12 +84,15 @@ class Relation(DuckDB):
     def table(self, frame):
         return self.native.table(super().table(frame).get_name())
 
+    def endless(self, **more):
+        return sl.pairs(self.native.sql(ENDLESS_IN_DUCKDB), user="user", item="item", **more)
+
 
 class Postgres(Memory):
     """A database of its own."""
 
     def __init__(self, server):
-        self.native = server.connect()
+        self._server, self.native = server, server.connect()
         self.connection = ibis.postgres.from_connection(self.native)
 
     def table(self, frame):
@@ -84,6 +104,19 @@ class Postgres(Memory):
             for row in frame.iter_rows():
                 copy.write_row(row)
         return self.connection.table(name)
+
+    def endless(self):
+        self.native.execute(f"CREATE OR REPLACE VIEW endless AS {ENDLESS_IN_POSTGRES}")
+        return self.source_of("endless", user="user", item="item")
+
+    def source_of(self, table, **names):
+        """A source of a table that is there."""
+        return sl.pairs(self.connection.table(table), **names)
+
+    def works(self):
+        query = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND state = 'active'"
+        with self._server.connect() as other:
+            return other.execute(query, [self.native.info.backend_pid]).fetchone() != (0,)
 
     def left(self):
         query = "SELECT relname FROM pg_class WHERE relname LIKE 'shortlist%' AND relkind = 'r'"
@@ -97,8 +130,7 @@ class AnyEngine(Postgres):
         return self._plain(super().source(frame, **more))
 
     def source_of(self, table, **names):
-        """A source of a table that is there."""
-        return self._plain(sl.pairs(self.connection.table(table), **names))
+        return self._plain(super().source_of(table, **names))
 
     def _plain(self, source):
         engine = source._engine
@@ -114,6 +146,13 @@ class Spark(Memory):
 
     def table(self, frame):
         return self.session.createDataFrame(arrow_of(frame))
+
+    def endless(self):
+        frame = self.session.range(10**12).selectExpr("id % 1000 AS user", "id % 7 AS item")
+        return sl.pairs(frame, user="user", item="item")
+
+    def works(self):
+        return bool(self.session.sparkContext.statusTracker().getActiveJobsIds())
 
     def left(self):
         views = self.session.sql("SHOW VIEWS LIKE 'shortlist*'").collect()

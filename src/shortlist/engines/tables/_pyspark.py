@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import aggregate, call
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import CODE, HOLDERS, SIZE, USER, VALUE, Read, require_few
 from shortlist.errors import InputError, shown
+from shortlist.table.interrupting import interruptible
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
@@ -21,6 +23,8 @@ __all__ = ["Spark"]
 _MOST_AT_ONCE = 2**20  # items of one user in an array; where one has more, rows are sorted
 _MOST_SENT = 2**21  # rows of a table that every worker gets whole
 _BINARY = "UTF8_BINARY"
+
+_T = TypeVar("_T")
 
 
 class Spark(Plain):
@@ -36,7 +40,7 @@ class Spark(Plain):
         """Take a session, and perhaps a data frame with the name by which queries call it."""
         self.name = "Spark"
         self._session, self._frame, self._called = session, frame, called
-        self._tag = f"shortlist-{secrets.token_hex(8)}"
+        self._tag, self._jobs = f"shortlist-{secrets.token_hex(8)}", _jobs_of(session)
         self._kept: dict[str, Any] = {}
 
     def require(self, keys: Expression) -> None:
@@ -105,9 +109,16 @@ class Spark(Plain):
             self._kept.pop(name).unpersist()
             self._session.catalog.dropTempView(name)
 
+    def wait(self, action: Callable[[], _T]) -> _T:
+        """As `Dialect.wait`: in a thread that has what the caller has set for this one."""
+        from pyspark import InheritableThread
+
+        thread = partial(InheritableThread, session=self._session)
+        return interruptible(action, self.cancel, thread)
+
     def cancel(self) -> None:
         """As `Dialect.cancel`."""
-        self._session.interruptTag(self._tag)
+        self._jobs.cancel(self._tag)
 
     def _show(self, name: str, frame: Any) -> None:  # noqa: ANN401
         """Let queries call a data frame by a name."""
@@ -124,7 +135,7 @@ class Spark(Plain):
     @contextmanager
     def _asking(self) -> Iterator[None]:
         """While Spark works for us: by a tag that can be cancelled, the caller's frame at hand."""
-        self._session.addTag(self._tag)
+        self._jobs.mark(self._tag)
         if self._frame is not None:
             self._frame.createOrReplaceTempView(self._called)
         try:
@@ -132,7 +143,23 @@ class Spark(Plain):
         finally:
             if self._frame is not None:
                 self._session.catalog.dropTempView(self._called)
-            self._session.removeTag(self._tag)
+            self._jobs.unmark(self._tag)
+
+
+class _Jobs(NamedTuple):
+    """What marks the jobs that this thread begins, stops doing so, and cancels those so marked."""
+
+    mark: Callable[[str], object]
+    unmark: Callable[[str], object]
+    cancel: Callable[[str], object]
+
+
+def _jobs_of(session: Any) -> _Jobs:  # noqa: ANN401 - PySpark is not required
+    """Of a session; `interruptTag` of a classic one finds no job that was begun from Python."""
+    context = getattr(session, "sparkContext", None)  # Spark Connect has none
+    if context is None:
+        return _Jobs(session.addTag, session.removeTag, session.interruptTag)
+    return _Jobs(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
 
 
 def _fixed(frame: Any) -> Any:  # noqa: ANN401

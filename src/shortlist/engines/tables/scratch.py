@@ -57,7 +57,7 @@ class Scratch:
         import ibis
 
         name = self._new_name()
-        self._asked(lambda: self.dialect.keep(name, query, by))
+        self.asked(lambda: self.dialect.keep(name, query, by))
         return ibis.table(query.schema(), name=name)
 
     def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:
@@ -71,13 +71,13 @@ class Scratch:
         import ibis
 
         name = self._new_name()
-        self._asked(lambda: self.dialect.give(name, rows))
+        self.asked(lambda: self.dialect.give(name, rows))
         return ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
 
     def forget(self, table: Expression) -> None:
         """Drop a table that is not needed any more."""
         name = table.get_name()
-        self._asked(lambda: self.dialect.drop(name))
+        self.asked(lambda: self.dialect.drop(name))
         self._names.remove(name)
 
     def summing(self) -> AbstractContextManager[None]:
@@ -94,7 +94,7 @@ class Scratch:
 
     def fetch_rows(self, query: Expression) -> Arrow:
         """All rows of a query."""
-        return self._asked(lambda: self.dialect.fetch(query))
+        return self.asked(lambda: self.dialect.fetch(query))
 
     def _new_name(self) -> str:
         """Known before there is a table that could be left behind."""
@@ -102,12 +102,12 @@ class Scratch:
         self._names.append(name)
         return name
 
-    def _asked(self, action: Callable[[], _T]) -> _T:
-        """What the engine answers; its errors may quote rows, and no refusal does."""
+    def asked(self, action: Callable[[], _T]) -> _T:
+        """What the engine answers, whose errors may quote rows, and no refusal does; or Ctrl-C."""
         refusal = InputError(
             "{engine} failed at a query",
             "check that it runs, that the table may be read, and that there is room for temporary "
             "tables. What it says may quote rows, and is not shown",
             engine=self.dialect.name,
         )
-        return attempt(action, refusal)
+        return attempt(lambda: self.dialect.wait(action), refusal)
