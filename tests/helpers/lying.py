@@ -2,14 +2,11 @@
 
 import contextlib
 import itertools
-import shutil
-import warnings
 
 import duckdb
 import ibis
 import polars as pl
 import pyarrow as pa
-import pytest
 
 import shortlist as sl
 from shortlist.bits import SeededBits
@@ -20,10 +17,6 @@ from shortlist.evidence import UserSets, Wants
 
 _NUMBERS = itertools.count(1)
 
-JAVA_IS_MISSING = (
-    "there is no Java here, which Spark needs: install a JRE, such as default-jre-headless"
-)
-
 ENDLESS_IN_DUCKDB = (
     'SELECT row % 1000 AS "user", row % 7 AS item FROM range(20_000_000_000) AS rows(row)'
 )
@@ -31,8 +24,6 @@ ENDLESS_IN_POSTGRES = (
     'SELECT row AS "user", row AS item FROM generate_series(1, 60) AS rows(row) '
     "WHERE pg_sleep(1) IS NOT NULL"
 )
-
-_QUICK_TO_START = "-XX:TieredStopAtLevel=1"  # Java works longer on fast code than that code runs
 
 
 class Memory:
@@ -159,6 +150,14 @@ class Spark(Memory):
         return [view.viewName for view in views]
 
 
+class SparkConnect(Spark):
+    """A session of Spark Connect."""
+
+    def works(self):
+        """There is one core: a job that went on would have it."""
+        return self.session.range(1).count() != 1
+
+
 def arrow_of(frame):
     """An Arrow table with the usual texts, and no views of them."""
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(
@@ -168,29 +167,6 @@ def arrow_of(frame):
 
 def _type(dtype):
     return {pl.String: pa.string(), pl.Date: pa.date32()}.get(type(dtype), pa.int64())
-
-
-def spark_session():
-    """One for all tests of a process, as small as can be."""
-    if shutil.which("java") is None:
-        pytest.skip(JAVA_IS_MISSING)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyspark.sql import SparkSession
-
-        small = {
-            "spark.ui.enabled": "false",
-            "spark.default.parallelism": "1",
-            "spark.sql.shuffle.partitions": "1",
-            "spark.sql.adaptive.enabled": "false",
-            "spark.driver.memory": "1g",
-            "spark.driver.extraJavaOptions": f"{_QUICK_TO_START} -XX:+UseSerialGC",
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            "spark.log.level": "ERROR",
-            "spark.sql.session.timeZone": "UTC",
-        }
-        return SparkSession.builder.master("local[1]").config(map=small).getOrCreate()
 
 
 @contextlib.contextmanager

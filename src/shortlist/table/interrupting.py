@@ -21,10 +21,11 @@ def interrupt_of(native: Any) -> Callable[[], None] | None:  # noqa: ANN401 - Du
 
     Relations of DuckDB 1 do not tell their connection: then DuckDB itself must hear of Ctrl-C.
     """
-    if hasattr(native, "get_backend"):
-        backend = native.get_backend()
-        connection = backend.con if backend.name == "duckdb" else None
-    else:
+    connection = None
+    library = type(native).__module__.partition(".")[0]
+    if library == "ibis" and (backend := native.get_backend()).name == "duckdb":
+        connection = backend.con
+    elif library in {"duckdb", "_duckdb"}:
         connection = getattr(native, "_con", None)
     return getattr(connection, "interrupt", None)
 

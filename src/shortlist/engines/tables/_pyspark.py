@@ -94,8 +94,12 @@ class Spark(Plain):
 
     def give(self, name: str, rows: Arrow) -> None:
         """As `Dialect.give`: every worker gets the rows whole, unless they are many."""
-        with self._asking():
-            frame = self._session.createDataFrame(rows)
+        import ibis
+        from ibis.backends.pyspark.datatypes import PySparkSchema
+
+        schema = PySparkSchema.from_ibis(ibis.Schema.from_pyarrow(rows.schema))
+        with self._asking():  # with its schema, which Spark Connect finds in no table without rows
+            frame = self._session.createDataFrame(rows, schema)
             self._show(name, frame if rows.num_rows > _MOST_SENT else frame.hint("broadcast"))
 
     def fetch(self, query: Expression) -> Arrow:
