@@ -67,6 +67,24 @@ def shell(path: str) -> Job:
     return lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
 
+def beyond_memory(folder: str) -> Job:
+    """The private top 100 of Parquet files in DuckDB, by the default mechanism."""
+    return lambda: _in_duckdb(folder).top_k(100, **_ASKED)
+
+
+def beyond_memory_in_one_round(folder: str) -> Job:
+    """The same in one round, for which all users are bounded."""
+    from shortlist.mechanisms import DiscoverThenRank
+
+    return lambda: _in_duckdb(folder).top_k(100, **_ASKED, mechanism=DiscoverThenRank)
+
+
+def exact_beyond_memory(folder: str) -> Job:
+    """The exact top 100 there."""
+    query = 'SELECT item, count(DISTINCT "user") AS n FROM plays GROUP BY item ORDER BY n DESC'
+    return lambda: _relation(folder).query("plays", f"{query} LIMIT 100").fetchall()
+
+
 def counts(path: str) -> Job:
     """The private top 200 of a histogram of public items, by the default mechanism."""
     return _of_counts(path, **_ASKED)
@@ -101,6 +119,21 @@ def _pairs(path: str) -> Any:  # noqa: ANN401 - of some commit
     return sl.pairs(path, user="user", item="item")
 
 
+def _in_duckdb(folder: str) -> Any:  # noqa: ANN401 - of some commit
+    import shortlist as sl
+
+    return sl.pairs(_relation(folder), user="user", item="item")
+
+
+def _relation(folder: str) -> Any:  # noqa: ANN401 - of DuckDB
+    """All Parquet files of a folder, in a DuckDB that may hold 1 GB."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute(f"SET memory_limit = '1GB'; SET temp_directory = '{folder}/spilled'")
+    return connection.sql(f"FROM '{folder}/*.parquet'")
+
+
 def _of_counts(path: str, **asked: object) -> Job:
     import polars as pl
 
@@ -120,6 +153,7 @@ JOBS: dict[str, Callable[[str], Job]] = {
     for job in (
         *(read, coefficient, top_k, domain, hitting_set, shell),
         *(counts, joint, peeling, store),
+        *(beyond_memory, beyond_memory_in_one_round, exact_beyond_memory),
     )
 }
 

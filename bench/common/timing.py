@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+import psutil
 
-__all__ = ["Times", "command", "in_turns", "peak_memory", "timed"]
+__all__ = ["Times", "command", "in_turns", "once", "peak_memory", "timed"]
 
 _UNITS = {"seconds": 1, "milliseconds": 1000}
 
@@ -22,8 +23,8 @@ class Times:
 
     Attributes:
         runs: By the clock.
-        cpu: Of all cores, system included, where they were counted: on a machine that does other
-            work too, these vary less.
+        cpu: Of all cores, system and servers included, where they were counted: on a machine that
+            does other work too, these vary less.
     """
 
     runs: tuple[float, ...]
@@ -76,9 +77,20 @@ def in_turns(jobs: Mapping[str, Callable[[], object]], *, runs: int) -> dict[str
 
 
 def _cpu() -> float:
-    """The seconds that all cores have worked for this process and the commands that it ran."""
-    of = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(used.ru_utime + used.ru_stime for used in of)
+    """The seconds that all cores have worked for this process and those that it has started.
+
+    A server that it has started is among these, with all processes of its own: what one that has
+    ended had worked counts for the one that had started it.
+    """
+    ours = psutil.Process()
+    return sum(map(_worked, [ours, *ours.children(recursive=True)]))
+
+
+def _worked(process: psutil.Process) -> float:
+    with suppress(psutil.NoSuchProcess):
+        used = process.cpu_times()
+        return float(used.user + used.system + used.children_user + used.children_system)
+    return 0.0
 
 
 def command(*arguments: str) -> Callable[[], object]:
@@ -90,10 +102,16 @@ def command(*arguments: str) -> Callable[[], object]:
     return job
 
 
-def peak_memory(job: str, path: str) -> int:
+def peak_memory(job: str, argument: str) -> int:
     """The most bytes that a fresh process holds for a job of `bench.common.probe`."""
-    arguments = [sys.executable, "-m", "bench.common.probe", job, path]
+    return once(job, argument)[1]
+
+
+def once(job: str, argument: str) -> tuple[float, int]:
+    """The seconds of such a job, alone in a fresh process, and the most bytes that this holds."""
+    arguments = [sys.executable, "-m", "bench.common.probe", job, argument]
     done = subprocess.run(  # noqa: S603 - our own
         arguments, check=True, input="\n", stdout=subprocess.PIPE, text=True
     )
-    return int(done.stdout.split()[-1])
+    seconds, held = done.stdout.split()[-2:]
+    return float(seconds), int(held)

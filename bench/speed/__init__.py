@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from bench.common.parts import Part
-from bench.speed import accesses, beside, counts, domain, engines, groups, ledger, stores, tables
+from bench.speed import (
+    accesses,
+    beside,
+    counts,
+    domain,
+    engines,
+    groups,
+    larger,
+    leaving,
+    ledger,
+    stores,
+    tables,
+)
 
 __all__ = ["PARTS"]
 
@@ -14,6 +26,8 @@ PARTS = {
     "groups-speed": Part(lambda asked: groups.measure(asked.scale, asked.runs or 9)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),
     "engines-speed": Part(lambda asked: engines.measure(asked.scale, asked.runs or 3)),
+    "engines-larger": Part(lambda asked: larger.measure(asked.scale), apart=True),
+    "engines-leaving": Part(lambda asked: leaving.measure(asked.scale), apart=True),
     "accesses": Part(lambda asked: accesses.measure(asked.scale, asked.runs or 30)),
     "ledger": Part(lambda asked: ledger.measure(asked.scale), apart=True),
     "beside": Part(

@@ -16,7 +16,8 @@ import psycopg
 import shortlist as sl
 from bench.common import report, samples
 from bench.common.lines import Line, frame, ratio_line, timed_line
-from bench.common.timing import in_turns, timed
+from bench.common.timing import Times, in_turns
+from bench.speed.engines_plot import plot
 from shortlist.draws import ExactDraws
 from shortlist.evidence import UserSets, Wants
 from shortlist.mechanisms import DiscoverThenRank
@@ -49,20 +50,24 @@ def measure(scale: float = 1.0, runs: int = 3) -> None:
                 if held is not None:
                     lines += _lines(engine, shape.rows, held, runs)
             path.unlink()
+    figures = frame(lines)
+    plot(figures, report.path_of("engines-speed.png"))
     notes = (
         "Generated tables of dense integers, a tenth as many users and a fortieth as many items as "
         f"rows, with popularity by Zipf. top_k: k={K}, epsilon=1, delta=1e-6, "
         "max_items_per_user=100. In turns with count(DISTINCT user) per item, in the same engine "
         "and of the same table. All users are read anew for each question. A later round is what "
-        "the engine does for it, after the first, in which rows are sorted by user."
+        "the engine does for it, after the first. ratio of CPU: of the seconds that all cores "
+        "worked, those of PostgreSQL's and Spark's processes included, which says more where the "
+        "machine does other work."
     )
-    report.write(
-        "engines-speed", "Tables that stay where they are", {"Figures": frame(lines)}, [notes]
-    )
+    title = "Tables that stay where they are"
+    pictures = {"engines-speed.png": "The time over that of the exact count, by engine and job"}
+    report.write("engines-speed", title, {"Figures": figures}, [notes], pictures)
 
 
 def _lines(engine: str, rows: int, held: Lying, runs: int) -> Iterator[Line]:
-    source = sl.pairs(held.table, user="user", item="item")
+    source, size = sl.pairs(held.table, user="user", item="item"), f"{rows / 1e6:g} M rows"
     jobs = {
         "exact": held.exact,
         "one round": lambda: source.top_k(K, mechanism=DiscoverThenRank, **ASKED),
@@ -72,22 +77,24 @@ def _lines(engine: str, rows: int, held: Lying, runs: int) -> Iterator[Line]:
     taken = in_turns(jobs, runs=runs)
     exact = taken["exact"]
     for name in ("one round", "default", "domain in four rounds"):
-        line = timed_line(f"{engine}, {rows / 1e6:g} M rows: {name}", taken[name], "exact", exact)
+        line = timed_line(f"{engine}, {size}: {name}", taken[name], "exact", exact)
         yield line
         yield ratio_line(line, aim=_AIMS[engine])
-    line = timed_line(f"{engine}: a later round", _round(source, runs), "exact", exact)
+    taken = _rounds(source, held.exact, runs)
+    line = timed_line(f"{engine}, {size}: a later round", taken["round"], "exact", taken["exact"])
     yield line
     yield ratio_line(line, aim=_ROUND_AIM)
 
 
-def _round(source: sl.Pairs, runs: int) -> Any:  # noqa: ANN401 - Times
-    """What an engine does in a later round."""
+def _rounds(source: sl.Pairs, exact: Callable[[], object], runs: int) -> dict[str, Times]:
+    """What an engine does in a later round, in turns with the exact count."""
     with source._engine.show(Wants(UserSets), ExactDraws()) as shown:  # noqa: SLF001
         held = shown.evidence.bounded(100, ExactDraws())
         steering = held.steering()
         boosts = np.random.default_rng(1).integers(0, 2**11, held.n_items).astype(np.int16)
         sizes = np.maximum(np.arange(held.largest + 1), 1)
-        return timed(lambda: steering.sums(boosts, 2**38 // sizes, 2**43 // sizes), runs=runs)
+        jobs = {"round": lambda: steering.sums(boosts, 2**38 // sizes, 2**43 // sizes)}
+        return in_turns({"exact": exact, **jobs}, runs=runs)
 
 
 @contextmanager

@@ -120,6 +120,7 @@ def _check_restricted(held, codes, names, rows):
     sizes = Counter(Counter(row[0] for row in kept).values())
     found = {size: n for size, n in enumerate(among.users_of_size().tolist()) if n and size}
     assert found == sizes
+    _check_restricted_again(among, rows=kept, names=[names[code] for code in chosen.tolist()])
     unreached = held.unreached(chosen)
     for place, code in enumerate(chosen[:3].tolist()):
         counts = Counter(row[1:] for row in kept)
@@ -138,6 +139,15 @@ def _check_restricted(held, codes, names, rows):
             assert set(members.tolist()) == {
                 i for i, n in enumerate(unreached.counts.tolist()) if n == value and i > place
             }
+
+
+def _check_restricted_again(among, rows, names):
+    """Some of the items by places that are other than those they have, and whom nobody holds."""
+    again = among.among(np.array([-1, *range(len(names) - 1, -1, -2)]))
+    left = names[::-2]
+    counts = Counter(row[1:] for row in rows)
+    assert again.counts.tolist() == again.recount().counts.tolist()
+    assert again.counts.tolist() == [0, *(counts[name] for name in left)]
 
 
 @pytest.mark.parametrize("bound", [1, 4])

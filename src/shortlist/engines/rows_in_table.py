@@ -84,10 +84,10 @@ class RowsInTable(Engine):
         user, *names = self._table.columns
         with self._asking, Scratch(self._lying.dialect) as scratch:
             values = read(self._lying.rows, user, names, scratch)
-            held = SetsInTable.of(values, scratch)
+            held = SetsInTable(values, scratch)
             if wants.bound is not None:
                 held = held.bounded(wants.bound, draws)
-            items = Items(values.items, self._table.items, scratch)
+            items = Items(values.numbered, self._table.items, scratch)
             yield shown_of(held, items, wants, self._public)
 
 

@@ -49,8 +49,8 @@ class Dialect(ABC):
         """A function of the key, the user and the item alone, which looks random to any two."""
 
     @abstractmethod
-    def numbered(self, rows: Expression, name: str) -> Expression:
-        """The rows with a column of numbers from 0 on, in any order."""
+    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
+        """The rows with a column of numbers from 0 on, in any order, or rising with a column."""
 
     @abstractmethod
     def whole(self, keys: Expression, scratch: Scratch) -> Read:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import call
 from shortlist.engines.tables._plain import Plain
+from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.table.interrupting import interrupt_of, interruptible
+
+if TYPE_CHECKING:
+    from shortlist.engines.tables.scratch import Scratch
 
 __all__ = ["DuckDB", "DuckDBRelation"]
 
@@ -47,16 +51,27 @@ class DuckDB(Plain):
 
         return reduce(mixed, key, call("hash", "uint64", user, *items))
 
-    def numbered(self, rows: Expression, name: str) -> Expression:
+    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """As `Dialect.numbered`: in the order in which they come."""
         import ibis
 
-        return rows.mutate(ibis.row_number().name(name))
+        place = ibis.row_number()
+        return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+
+    def whole(self, keys: Expression, scratch: Scratch) -> Read:
+        """As `Dialect.whole`: numbers are sorted, which is faster than grouping them.
+
+        It takes longer for texts, and where each row repeats many times.
+        """
+        if not all(dtype.is_integer() or dtype.is_temporal() for dtype in keys.schema().values()):
+            return super().whole(keys, scratch)
+        words = _in_order_once(keys.columns)
+        distinct = scratch.made(keys.schema(), lambda name: self._create(name, keys, words))
+        return read_by_joins(distinct, scratch, is_by_user=True)
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """As `Dialect.keep`."""
-        self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - tables in memory that it names
-        self._create(name, query, by)
+        self._create(name, query if by is None else query.order_by(by))
 
     def give(self, name: str, rows: Arrow) -> None:
         """As `Dialect.give`."""
@@ -92,9 +107,15 @@ class DuckDB(Plain):
     def _run(self, statement: str) -> None:
         self._connection.con.execute(statement)
 
-    def _create(self, name: str, query: Expression, by: str | None) -> None:
-        ordered = query if by is None else query.order_by(by)
-        self._run(f'CREATE TEMP TABLE "{name}" AS {self._sql(ordered)}')
+    def _create(self, name: str, query: Expression, words: str = "{rows}") -> None:
+        """A temporary table of a query's rows, or of what is said of them."""
+        self._prepare(query)
+        said = words.format(rows=self._sql(query))
+        self._run(f'CREATE TEMP TABLE "{name}" AS {said}')
+
+    def _prepare(self, query: Expression) -> None:
+        """Let DuckDB know tables in memory that a query names."""
+        self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - as Ibis does
 
     def _sql(self, query: Expression) -> str:
         """A query in DuckDB's words."""
@@ -113,10 +134,6 @@ class DuckDBRelation(DuckDB):
         """Take a relation, and the name by which queries call it."""
         self.name = "DuckDB"
         self._relation, self._called = relation, name
-
-    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
-        """As `Dialect.keep`."""
-        self._create(name, query, by)
 
     def give(self, name: str, rows: Arrow) -> None:  # noqa: ARG002 - it is used, by its name
         """As `Dialect.give`: DuckDB finds the rows by the name of the variable, if it may."""
@@ -139,3 +156,26 @@ class DuckDBRelation(DuckDB):
 
     def _run(self, statement: str) -> None:
         self._relation.query(self._called, statement)
+
+    def _prepare(self, query: Expression) -> None:
+        """It names the relation, and no other."""
+
+
+def _in_order_once(columns: Sequence[str]) -> str:
+    """The distinct ones of `{rows}`, in order: those that are not as the one before.
+
+    An order within a query is not promised to last. So each row is asked whether it is in order;
+    where all are, equal rows have come together.
+    """
+    names = [f'"{name}"' for name in columns]
+    former = {name: f'"former {place}"' for place, name in enumerate(names)}
+    lags = ", ".join(f"lag({name}) OVER () AS {former[name]}" for name in names)
+    is_less = "false"
+    for name in reversed(names):
+        is_less = f"({name} < {former[name]} OR ({name} = {former[name]} AND {is_less}))"
+    is_other = " OR ".join(f"{name} IS DISTINCT FROM {former[name]}" for name in names)
+    listed = ", ".join(names)
+    return (
+        f"SELECT {listed} FROM (SELECT *, {lags} FROM (FROM ({{rows}}) ORDER BY {listed})) "  # noqa: S608 - names of ours
+        f"WHERE CASE WHEN {is_less} THEN error('rows are out of order') ELSE {is_other} END"
+    )

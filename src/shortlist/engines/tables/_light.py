@@ -6,42 +6,44 @@ from dataclasses import dataclass
 
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Expression
-from shortlist.engines.tables.reading import CODE, HOLDERS, SUM
+from shortlist.engines.tables._names import CODE, HOLDERS, RANK, SUM
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.evidence import LightItems, WeighedItems
 
 __all__ = ["LightInTable", "weighed"]
 
-_RANK = "rank"
-
 
 @dataclass(frozen=True)
 class LightInTable(LightItems):
-    """Light items as a temporary table: `CODE`, `SUM`, `HOLDERS` and a rank.
+    """Light items in a temporary table of all items: `CODE`, `SUM`, `HOLDERS`, `RANK` by `SUM`.
 
     Attributes:
         table: The table.
         scratch: Where temporary tables are made.
+        first: The place of the first light item: items before it have no weight at all.
         n: As in `LightItems`; `below` too.
     """
 
     table: Expression
     scratch: Scratch
+    first: int
     n: int
     below: int
 
     @classmethod
-    def of(cls, sums: Expression, below: int, scratch: Scratch) -> LightInTable:
+    def of(cls, table: Expression, below: int, scratch: Scratch) -> LightInTable:
         """Of all items, those below."""
-        light = scratch.dialect.numbered(sums.filter(sums[SUM] < below), _RANK)
-        table = scratch.keep(light)
-        n = int(scratch.fetch(table.agg(n=table.count()))["n"][0])
-        return cls(table, scratch, n, below)
+        weights = table[SUM]
+        found = scratch.fetch(
+            table.agg(none=table.count(where=weights == 0), less=table.count(where=weights < below))
+        )
+        first = int(found["none"][0])
+        return cls(table, scratch, first, int(found["less"][0]) - first, below)
 
     def fetch(self, ranks: Ints) -> WeighedItems:
         """As `LightItems.fetch`."""
-        asked = self.scratch.give({_RANK: ranks})
-        found = weighed(asked.join(self.table, _RANK), self.scratch)
+        asked = self.scratch.give({RANK: ranks + self.first})
+        found = weighed(asked.join(self.table, RANK), self.scratch)
         self.scratch.forget(asked)
         return found
 

@@ -64,15 +64,16 @@ class Plain(Dialect):
             engine=self.name,
         )
 
-    def numbered(self, rows: Expression, name: str) -> Expression:
+    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """As `Dialect.numbered`: in the order of the columns, which every engine has."""
         import ibis
 
-        return rows.mutate(ibis.row_number().over(order_by=rows.columns).name(name))
+        order = [*([] if by is None else [by]), *rows.columns]
+        return rows.mutate(ibis.row_number().over(order_by=order).name(name))
 
     def whole(self, keys: Expression, scratch: Scratch) -> Read:
         """As `Dialect.whole`."""
-        return read_by_joins(keys, scratch)
+        return read_by_joins(scratch.keep(keys.distinct()), scratch, is_by_user=False)
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """As `Dialect.keep`."""

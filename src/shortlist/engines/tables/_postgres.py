@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import call
 from shortlist.engines.tables._plain import Plain
+from shortlist.engines.tables.reading import Read, read_by_joins
+
+if TYPE_CHECKING:
+    from shortlist.engines.tables.scratch import Scratch
 
 __all__ = ["Postgres"]
 
@@ -38,17 +43,32 @@ class Postgres(Plain):
         parts = [_text("|"), _text(f"{key[0]}.{key[1]}"), user, *items]
         return call("md5", "string", call("concat_ws", "string", *parts))
 
-    def numbered(self, rows: Expression, name: str) -> Expression:
+    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """As `Dialect.numbered`: in the order in which they come."""
         import ibis
 
-        return rows.mutate(ibis.row_number().name(name))
+        place = ibis.row_number()
+        return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+
+    def whole(self, keys: Expression, scratch: Scratch) -> Read:
+        """As `Dialect.whole`: rows are sorted, so that what is joined to a user's is at hand."""
+        listed = ", ".join(f'"{name}"' for name in keys.columns)
+        words = f"SELECT DISTINCT ON ({listed}) * FROM ({{rows}}) AS held ORDER BY {listed}"  # noqa: S608 - names of ours
+        distinct = scratch.made(keys.schema(), lambda name: self._create(name, keys, words))
+        return read_by_joins(distinct, scratch, is_by_user=True)
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
-        """As `Dialect.keep`; the planner needs to know how many rows there are."""
+        """As `Dialect.keep`."""
+        self._create(name, query if by is None else query.order_by(by))
+
+    def _create(self, name: str, query: Expression, words: str = "{rows}") -> None:
+        """A temporary table of a query's rows, or of what is said of them.
+
+        The planner needs to know how many there are.
+        """
         self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - tables in memory that it names
-        ordered = query if by is None else query.order_by(by)
-        self._run(f'CREATE TEMP TABLE "{name}" AS {self._connection.compile(ordered)}')
+        said = words.format(rows=self._connection.compile(query))
+        self._run(f'CREATE TEMP TABLE "{name}" AS {said}')
         self._run(f'ANALYZE "{name}"')
 
     def give(self, name: str, rows: Arrow) -> None:

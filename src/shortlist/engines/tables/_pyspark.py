@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import aggregate, call
+from shortlist.engines.tables._names import HOLDERS, SIZE, USER, VALUE
 from shortlist.engines.tables._plain import Plain
-from shortlist.engines.tables.reading import CODE, HOLDERS, SIZE, USER, VALUE, Read, require_few
+from shortlist.engines.tables.numbered import Numbered
+from shortlist.engines.tables.reading import Read
 from shortlist.errors import InputError, shown
 from shortlist.table.interrupting import interruptible
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Spark"]
 
-_MOST_AT_ONCE = 2**20  # items of one user in an array; where one has more, rows are sorted
+_MOST_AT_ONCE = 2**20  # rows of one user for an array; where one has more, rows are sorted
+_SAMPLED = 2.0**-10  # the share of rows by which it is found out
+_ALL = "all"
 _MOST_SENT = 2**21  # rows of a table that every worker gets whole
 _BINARY = "UTF8_BINARY"
 
@@ -70,27 +74,35 @@ class Spark(Plain):
         that is lost may be worked out anew. A user is known by the value itself, so that nothing
         has to be joined.
         """
-        sent = scratch.keep(keys, by=VALUE)
-        per_user = sent.group_by(VALUE).agg(n=sent.count())
-        most = per_user["n"].max().fill_null(0)
-        found = scratch.fetch(per_user.agg(users=per_user.count(), most=most))
-        require_few(found["users"][0])
-        of_arrays = found["most"][0] <= _MOST_AT_ONCE
-        sets = scratch.keep(_sets(sent) if of_arrays else _sorted_sets(sent))
-        names = keys.columns[1:]
-        held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
-        items = scratch.keep(self.numbered(held, CODE))
+        of_arrays = self._most_rows(keys, scratch) <= _MOST_AT_ONCE
+        query = _arrays(keys) if of_arrays else _sorted_sets(keys)
+        kept = scratch.made(query.schema(), lambda name: self._fix(name, query))
+        sets = _listed(kept, keys.columns[1:]) if of_arrays else kept
+        users = (lambda: kept.select(VALUE, SIZE)) if of_arrays else None
+        held = sets.group_by(keys.columns[1:]).agg(**{HOLDERS: sets.count()})
         known = sets.mutate(**{USER: sets[VALUE]})
-        whole = Read(items, lambda: (known,), lambda: whole.coded(known))
+        numbered = Numbered(held, keys.columns[1:], scratch)
+        whole = Read(numbered, lambda: (known,), lambda: whole.coded(known), users)
         return whole
+
+    def _most_rows(self, keys: Expression, scratch: Scratch) -> float:
+        """About how many rows the user has who has most; nothing but the plan depends on it."""
+        some = keys.select(VALUE).sample(_SAMPLED)
+        per_user = some.group_by(VALUE).agg(n=some.count())
+        return float(
+            scratch.fetch(per_user.agg(n=per_user["n"].max().fill_null(0)))["n"][0] / _SAMPLED
+        )
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """As `Dialect.keep`."""
         with self._asking():
             frame = self._query(query)
-            if by is not None:
-                frame = frame.repartition(by)
-            self._show(name, _fixed(frame) if by == VALUE else frame.persist())
+            self._show(name, (frame if by is None else frame.repartition(by)).persist())
+
+    def _fix(self, name: str, query: Expression) -> None:
+        """Keep a query's rows as they are now: none of them is worked out again."""
+        with self._asking():
+            self._show(name, _fixed(self._query(query)))
 
     def give(self, name: str, rows: Arrow) -> None:
         """As `Dialect.give`: every worker gets the rows whole, unless they are many."""
@@ -173,16 +185,22 @@ def _fixed(frame: Any) -> Any:  # noqa: ANN401
     return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
 
 
-def _sets(rows: Expression) -> Expression:
-    """Each user's distinct items, from an array of them."""
+def _arrays(rows: Expression) -> Expression:
+    """Each user's distinct items as an array: `VALUE`, `_ALL`, `SIZE`."""
     import ibis
 
     value, *names = rows.columns
     item = rows[names[0]] if len(names) == 1 else ibis.struct({name: rows[name] for name in names})
-    held = rows.group_by(value).agg(all=aggregate("collect_set", f"array<{item.type()}>", item))
-    each = held.select(value, item=held["all"].unnest(), size=held["all"].length())
+    all_of_them = aggregate("collect_set", f"array<{item.type()}>", item)
+    held = rows.group_by(value).agg(**{_ALL: all_of_them})
+    return held.mutate(**{SIZE: held[_ALL].length().cast("int32")})
+
+
+def _listed(arrays: Expression, names: Sequence[str]) -> Expression:
+    """The same, one row an item."""
+    each = arrays.select(VALUE, SIZE, item=arrays[_ALL].unnest())
     columns = {name: each["item"] if len(names) == 1 else each["item"][name] for name in names}
-    return each.select(value, **columns, **{SIZE: each["size"].cast("int32")})
+    return each.select(VALUE, **columns, **{SIZE: each[SIZE]})
 
 
 def _sorted_sets(rows: Expression) -> Expression:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
-from shortlist.engines.tables.reading import CODE, SIZE, SUM, USER
+from shortlist.engines.tables._names import CODE, SIZE, SUM, USER
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.evidence.user_sets import Steering
 
@@ -27,24 +27,27 @@ _OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in th
 
 @dataclass
 class SteeringInTable(Steering):
-    """Users' sets, sorted by user before the first round: each round groups by user.
+    """Users' sets, of which each user's rows lie together: each round groups by user.
 
     Attributes:
         pairs: The sets, as `Read.pairs`.
         scratch: Where temporary tables are made.
         n_items: How many codes there are.
+        is_sorted: Whether they lie so already; if not, they do from the first round on.
         found: The items that were found in earlier rounds; None before the first.
     """
 
     pairs: Expression
     scratch: Scratch
     n_items: int
+    is_sorted: bool
     found: NDArray[np.bool_] | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         """As `Steering.sums`."""
         if self.found is None:
-            self.pairs = self.scratch.keep(self.pairs, by=USER)
+            if not self.is_sorted:
+                self.pairs = self.scratch.keep(self.pairs, by=USER)
             self.found = np.zeros(self.n_items, np.bool_)
         self.found |= boosts < 0
         left = np.flatnonzero(~self.found)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.engines.tables.reading import CODE, SUM, USER
+from shortlist.engines.tables._names import CODE, SUM, USER
 from shortlist.evidence.user_sets import Unreached
 
 if TYPE_CHECKING:

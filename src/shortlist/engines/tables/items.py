@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.engines.tables._dialect import Expression
-from shortlist.engines.tables.reading import CODE, PLACE, item_columns
+from shortlist.engines.tables._names import CODE, PLACE
+from shortlist.engines.tables.numbered import Numbered
 from shortlist.engines.tables.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ class Items:
     """What codes stand for: of the items, only those that are asked for leave the engine.
 
     Attributes:
-        table: `CODE`, and a column for each of `types`.
+        numbered: The items, with a column for each of `types`.
         types: The columns of an item, as they are called and of what type.
         scratch: Where temporary tables are made.
     """
 
-    table: Expression
+    numbered: Numbered
     types: Mapping[str, pl.DataType]
     scratch: Scratch
 
@@ -39,7 +39,9 @@ class Items:
         import polars as pl
 
         asked = self.scratch.give({CODE: codes, PLACE: np.arange(len(codes))})
-        found = self.scratch.fetch_rows(asked.join(self.table, CODE).select(PLACE, *self._columns))
+        found = self.scratch.fetch_rows(
+            asked.join(self.numbered.table, CODE).select(PLACE, *self._columns)
+        )
         named = pl.DataFrame(found).sort(PLACE)
         return named.select(
             pl.col(held).cast(dtype).alias(name)
@@ -55,11 +57,13 @@ class Items:
         numbered = renamed.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(PLACE))
         given = self.scratch.give_rows(numbered.to_arrow(compat_level=pl.CompatLevel.oldest()))
         asked = given.select(PLACE, **{name: dialect.key(given[name]) for name in self._columns})
-        found = self.scratch.fetch(asked.join(self.table, self._columns).select(PLACE, CODE))
+        found = self.scratch.fetch(
+            asked.join(self.numbered.table, self._columns).select(PLACE, CODE)
+        )
         codes = np.full(values.height, -1, np.int64)
         codes[found[PLACE]] = found[CODE]
         return codes
 
     @property
     def _columns(self) -> list[str]:
-        return item_columns(len(self.types))
+        return list(self.numbered.columns)

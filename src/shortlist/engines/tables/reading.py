@@ -8,42 +8,11 @@ from functools import cache, cached_property, reduce
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
+from shortlist.engines.tables._names import CODE, HOLDERS, SIZE, USER, VALUE, item_columns
+from shortlist.engines.tables.numbered import Numbered
 from shortlist.engines.tables.scratch import Scratch
-from shortlist.errors import InputError
-from shortlist.evidence.buckets import MOST_USERS
 
-__all__ = [
-    "CODE",
-    "HOLDERS",
-    "PLACE",
-    "SIZE",
-    "SUM",
-    "USER",
-    "VALUE",
-    "Read",
-    "item_columns",
-    "read",
-    "read_by_joins",
-    "require_few",
-    "united",
-]
-
-USER, CODE, SIZE = "u", "c", "t"
-"""Of a table of users' sets: the user, the item by its number, and how many items the user has."""
-
-_ITEM = "i"  # and the place of a column among those of an item
-
-PLACE = "place"
-"""Of items that are asked for: the place of each among them."""
-
-HOLDERS = "n"
-"""How many users hold an item."""
-
-SUM = "sum"
-"""What users add to an item."""
-
-VALUE = "value"
-"""What a user's number stands for."""
+__all__ = ["Read", "read", "read_by_joins", "united"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +20,30 @@ class Read:
     """What was read; what is only asked for by some questions is worked out when it is.
 
     Attributes:
-        items: The values of each item, and by how many it is held: `CODE`, `columns`, `HOLDERS`.
+        numbered: The items.
         find_sets: Finds `parts`.
         find_pairs: Finds `pairs`.
         find_users: Finds the users, each with `SIZE`; None where only `sets` tell.
+        left_out: The rows that bounding left out, in parts: the `columns` of their items.
+        is_by_user: Whether a user's rows lie together in `pairs`.
     """
 
-    items: Expression
+    numbered: Numbered
     find_sets: Callable[[], tuple[Expression, ...]]
     find_pairs: Callable[[], Expression]
     find_users: Callable[[], Expression] | None = None
+    left_out: tuple[Expression, ...] = ()
+    is_by_user: bool = False
+
+    @property
+    def items(self) -> Expression:
+        """The items by their numbers, and by how many they are held, as `Numbered.table`."""
+        return self.numbered.table
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns of an item."""
-        return [name for name in self.items.columns if name.startswith(_ITEM)]
+        return list(self.numbered.columns)
 
     @cached_property
     def parts(self) -> tuple[Expression, ...]:
@@ -106,11 +84,6 @@ def united(parts: Sequence[Expression]) -> Expression:
     return reduce(lambda rows, part: rows.union(part.select(first.columns)), others, first)
 
 
-def item_columns(n: int) -> list[str]:
-    """The names of the columns of an item."""
-    return [f"{_ITEM}{place}" for place in range(n)]
-
-
 def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) -> Read:
     """The sets of all users, without nulls, from one pass over the rows.
 
@@ -123,8 +96,7 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
         scratch: Where temporary tables are made.
 
     Raises:
-        InputError: The engine takes different keys for equal; there are too many users, which may
-            show only once their sets are looked at.
+        InputError: The engine takes different keys for equal.
     """
     dialect, names = scratch.dialect, item_columns(len(items))
     columns = dict(zip([VALUE, *names], [user, *items], strict=True))
@@ -136,19 +108,21 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
     )
 
 
-def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
-    """As `Dialect.whole`: distinct rows, whose users and items are numbered, and joined in."""
-    numbered, names = scratch.dialect.numbered, keys.columns[1:]
-    distinct = scratch.keep(keys.distinct())
+def read_by_joins(distinct: Expression, scratch: Scratch, *, is_by_user: bool) -> Read:
+    """The sets of users who are numbered, and joined in.
+
+    Args:
+        distinct: Each user's distinct items, a temporary table: `VALUE`, and columns of an item.
+        scratch: Where temporary tables are made.
+        is_by_user: Whether a user's rows lie together: what is joined to them is then at hand.
+    """
+    names = distinct.columns[1:]
     held = distinct.group_by(names).agg(**{HOLDERS: distinct.count()})
-    items = scratch.keep(numbered(held, CODE))
 
     @cache
     def find_users() -> Expression:
         sizes = distinct.group_by(VALUE).agg(**{SIZE: distinct.count().cast("int32")})
-        users = scratch.keep(numbered(sizes, USER))
-        require_few(scratch.fetch(users.agg(n=users.count()))["n"][0])
-        return users
+        return scratch.keep(scratch.dialect.numbered(sizes, USER))
 
     def find_sets() -> tuple[Expression, ...]:
         sets = distinct.join(find_users(), VALUE)
@@ -157,11 +131,6 @@ def read_by_joins(keys: Expression, scratch: Scratch) -> Read:
     def find_pairs() -> Expression:
         return scratch.keep(whole.coded(whole.sets))
 
-    whole = Read(items, find_sets, find_pairs, find_users)
+    numbered = Numbered(held, names, scratch)
+    whole = Read(numbered, find_sets, find_pairs, find_users, is_by_user=is_by_user)
     return whole
-
-
-def require_few(n_users: int) -> None:
-    """Refuse more users than 64 bits can add up the weights of."""
-    if n_users > MOST_USERS:
-        raise InputError("too many users: a table may hold about a billion of them")

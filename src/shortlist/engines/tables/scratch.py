@@ -54,11 +54,15 @@ class Scratch:
 
     def keep(self, query: Expression, by: str | None = None) -> Expression:
         """The rows of a query, worked out once; those of one value of a column lie together."""
+        return self.made(query.schema(), lambda name: self.dialect.keep(name, query, by))
+
+    def made(self, schema: Any, make: Callable[[str], None]) -> Expression:  # noqa: ANN401 - of Ibis
+        """A temporary table of these columns, which something makes under a name."""
         import ibis
 
         name = self._new_name()
-        self.asked(lambda: self.dialect.keep(name, query, by))
-        return ibis.table(query.schema(), name=name)
+        self.asked(lambda: make(name))
+        return ibis.table(schema, name=name)
 
     def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:
         """Columns of ours, side by side."""
@@ -70,9 +74,8 @@ class Scratch:
         """Rows of ours."""
         import ibis
 
-        name = self._new_name()
-        self.asked(lambda: self.dialect.give(name, rows))
-        return ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
+        schema = ibis.Schema.from_pyarrow(rows.schema)
+        return self.made(schema, lambda name: self.dialect.give(name, rows))
 
     def forget(self, table: Expression) -> None:
         """Drop a table that is not needed any more."""

@@ -11,21 +11,15 @@ from shortlist.draws import Draws, Ints
 from shortlist.engines.tables._dialect import Expression, Key
 from shortlist.engines.tables._functions import total
 from shortlist.engines.tables._light import LightInTable, weighed
+from shortlist.engines.tables._names import CODE, HOLDERS, PLACE, RANK, SIZE, SUM, USER, VALUE
 from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.engines.tables._unreached import UnreachedInTable
-from shortlist.engines.tables.reading import (
-    CODE,
-    HOLDERS,
-    PLACE,
-    SIZE,
-    SUM,
-    USER,
-    VALUE,
-    Read,
-    united,
-)
+from shortlist.engines.tables.numbered import Numbered
+from shortlist.engines.tables.reading import Read, united
 from shortlist.engines.tables.scratch import Scratch
+from shortlist.errors import InputError
 from shortlist.evidence import UserSets, WeightedHistogram
+from shortlist.evidence.buckets import MOST_USERS
 
 __all__ = ["SetsInTable"]
 
@@ -40,21 +34,19 @@ class SetsInTable(UserSets):
     Attributes:
         values: The sets, and what their numbers stand for.
         scratch: Where temporary tables are made.
-        n_items: As in `UserSets`; `max_items_per_user` too.
+        max_items_per_user: As in `UserSets`.
         whole: The same before they were bounded, if they are.
     """
 
     values: Read
     scratch: Scratch
-    n_items: int
     max_items_per_user: int | None = None
     whole: SetsInTable | None = None
 
-    @classmethod
-    def of(cls, values: Read, scratch: Scratch) -> SetsInTable:
-        """Whole sets, as they were read."""
-        n_items = int(scratch.fetch(values.items.agg(n=values.items.count()))["n"][0])
-        return cls(values, scratch, n_items)
+    @property
+    def n_items(self) -> int:  # type: ignore[override]  # nobody writes to it
+        """As in `UserSets`."""
+        return self.values.numbered.n
 
     @property
     def pairs(self) -> Expression:
@@ -70,8 +62,10 @@ class SetsInTable(UserSets):
     def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
         """As `UserSets.bounded`: the items of the smallest hash, under a fresh key."""
         first, second = draws.integer(np.full(2, _BITS)).tolist()
-        of_many = self.scratch.keep(self._smallest(max_items_per_user, (first, second)))
-        whole = self.values
+        ranked = self.scratch.keep(self._ranked(max_items_per_user, (first, second)))
+        is_kept = ranked[RANK] < max_items_per_user
+        of_many, whole = ranked.filter(is_kept).drop(RANK), self.values
+        left_out = ranked.filter(~is_kept).select(whole.columns)
 
         def few(sets: Expression) -> Expression:
             return sets.filter(sets[SIZE] <= max_items_per_user)
@@ -81,11 +75,12 @@ class SetsInTable(UserSets):
             find_sets=lambda: (few(whole.sets), of_many),
             find_pairs=lambda: few(whole.pairs).union(self.scratch.keep(whole.coded(of_many))),
             find_users=None,
+            left_out=(*whole.left_out, left_out),
         )
         return replace(self, values=kept, max_items_per_user=max_items_per_user, whole=self)
 
-    def _smallest(self, bound: int, key: Key) -> Expression:
-        """Of each user with more items those of the smallest hash.
+    def _ranked(self, bound: int, key: Key) -> Expression:
+        """The sets of users with more items, who keep those of the first places.
 
         The hash is of the user's and the item's own values. Their numbers depend on other users.
         """
@@ -96,26 +91,27 @@ class SetsInTable(UserSets):
         items = [many[name] for name in columns]
         hashed = self.scratch.dialect.hashed(key, many[VALUE], items)
         window = ibis.window(group_by=many[USER], order_by=[hashed, *items])
-        ranked = many.mutate(rank=ibis.row_number().over(window))
-        kept = ranked.filter(ranked["rank"] < bound)
         size = ibis.literal(bound, type="int32")
-        return kept.select(USER, VALUE, *columns, **{SIZE: size})
+        places = {RANK: ibis.row_number().over(window), SIZE: size}
+        return many.select(USER, VALUE, *columns, **places)
 
     def among(self, codes: Ints) -> SetsInTable:
         """As `UserSets.among`."""
+        whole, columns = self.values, self.values.columns
         places = np.flatnonzero(codes >= 0)
         given = self.scratch.give({CODE: codes[places].astype(np.int32), PLACE: places})
-        items = self.values.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
-        sets = self.values.sets.join(items, self.values.columns)
+        items = whole.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
+        sets = whole.sets.semi_join(items, columns)
         size = sets.count().over(group_by=sets[USER]).cast("int32")
         sets = sets.mutate(**{SIZE: size})
         chosen = Read(
-            items,
+            Numbered(items.drop(CODE), columns, self.scratch, items, len(codes)),
             find_sets=lambda: (sets,),
             find_pairs=lambda: self.scratch.keep(chosen.coded(sets)),
             find_users=lambda: chosen.pairs.select(USER, SIZE).distinct(),
+            left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
         )
-        return replace(self, values=chosen, n_items=len(codes), whole=None)
+        return replace(self, values=chosen, whole=None)
 
     @cached_property
     def _users_of_size(self) -> Ints:
@@ -125,6 +121,8 @@ class SetsInTable(UserSets):
         rows = self.scratch.fetch(self.values.rows_of_size)
         users = np.zeros(int(rows[SIZE].max(initial=0)) + 1, np.int64)
         users[rows[SIZE]] = rows[HOLDERS] // np.maximum(rows[SIZE], 1)
+        if users.sum() > MOST_USERS:  # 64 bits could not add up what they weigh
+            raise InputError("too many users: a table may hold about a billion of them")
         return users
 
     def users_of_size(self) -> Ints:
@@ -141,12 +139,18 @@ class SetsInTable(UserSets):
         return pairs.group_by(CODE).agg(**{SUM: total(pairs[_WEIGHT])})
 
     def _weighed(self, weights: Ints) -> Expression:
-        """The same, and `HOLDERS`, by items as they are called: no set is numbered for it."""
+        """The same for every item, and `HOLDERS`: by what items are called, in one grouping.
+
+        Whoever holds an item that bounding left out adds nothing to it, and is one of its holders.
+        """
+        import ibis
+
         given, columns = self._by_size(weights), self.values.columns
-        weighed = [part.join(given, SIZE).select(*columns, _WEIGHT) for part in self.values.parts]
-        sets = united(weighed)
-        sums = sets.group_by(columns).agg(**{SUM: total(sets[_WEIGHT])})
-        return sums.join(self.values.items, columns).select(CODE, SUM, HOLDERS)
+        kept = [part.join(given, SIZE).select(*columns, _WEIGHT) for part in self.values.parts]
+        nothing = ibis.literal(0, type="int64")
+        others = [part.select(*columns, **{_WEIGHT: nothing}) for part in self.values.left_out]
+        rows = united([*kept, *others])
+        return rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT]), HOLDERS: rows.count()})
 
     def _by_size(self, weights: Ints) -> Expression:
         """The weight of each size that there is."""
@@ -157,9 +161,11 @@ class SetsInTable(UserSets):
         """As `UserSets.weigh`: light items stay in the engine."""
         if light_below is None or self.max_items_per_user is None:
             return super().weigh()
-        kept = self.scratch.keep(self._weighed(self.unit_weights()))
-        heavy = weighed(kept.filter(kept[SUM] >= light_below), self.scratch)
-        light = LightInTable.of(kept, light_below, self.scratch)
+        summed = self._weighed(self.unit_weights())
+        ranked = self.scratch.keep(self.scratch.dialect.numbered(summed, RANK, by=SUM))
+        coded = self.values.numbered.coded(ranked, RANK)
+        heavy = weighed(coded.filter(coded[SUM] >= light_below), self.scratch)
+        light = LightInTable.of(coded, light_below, self.scratch)
         weights, counts = (self._by_code(heavy.positions, held) for held in heavy[1:])
         return WeightedHistogram(weights, counts, self.max_items_per_user, light)
 
@@ -177,7 +183,9 @@ class SetsInTable(UserSets):
 
     def steering(self) -> SteeringInTable:
         """As `UserSets.steering`."""
-        return SteeringInTable(self.pairs, self.scratch, self.n_items)
+        return SteeringInTable(
+            self.pairs, self.scratch, self.n_items, is_sorted=self.values.is_by_user
+        )
 
     def unreached(self, domain: Ints) -> UnreachedInTable:
         """As `UserSets.unreached`."""
