@@ -14,7 +14,7 @@ from helpers.oracles import ORACLES
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.wrong_top_k import coarse
 from shortlist.algorithms import two_looks
-from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weight
+from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weights
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -91,7 +91,7 @@ class ByWholeSets(ClippedCounts):
     """Of users who all hold two items, whatever was found."""
 
     def _weights(self, bound):
-        return np.array([2**20, *[clipped_weight(bound, 2)] * self.held.largest], np.int64)
+        return np.array([2**20, *[clipped_weights(bound, 2)[2]] * self.held.largest], np.int64)
 
 
 def test_clipping_by_what_was_not_found_has_another_law(monkeypatch):

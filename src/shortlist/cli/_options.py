@@ -105,7 +105,8 @@ GroupBound = Annotated[
     int | None,
     _most(
         "With --by: at most N groups of each user count; of a user in more, N are picked at "
-        "random. By default 1. Choose N without looking at the data."
+        "random. By default 1. Choose N without looking at the data. With --count: your promise "
+        "that no user is in more than N groups."
     ),
 ]
 PublicGroups = Annotated[
@@ -113,7 +114,7 @@ PublicGroups = Annotated[
     valued(
         "FILE",
         "With --by: a file with the groups that everybody knows, in a column named as in the "
-        "table. Others are dropped.",
+        "table. Others are dropped. With --count: each of them has all --public-items.",
         PRIVACY,
     ),
 ]

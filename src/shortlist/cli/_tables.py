@@ -52,11 +52,11 @@ def require_input_format(request: Request) -> None:
 
 
 def _require_groups(request: Request) -> None:
-    """Refuse groups of what is no row of a user, and options of groups where there are none."""
-    if request.by and request.user is None:
+    """Refuse groups of a store, and options of groups where there are none."""
+    if request.by and request.store is not None:
         raise InputError(
-            "{by} goes with {user}: only who holds what tells in how many groups a user is",
-            "omit it, or give rows of users and items",
+            "{by} does not go with {store}: its index has one order, of all items",
+            "omit it, or give the table as a file",
         )
     if request.by:
         return

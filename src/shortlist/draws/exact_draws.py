@@ -28,9 +28,10 @@ from shortlist.draws.contract import (
     Reals,
     SharedFactor,
 )
-from shortlist.draws.noisy_values import NoisyValues, contenders
+from shortlist.draws.noisy_values import NoisyValues, blocks, contenders
 from shortlist.draws.permuting import first_accepted
 from shortlist.draws.shared import Shared
+from shortlist.sharing import parts, share
 
 __all__ = ["ExactDraws"]
 
@@ -149,6 +150,21 @@ class ExactDraws(Draws):
         self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
     ) -> Ints:
         """As `Draws.rounded_down`."""
-        words = self.bits.words(len(scores))
-        values = NoisyValues(scores, [noise], [words], self.bits, unit=unit, margin=self.margin)
-        return ladder.rung(values.rungs(ladder.step))
+        words, rungs = self.bits.words(len(scores)), np.empty(len(scores), np.int64)
+
+        def of(places: slice | Ints) -> NoisyValues:
+            return NoisyValues(
+                scores[places], [noise], [words[places]], self.bits, unit=unit, margin=self.margin
+            )
+
+        def look(first: int, last: int, unclear: list[Ints]) -> None:
+            for block in blocks(first, last):
+                rungs[block], known = of(block).certain_rungs(ladder.step)
+                unclear.append(np.flatnonzero(~known) + block.start)
+
+        looked = share(parts(len(scores)), look, lambda: [[]])
+        rest = np.concatenate(
+            [places for (unclear,) in looked for places in unclear] or [scores[:0]]
+        )
+        rungs[rest] = of(rest).rungs(ladder.step)  # in this thread: a seed decides all
+        return ladder.rung(rungs)

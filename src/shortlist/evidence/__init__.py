@@ -3,6 +3,7 @@
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.grouped_counts import GroupedCounts
 from shortlist.evidence.light import LightItems, WeighedItems
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.user_sets import UserSets
@@ -11,6 +12,7 @@ from shortlist.evidence.wants import Wants
 
 __all__ = [
     "Contributions",
+    "GroupedCounts",
     "GroupedSets",
     "LightItems",
     "Outcomes",

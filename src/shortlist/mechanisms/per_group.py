@@ -34,7 +34,7 @@ _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
 _LOSS_OF_GROUPS = 0.3  # of what thresholds may lose
 _LOOKS = Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)  # of what is left
-_ENOUGH = 100  # times k: so many items are looked at, and no more are looked for
+_ENOUGH = 100  # times k: no more items are looked for
 _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewer of many
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
 _BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in all counts
@@ -232,9 +232,9 @@ class PerGroup(Mechanism):
         """
         held = evidence.bounded(self.max_groups_per_user, draws)
         groups, left = self._found_groups(held, draws)
-        items = self._found_items(held.items(), draws)
-        left += items.left
         most = max(self.k, _MOST_PLACES // max(len(groups), 1))
+        items = self._found_items(held.items(), min(_ENOUGH * self.k, most), draws)
+        left += items.left
         codes, popularity = items.codes[:most], np.maximum(items.weights[:most], 1.0)
         rho = round_down(Fraction(self._in_gaussians) * left)
         looks = self._looks(_SEEN[evidence.groups_are_public])
@@ -251,12 +251,11 @@ class PerGroup(Mechanism):
         sets = held.groups.bounded(self.max_groups_per_user, draws)
         return self._groups.found(ToTheEnd(self._groups.rounds), sets, draws).codes, left
 
-    def _found_items(self, held: Contributions, draws: Draws) -> _Found:
-        """Those that most users hold first."""
+    def _found_items(self, held: Contributions, enough: int, draws: Draws) -> _Found:
+        """Those that most users hold first; no further round is run once there are enough."""
         rounds = self._items.rounds
-        enough = (_ENOUGH * self.k,) * len(rounds.plan.parts)
-        sets = held.bounded(self.max_items_per_user, draws)
-        return self._items.found(UntilMany(rounds, enough), sets, draws)
+        until = UntilMany(rounds, (enough,) * len(rounds.plan.parts))
+        return self._items.found(until, held.bounded(self.max_items_per_user, draws), draws)
 
     def _looks(self, seen: float) -> GroupedLooks:
         return GroupedLooks(

@@ -23,9 +23,10 @@ from shortlist.questions import Question
 from shortlist.release.notebook import Grid, card
 from shortlist.release.sheet import harmless
 
-__all__ = ["LIST_IS_PUBLIC", "Source", "require_question"]
+__all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "require_question"]
 
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
+GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
 
 
 class Source(StaysHere):

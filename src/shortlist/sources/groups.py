@@ -10,12 +10,11 @@ from shortlist.plan import Budget
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
-from shortlist.sources.base import Source
+from shortlist.sources.base import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_items
 
 __all__ = ["Groups"]
 
-_GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
 
 
@@ -50,7 +49,7 @@ class Groups(Source):
         super().__init__(
             GroupedRows(rows, public),
             protects=protects,
-            assumes=() if public is None else (_GROUPS_ARE_PUBLIC,),
+            assumes=() if public is None else (GROUPS_ARE_PUBLIC,),
             bounds=bounds,
             budget=budget,
         )

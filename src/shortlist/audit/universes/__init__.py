@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from shortlist.audit.universes.base import Data, Universe
 from shortlist.audit.universes.comparisons import OfOutcomes, OfWins
-from shortlist.audit.universes.groups import OfGroupedSets
+from shortlist.audit.universes.groups import OfGroupedCounts, OfGroupedSets
 from shortlist.audit.universes.histograms import OfCounts, OfPrivateCounts, OfViews, OfWeights
 from shortlist.audit.universes.users import OfContributions
 from shortlist.errors import InputError
 from shortlist.evidence import (
     Contributions,
+    GroupedCounts,
     GroupedSets,
     Outcomes,
     PrivateCounts,
@@ -33,6 +34,7 @@ _UNIVERSES: dict[type, type[Universe]] = {
     WeightedHistogram: OfWeights,
     UserSets: OfContributions,
     Contributions: OfContributions,
+    GroupedCounts: OfGroupedCounts,
     GroupedSets: OfGroupedSets,
     Wins: OfWins,
     Outcomes: OfOutcomes,

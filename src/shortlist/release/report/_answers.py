@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shortlist.release._explained import explained, finds_private_items, people_to_be_named
 from shortlist.release.intervals import has_intervals, told_of_intervals
 from shortlist.release.report._promises import meaning, of_epsilon, protected, taken
-from shortlist.release.sheet import advice, harmless
+from shortlist.release.sheet import advice, harmless, ranks_are_apart
 
 if TYPE_CHECKING:
     from shortlist.release import Release
@@ -128,7 +128,7 @@ def _order(release: Release) -> Iterator[str]:
     yield "About. Noise may have put items the wrong way round that are close together."
     if has_intervals(release):
         yield "Where the intervals of two items overlap, do not rely on which of them is ahead."
-    if not release.by and scores is not None and list(scores) != sorted(scores, reverse=True):
+    if ranks_are_apart(release):
         yield "The ranks were drawn apart from the scores, so that the two need not agree."
 
 
