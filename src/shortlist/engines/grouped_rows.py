@@ -12,7 +12,14 @@ from shortlist.draws import Draws, Ints
 from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
-from shortlist.evidence import GroupedSets, PrivateCounts, UserSets, Wants, WeightedHistogram
+from shortlist.evidence import (
+    GroupedSets,
+    PrivateCounts,
+    UserGroups,
+    UserSets,
+    Wants,
+    WeightedHistogram,
+)
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import Pairing
@@ -67,6 +74,14 @@ class Rows:
     def unit(self) -> str:
         """The column of users."""
         return next(iter(self._table.columns))
+
+    def in_groups(self, public: pl.DataFrame | None) -> GroupedRows:
+        """An engine of each item in its group; the groups that everybody knows, if they do."""
+        return GroupedRows(self, public)
+
+    def as_pairs(self) -> PairRows:
+        """An engine where an item is a pair of a group and an item."""
+        return PairRows(self)
 
     def about(self, public: object) -> dict[str, object]:
         """What is public of the rows, as JSON values, and which groups are known."""
@@ -137,7 +152,7 @@ class PairRows(Engine):
 class GroupedRows(Engine):
     """Who holds what, in which group."""
 
-    can_show = (GroupedSets,)
+    can_show = (UserGroups,)
     items_are_public = False
 
     def __init__(self, rows: Rows, public: pl.DataFrame | None) -> None:
