@@ -2,6 +2,7 @@
 
 import duckdb
 import ibis
+import polars as pl
 import psycopg
 import pyarrow as pa
 import pytest
@@ -75,6 +76,20 @@ def test_texts_are_told_apart_by_their_bytes_in_postgresql(postgres, dtype):
     source = sl.pairs(postgres.connection.table(table), **NAMES)
     padded = {tuple(text.rstrip() for text in row) for row in ROWS}
     assert counted(source) == sorted(padded if dtype == "char(9)" else ROWS)
+
+
+@pytest.mark.parametrize("setting", ["hex", "escape"])
+def test_keys_are_hashed_apart_however_postgresql_writes_bytes(postgres, setting):
+    """User and item are two texts, whichever characters these hold."""
+    postgres.native.execute(f"SET bytea_output = '{setting}'")
+    rows = pl.DataFrame({"user": ["a", "a|b"], "item": ["b|c", "c"]})
+    source = postgres.source(rows)
+    dialect = source._engine._lying.dialect
+    with sets_of(source) as (held, _):
+        sets = held.values.sets
+        hashed = dialect.hashed((1, 2), sets["value"], [sets["i0"]])
+        found = held.scratch.fetch_rows(sets.select(h=hashed))
+    assert len(set(found["h"].to_pylist())) == 2
 
 
 def test_an_engine_to_which_cases_are_equal_is_refused(any_engine, monkeypatch):

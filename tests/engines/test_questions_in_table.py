@@ -8,6 +8,7 @@ import shortlist as sl
 from helpers.lying import is_slow
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
+from shortlist.engines.tables import sets
 from shortlist.engines.tables.sets import SetsInTable
 from shortlist.mechanisms import (
     LimitedDomain,
@@ -99,6 +100,17 @@ def test_what_an_engine_says_is_not_quoted(place):
     )
     assert "Emma" not in said
     assert MARKER not in said
+    assert place.left() == []
+
+
+def test_more_users_than_can_be_added_up_are_refused(place, monkeypatch):
+    if is_slow(place) or not hasattr(place, "native"):
+        pytest.skip("of engines alike")
+    monkeypatch.setattr(sets, "MOST_USERS", 2)
+    source = place.source(plays())
+    refusal(
+        lambda: source.domain(mechanism=WeightedGaussian, **ASKED), "too many users", "as spent"
+    )
     assert place.left() == []
 
 

@@ -3,13 +3,16 @@
 import datetime as dt
 from collections import Counter
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
-from helpers.lying import is_lying, is_slow, rows_of, sets_of
+from helpers.lying import Spark, is_lying, is_slow, rows_of, sets_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.engines.tables import _pyspark as spark_dialect
+from shortlist.engines.tables._duckdb import in_order_once
 from shortlist.evidence.contributions import Contributions
 
 LOOK_ALIKE = [
@@ -150,6 +153,29 @@ def _check_restricted_again(among, rows, names):
     assert again.counts.tolist() == [0, *(counts[name] for name in left)]
 
 
+def test_rows_out_of_order_are_never_taken_for_distinct():
+    """DuckDB need not keep the order of a query within another: then it says so, and stops."""
+    columns, rows = ["value", "i0"], "SELECT unnest([2, 1, 2]) AS value, 7 AS i0"
+    words = in_order_once(columns).format(rows=rows)
+    assert sorted(duckdb.sql(words).fetchall()) == [(1, 7), (2, 7)]
+    unordered = words.replace(' ORDER BY "value", "i0"', "")
+    assert unordered != words
+    with pytest.raises(duckdb.Error, match="out of order"):
+        duckdb.sql(unordered).fetchall()
+
+
+def test_users_with_very_many_rows_get_no_array_on_spark(spark, monkeypatch):
+    monkeypatch.setattr(spark_dialect, "_MOST_AT_ONCE", -1)
+    monkeypatch.setattr(spark_dialect, "_arrays", None)
+    frame = numbers()
+    rows = distinct(frame)
+    with sets_of(Spark(spark).source(frame)) as (held, items):
+        assert rows_of(held, items) == rows
+        sizes = Counter(Counter(user for user, _ in rows).values())
+        found = enumerate(held.users_of_size().tolist())
+        assert {size: n for size, n in found if n} == sizes
+
+
 @pytest.mark.parametrize("bound", [1, 4])
 def test_each_user_keeps_so_many_and_weights_are_those_of_memory(place, bound):
     """Given what bounding kept, sums are those of memory to the last bit, round after round."""
@@ -216,3 +242,30 @@ def _check_light(bounded, weights, counts):
     assert sorted(fetched.positions.tolist()) == hidden.tolist()
     assert fetched.weights.tolist() == weights[fetched.positions].tolist()
     assert fetched.counts.tolist() == counts[fetched.positions].tolist()
+
+
+def test_weights_are_the_same_before_items_are_numbered_and_after(engine):
+    """Users drop items of which nobody else holds some: these have holders, and no weight."""
+    source = engine.source(numbers())
+    first, after = (_weighed(source, is_numbered) for is_numbered in (False, True))
+    assert first == after
+    assert 0 < len(first) < len(set(numbers().drop_nulls()["item"]))
+
+
+def _weighed(source, is_numbered):
+    """Weight and holders of each item by name, shown or not."""
+    with sets_of(source) as (held, items):
+        if is_numbered:
+            assert held.counts.all()
+        bounded = held.bounded(1, ExactDraws(SeededBits(2)))
+        below = 2**33
+        shown = bounded.weigh(below)
+        codes = np.flatnonzero(shown.weights)
+        assert (shown.weights[codes] >= below).all()
+        light = shown.light.fetch(np.arange(shown.light.n))
+        assert ((light.weights > 0) & (light.weights < below)).all()
+        columns = [codes, shown.weights[codes], shown.counts[codes]]
+        codes, weights, counts = map(np.append, columns, light)
+        names = items(codes)["item"].to_list()
+        assert held.counts[codes].tolist() == counts.tolist()
+        return dict(zip(names, zip(weights.tolist(), counts.tolist(), strict=True), strict=True))

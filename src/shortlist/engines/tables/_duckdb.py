@@ -15,7 +15,7 @@ from shortlist.table.interrupting import interrupt_of, interruptible
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
 
-__all__ = ["DuckDB", "DuckDBRelation"]
+__all__ = ["DuckDB", "DuckDBRelation", "in_order_once"]
 
 _T = TypeVar("_T")
 
@@ -65,7 +65,7 @@ class DuckDB(Plain):
         """
         if not all(dtype.is_integer() or dtype.is_temporal() for dtype in keys.schema().values()):
             return super().whole(keys, scratch)
-        words = _in_order_once(keys.columns)
+        words = in_order_once(keys.columns)
         distinct = scratch.made(keys.schema(), lambda name: self._create(name, keys, words))
         return read_by_joins(distinct, scratch, is_by_user=True)
 
@@ -161,7 +161,7 @@ class DuckDBRelation(DuckDB):
         """It names the relation, and no other."""
 
 
-def _in_order_once(columns: Sequence[str]) -> str:
+def in_order_once(columns: Sequence[str]) -> str:
     """The distinct ones of `{rows}`, in order: those that are not as the one before.
 
     An order within a query is not promised to last. So each row is asked whether it is in order;

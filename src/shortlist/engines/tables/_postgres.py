@@ -40,7 +40,7 @@ class Postgres(Plain):
 
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """As `Dialect.hashed`: bytes are digits in a text, so that no key holds the bar."""
-        parts = [_text("|"), _text(f"{key[0]}.{key[1]}"), user, *items]
+        parts = [_text("|"), _text(f"{key[0]}.{key[1]}"), *map(_written, [user, *items])]
         return call("md5", "string", call("concat_ws", "string", *parts))
 
     def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
@@ -101,3 +101,8 @@ def _text(value: str) -> Expression:
     import ibis
 
     return ibis.literal(value)
+
+
+def _written(key: Expression) -> Expression:
+    """Bytes as digits, whatever `bytea_output` says."""
+    return call("encode", "string", key, _text("hex")) if key.type().is_binary() else key

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import aggregate, call
 from shortlist.engines.tables._names import HOLDERS, SIZE, USER, VALUE
+from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables._plain import Plain
-from shortlist.engines.tables.numbered import Numbered
 from shortlist.engines.tables.reading import Read
 from shortlist.errors import InputError, shown
 from shortlist.table.interrupting import interruptible

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.draws import Ints
 from shortlist.engines.tables._names import CODE, PLACE
-from shortlist.engines.tables.numbered import Numbered
+from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables.scratch import Scratch
 
 if TYPE_CHECKING:

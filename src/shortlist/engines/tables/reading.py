@@ -9,7 +9,7 @@ from functools import cache, cached_property, reduce
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
 from shortlist.engines.tables._names import CODE, HOLDERS, SIZE, USER, VALUE, item_columns
-from shortlist.engines.tables.numbered import Numbered
+from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables.scratch import Scratch
 
 __all__ = ["Read", "read", "read_by_joins", "united"]

@@ -12,9 +12,9 @@ from shortlist.engines.tables._dialect import Expression, Key
 from shortlist.engines.tables._functions import total
 from shortlist.engines.tables._light import LightInTable, weighed
 from shortlist.engines.tables._names import CODE, HOLDERS, PLACE, RANK, SIZE, SUM, USER, VALUE
+from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.engines.tables._unreached import UnreachedInTable
-from shortlist.engines.tables.numbered import Numbered
 from shortlist.engines.tables.reading import Read, united
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.errors import InputError
