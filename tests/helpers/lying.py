@@ -197,5 +197,10 @@ def is_slow(place):
     return isinstance(place, Spark)
 
 
+def is_spoken_to_as_another(place):
+    """Whether what it is asked, and how it answers, is as of Spark: only the way there differs."""
+    return isinstance(place, SparkConnect)
+
+
 def is_lying(source):
     return isinstance(source._engine, RowsInTable)

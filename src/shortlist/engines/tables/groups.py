@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.draws import Draws, Ints
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._names import CODE, HOLDERS, PLACE, SIZE, USER, VALUE
-from shortlist.engines.tables.numbered import Numbered
+from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables.reading import Read
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.engines.tables.sets import SetsInTable
