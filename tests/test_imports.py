@@ -64,6 +64,7 @@ ALLOWED = {
     "errors": set(),
     "limits": set(),
     "kernels": set(),
+    "progress": {"errors"},
     "processes": set(),
     "sharing": set(),
     "bits": {"errors"},
@@ -73,7 +74,7 @@ ALLOWED = {
     "questions": {"errors", "parameters"},
     "draws": {"bits", "sharing"},
     "evidence": {"draws", "errors", "kernels", "sharing"},
-    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy"},
+    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "progress"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
@@ -82,7 +83,7 @@ ALLOWED = {
     },
     "table": {"draws", "errors", "kernels", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
-    "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
+    "engines": {"draws", "errors", "evidence", "processes", "progress", "stores", "table"},
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "processes", "questions",
@@ -94,11 +95,11 @@ ALLOWED = {
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
     "plan": {
         "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
-        "processes", "questions", "release",
+        "processes", "progress", "questions", "release",
     },
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
-        "privacy", "processes", "questions", "release", "stores", "table",
+        "privacy", "processes", "progress", "questions", "release", "stores", "table",
     },
     "budget": {
         "_version", "errors", "mechanisms", "parameters", "plan", "privacy", "processes", "release",

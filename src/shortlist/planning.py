@@ -20,10 +20,10 @@ from shortlist.errors import (
 )
 from shortlist.evidence import (
     GroupedCounts,
-    GroupedSets,
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    UserGroups,
     UserSets,
     WeightedHistogram,
     Wins,
@@ -66,7 +66,7 @@ Bounds = Mapping[str, int | Usual | None]
 
 _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopK, WeightedHistogram): "AdaptiveTopK",
-    (TopK, GroupedSets): "PerGroup",
+    (TopK, UserGroups): "PerGroup",
     (TopK, PrivateCounts): "LimitedDomain",
     (TopK, PublicCounts): "JointOrPeel",
     (TopK, View): "ThresholdTopK",
@@ -96,7 +96,7 @@ _COMPARED = (
     Words("omit {mechanism}, or give these, by {sl.comparisons}"),
 )
 _NEEDS: dict[type, tuple[Words, Words]] = {
-    GroupedSets: (
+    UserGroups: (
         Words("it looks at items in groups"),
         Words("omit {mechanism}, or name the columns of groups, by {by}"),
     ),
@@ -269,7 +269,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         return InputError(
             "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
-    if kind.evidence not in engine.can_show and engine.by and kind.evidence is not GroupedSets:
+    if kind.evidence not in engine.can_show and engine.by and kind.evidence is not UserGroups:
         return InputError(
             "it does not look at items in groups",
             "omit {mechanism}, or omit {by}",

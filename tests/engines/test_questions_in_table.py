@@ -1,5 +1,6 @@
 """All questions, wherever the rows lie; and what is left behind there."""
 
+import ibis
 import polars as pl
 import pytest
 
@@ -7,6 +8,7 @@ import shortlist as sl
 from helpers.lying import is_slow
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
+from shortlist.engines.tables import sets
 from shortlist.engines.tables.sets import SetsInTable
 from shortlist.mechanisms import (
     LimitedDomain,
@@ -89,7 +91,7 @@ def test_nothing_is_left_after_an_error(engine, monkeypatch, error):
 def test_what_an_engine_says_is_not_quoted(place):
     """A query that fails at a row: the cast of a text that is no number."""
     table = place.table(plays())
-    if not hasattr(table, "mutate"):
+    if not isinstance(table, ibis.Table):
         pytest.skip("of tables of Ibis")
     broken = table.mutate(item=table.item.cast("int64"))
     source = sl.pairs(broken, user="user", item="item")
@@ -98,6 +100,17 @@ def test_what_an_engine_says_is_not_quoted(place):
     )
     assert "Emma" not in said
     assert MARKER not in said
+    assert place.left() == []
+
+
+def test_more_users_than_can_be_added_up_are_refused(place, monkeypatch):
+    if is_slow(place) or not hasattr(place, "native"):
+        pytest.skip("of engines alike")
+    monkeypatch.setattr(sets, "MOST_USERS", 2)
+    source = place.source(plays())
+    refusal(
+        lambda: source.domain(mechanism=WeightedGaussian, **ASKED), "too many users", "as spent"
+    )
     assert place.left() == []
 
 

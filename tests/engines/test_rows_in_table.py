@@ -242,3 +242,30 @@ def _check_light(bounded, weights, counts):
     assert sorted(fetched.positions.tolist()) == hidden.tolist()
     assert fetched.weights.tolist() == weights[fetched.positions].tolist()
     assert fetched.counts.tolist() == counts[fetched.positions].tolist()
+
+
+def test_weights_are_the_same_before_items_are_numbered_and_after(engine):
+    """Users drop items of which nobody else holds some: these have holders, and no weight."""
+    source = engine.source(numbers())
+    first, after = (_weighed(source, is_numbered) for is_numbered in (False, True))
+    assert first == after
+    assert 0 < len(first) < len(set(numbers().drop_nulls()["item"]))
+
+
+def _weighed(source, is_numbered):
+    """Weight and holders of each item by name, shown or not."""
+    with sets_of(source) as (held, items):
+        if is_numbered:
+            assert held.counts.all()
+        bounded = held.bounded(1, ExactDraws(SeededBits(2)))
+        below = 2**33
+        shown = bounded.weigh(below)
+        codes = np.flatnonzero(shown.weights)
+        assert (shown.weights[codes] >= below).all()
+        light = shown.light.fetch(np.arange(shown.light.n))
+        assert ((light.weights > 0) & (light.weights < below)).all()
+        columns = [codes, shown.weights[codes], shown.counts[codes]]
+        codes, weights, counts = map(np.append, columns, light)
+        names = items(codes)["item"].to_list()
+        assert held.counts[codes].tolist() == counts.tolist()
+        return dict(zip(names, zip(weights.tolist(), counts.tolist(), strict=True), strict=True))

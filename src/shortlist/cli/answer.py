@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from shortlist.cli._common_options import Form
+from shortlist.cli._progress import showing_progress
 from shortlist.cli._publishing import print_unpaid, publish, tell_of_long_answers
 from shortlist.cli.failure import warn
 from shortlist.cli.memory import prepare
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.sources.base import Source
 
-__all__ = ["answer", "spinner", "without_panics"]
+__all__ = ["answer", "without_panics"]
 
 
 def answer(request: Request) -> None:
@@ -34,7 +33,7 @@ def answer(request: Request) -> None:
     request.require_sense()
     request.check_output()
     prepare()
-    with spinner(), without_panics():
+    with showing_progress(), without_panics():
         source = request.source()
         plan, warned = _planned(request, source)
     for warning in warned:
@@ -45,7 +44,7 @@ def answer(request: Request) -> None:
         print_unpaid(_in_json(plan) if form is Form.JSON else _in_words(plan, request), "the plan")
         return
     tell_of_long_answers(request)
-    with spinner(), without_panics():
+    with showing_progress(), without_panics():
         kept = plan.kept() if request.reuse else None
         release = plan.run(bits) if kept is None else kept
     if kept is not None:
@@ -80,28 +79,6 @@ def _wrapped(sentence: str) -> str:
 
 def _in_json(plan: Plan) -> str:
     return json.dumps(plan.to_dict(), indent=2) + "\n"
-
-
-@contextlib.contextmanager
-def spinner() -> Iterator[None]:
-    """Something that moves on stderr after one second, if a person is watching."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    # A number of its own, which nothing diverts.
-    with os.fdopen(os.dup(2), "w", encoding=sys.stderr.encoding, errors="replace") as screen:
-        status = Console(file=screen).status("Reading and selecting …")
-        timer = threading.Timer(1.0, status.start)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
-            status.stop()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from shortlist.evidence.grouped import GroupedSets
 from shortlist.evidence.grouped_counts import GroupedCounts
 from shortlist.evidence.light import LightItems, WeighedItems
 from shortlist.evidence.outcomes import Outcomes, Wins
+from shortlist.evidence.user_groups import UserGroups
 from shortlist.evidence.user_sets import UserSets
 from shortlist.evidence.view import View
 from shortlist.evidence.wants import Wants
@@ -18,6 +19,7 @@ __all__ = [
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",
+    "UserGroups",
     "UserSets",
     "View",
     "Wants",

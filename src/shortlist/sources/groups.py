@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shortlist.bits import Bits
 from shortlist.engines import Engine
-from shortlist.engines.grouped_rows import GroupedRows, PairRows, Rows
+from shortlist.engines.grouped_rows import Rows
+from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Budget
 from shortlist.planning import Bounds
@@ -26,7 +27,7 @@ class Groups(Source):
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Rows | RowsInTable,
         public_groups: object,
         *,
         protects: str,
@@ -47,13 +48,13 @@ class Groups(Source):
             except InputError as error:
                 raise error.renamed("public_items", "public_groups") from None
         super().__init__(
-            GroupedRows(rows, public),
+            rows.in_groups(public),
             protects=protects,
             assumes=() if public is None else (GROUPS_ARE_PUBLIC,),
             bounds=bounds,
             budget=budget,
         )
-        self._pairs, self._groups_are_public = PairRows(rows), public is not None
+        self._pairs, self._groups_are_public = rows.as_pairs(), public is not None
 
     def __repr__(self) -> str:
         by = ", ".join(f'"{name}"' for name in self._engine.by)

@@ -14,10 +14,10 @@ from shortlist.errors import InputError
 from shortlist.evidence import (
     Contributions,
     GroupedCounts,
-    GroupedSets,
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    UserGroups,
     UserSets,
     View,
     WeightedHistogram,
@@ -35,7 +35,7 @@ _UNIVERSES: dict[type, type[Universe]] = {
     UserSets: OfContributions,
     Contributions: OfContributions,
     GroupedCounts: OfGroupedCounts,
-    GroupedSets: OfGroupedSets,
+    UserGroups: OfGroupedSets,
     Wins: OfWins,
     Outcomes: OfOutcomes,
 }

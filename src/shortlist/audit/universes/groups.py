@@ -17,6 +17,7 @@ from shortlist.audit.universes.base import Data, Universe
 from shortlist.audit.universes.users import OfContributions
 from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts
 from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.user_groups import UserGroups
 from shortlist.mechanisms.base import Adjacency, Mechanism
 
 __all__ = ["OfGroupedCounts", "OfGroupedSets"]
@@ -32,7 +33,7 @@ class OfGroupedSets(OfContributions):
         branched_sizes: As for users' sets: 1 item in one group, or in two.
     """
 
-    evidence = GroupedSets  # type: ignore[assignment]
+    evidence = UserGroups  # type: ignore[assignment]
     exchangeable: ClassVar[bool] = False  # pairs of one group are no others'
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 3}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}

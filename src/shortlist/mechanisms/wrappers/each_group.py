@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,8 +70,9 @@ class EachGroup(Mechanism):
     ) -> Self:
         """Around the mechanism that `build(epsilon, delta)` gives for about the most it may spend.
 
-        Each group has its part of delta. Of epsilon it has at least its part, and more as far as
-        the worst case of all of a user's groups together allows.
+        Each group has its part of delta, or half of that, which leaves the other half to what they
+        cost together. Of epsilon it has at least its part, and more as far as the worst case of all
+        of a user's groups allows.
         """
         around = cls(
             selection=build(epsilon, delta),
@@ -78,15 +80,20 @@ class EachGroup(Mechanism):
             delta=delta,
             max_groups_per_user=max_groups_per_user,
         )
-        if (times := around.times) == 1:
+        if around.times == 1:
             return around
-        least, part = divide_down(epsilon, times), divide_down(delta, times)
-        best = replace(around, selection=build(least, part))
-        low, high = least, epsilon
+        part = divide_down(delta, around.times)
+        some = [around._for_each(build, each) for each in dict.fromkeys((part, part / 2))]
+        return max(some, key=lambda one: one.selection.epsilon)
+
+    def _for_each(self, build: Callable[[float, float], Mechanism], delta: float) -> Self:
+        """With about the most epsilon that each group may have beside so much delta."""
+        low, high = divide_down(self.epsilon, self.times), self.epsilon
+        best = replace(self, selection=build(low, delta))
         for _ in range(_HALVINGS if delta else 0):
-            middle = (low * high) ** 0.5
-            tried = replace(around, selection=build(middle, part))
-            if tried.cost.delta(epsilon) <= delta:
+            middle = math.sqrt(low * high)
+            tried = replace(self, selection=build(middle, delta))
+            if tried.cost.delta(self.epsilon) <= self.delta:
                 best, low = tried, middle
             else:
                 high = middle
