@@ -4,7 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test exhaustive lint types check bench clean
+# axe-core as this package has it, without the driver of browsers that it asks for: 40 MB.
+AXE := 'axe-playwright-python>=0.1.8'
+
+.PHONY: demo test exhaustive lint types check docs bench clean
 
 # The package alone: what a user has.
 $(VENV)/package: pyproject.toml
@@ -18,6 +21,14 @@ $(VENV)/tools: $(VENV)/package
 	@echo "Installing the tools for tests and linting."
 	@$(PIP) install --quiet --upgrade 'pip>=25.1'
 	@$(PIP) install --quiet --editable . --group test --group lint
+	@$(PIP) install --quiet --no-deps $(AXE)
+	@touch $@
+
+# And what builds the site.
+$(VENV)/site: $(VENV)/package
+	@echo "Installing what builds the site."
+	@$(PIP) install --quiet --upgrade 'pip>=25.1'
+	@$(PIP) install --quiet --editable '.[report]' --group docs
 	@touch $@
 
 demo: $(VENV)/package
@@ -40,6 +51,13 @@ types: $(VENV)/tools
 	$(BIN)/mypy
 
 check: lint types test exhaustive
+
+# The site, in build/site: from nothing, so that no page stays of one that is gone.
+docs: $(VENV)/site
+	rm -rf build/site build/doctrees
+	$(BIN)/python -m sphinx --fail-on-warning --quiet -c docs/site -d build/doctrees . build/site
+	$(BIN)/python docs/site/check_links.py build/site
+	@echo "Open build/site/index.html."
 
 bench: $(VENV)/tools
 	$(PIP) install --quiet --group bench

@@ -64,15 +64,17 @@ ALLOWED = {
     "errors": set(),
     "limits": set(),
     "kernels": set(),
+    "progress": {"errors"},
     "processes": set(),
+    "sharing": set(),
     "bits": {"errors"},
     "charts": {"errors"},
     "privacy": {"errors", "kernels"},
     "parameters": {"errors", "limits", "privacy"},
     "questions": {"errors", "parameters"},
-    "draws": {"bits"},
-    "evidence": {"draws", "errors", "kernels"},
-    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy"},
+    "draws": {"bits", "sharing"},
+    "evidence": {"draws", "errors", "kernels", "sharing"},
+    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "progress"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
@@ -81,7 +83,7 @@ ALLOWED = {
     },
     "table": {"draws", "errors", "kernels", "processes"},
     "stores": {"draws", "errors", "evidence", "limits", "processes", "table"},
-    "engines": {"draws", "errors", "evidence", "processes", "stores", "table"},
+    "engines": {"draws", "errors", "evidence", "processes", "progress", "stores", "table"},
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "processes", "questions",
@@ -93,11 +95,11 @@ ALLOWED = {
     "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
     "plan": {
         "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
-        "processes", "questions", "release",
+        "processes", "progress", "questions", "release",
     },
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
-        "privacy", "processes", "questions", "release", "stores", "table",
+        "privacy", "processes", "progress", "questions", "release", "stores", "table",
     },
     "budget": {
         "_version", "errors", "mechanisms", "parameters", "plan", "privacy", "processes", "release",
@@ -213,6 +215,16 @@ table.plan(shortlist.Domain(), epsilon=1, delta=1e-6)
     assert "shortlist.mechanisms.adaptive_gaussian" in loaded
     others = {"adaptive_top_k", "joint", "policy_greedy", "spectral_ranking", "win_count"}
     assert not {f"shortlist.mechanisms.{name}" for name in others} & loaded
+
+
+def test_plans_do_not_wait_for_scipy():
+    asked = """
+import shortlist
+table = shortlist.pairs({"user": ["a"], "item": ["b"]}, user="user", item="item")
+for question in (shortlist.TopK(3), shortlist.Domain(), shortlist.HittingSet(3)):
+    table.plan(question, epsilon=1, delta=1e-6)
+"""
+    assert not {"scipy.special", "scipy.linalg"} & modules_loaded_by(asked)
 
 
 def test_help_loads_neither_mechanisms_nor_what_counts():

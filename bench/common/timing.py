@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -94,10 +95,15 @@ def _worked(process: psutil.Process) -> float:
 
 
 def command(*arguments: str) -> Callable[[], object]:
-    """A job that runs a command as a process of its own."""
+    """A job that runs a command as a process of its own.
+
+    Modules are compiled before it, as where the package is installed, even if the environment says
+    that they are not to be.
+    """
+    where = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
     def job() -> None:
-        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, env=where)  # noqa: S603 - our own
 
     return job
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING
 import shortlist.processes  # noqa: F401 - it watches for forks from here on
 
 if TYPE_CHECKING:
-    from shortlist import audit, bits, bounds, experiments, mechanisms, metrics, privacy, stores
+    from shortlist import (
+        audit,
+        bits,
+        bounds,
+        experiments,
+        mechanisms,
+        metrics,
+        privacy,
+        progress,
+        stores,
+    )
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
@@ -59,6 +69,7 @@ __all__ = [
     "metrics",
     "pairs",
     "privacy",
+    "progress",
     "store",
     "stores",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,7 @@ from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
+from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, Release
 from shortlist.release.described import named, plain, promised
@@ -213,11 +215,11 @@ class Plan:
         kept = self.kept() if reuse else None
         if kept is not None:
             return kept
-        charge = None if self.budget is None else self.budget.charge(self)
+        charge = self._charge()
         charged = self.budget is not None
         with suppress(MemoryError), spending(charged=charged):  # said once too often, perhaps
             draws = ExactDraws(bits)
-            with self.engine.show(self.mechanism.wants, draws) as shown:
+            with self._shown(draws) as shown, phase("Selecting"):
                 release = self._answered(shown, draws, bits, self._told_of(charge))
             return release if charge is None else _kept(release, charge)
         raise MemoryError(f"there is not enough memory for this table. {SPENT}")
@@ -243,6 +245,21 @@ class Plan:
                 "a seeded release is not private, and a budget says that all it was charged for is",
                 "omit {budget}, or the seed",
             )
+
+    def _charge(self) -> Charge | None:
+        """What the budget has taken note of, which may wait for others who charge it."""
+        if self.budget is None:
+            return None
+        with phase("Charging the budget"):
+            return self.budget.charge(self)
+
+    @contextmanager
+    def _shown(self, draws: Draws) -> Iterator[ShownEvidence]:
+        """What the mechanism may look at, for as long as the context lasts."""
+        with ExitStack() as opened:
+            with phase("Reading {origin}", origin=self.engine.origin):
+                shown = opened.enter_context(self.engine.show(self.mechanism.wants, draws))
+            yield shown
 
     def _told_of(self, charge: Charge | None) -> str:
         """What the release says of the budget."""
@@ -274,7 +291,8 @@ class Plan:
 def _kept(release: Release, charge: Charge) -> Release:
     """The release, which is paid for, whether the budget can keep it or not."""
     try:
-        charge.keep(release)
+        with phase("Keeping the answer in the budget"):
+            charge.keep(release)
     except Exception:  # noqa: BLE001 - whatever it is, it must not lose the release
         return retold(release, f"{release.budget}; it could not keep this answer: save it")
     return release

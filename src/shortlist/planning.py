@@ -19,10 +19,11 @@ from shortlist.errors import (
     shown,
 )
 from shortlist.evidence import (
-    GroupedSets,
+    GroupedCounts,
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    UserGroups,
     UserSets,
     WeightedHistogram,
     Wins,
@@ -32,7 +33,7 @@ from shortlist.evidence.view import View
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
-from shortlist.mechanisms.wrappers import answering
+from shortlist.mechanisms.wrappers import Build, EachGroup, answering
 from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON, require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
@@ -65,7 +66,7 @@ Bounds = Mapping[str, int | Usual | None]
 
 _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopK, WeightedHistogram): "AdaptiveTopK",
-    (TopK, GroupedSets): "PerGroup",
+    (TopK, UserGroups): "PerGroup",
     (TopK, PrivateCounts): "LimitedDomain",
     (TopK, PublicCounts): "JointOrPeel",
     (TopK, View): "ThresholdTopK",
@@ -95,7 +96,7 @@ _COMPARED = (
     Words("omit {mechanism}, or give these, by {sl.comparisons}"),
 )
 _NEEDS: dict[type, tuple[Words, Words]] = {
-    GroupedSets: (
+    UserGroups: (
         Words("it looks at items in groups"),
         Words("omit {mechanism}, or name the columns of groups, by {by}"),
     ),
@@ -160,7 +161,11 @@ def mechanism_for(
         return made
 
     bound = (given_bounds | options).get("max_items_per_user")
-    chosen = answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
+
+    def answered(epsilon: float, delta: float) -> Mechanism:
+        return answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
+
+    chosen = _in_groups(answered, engine, bounds, epsilon=epsilon, delta=delta)
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
             "{max_items_per_user} is for the discovery of private items, and these are public",
@@ -171,6 +176,17 @@ def mechanism_for(
     engine.require(chosen.wants)
     _warn_of_weakness(float(epsilon), float(delta))
     return chosen
+
+
+def _in_groups(
+    answered: Build, engine: Engine, bounds: Bounds, *, epsilon: float, delta: float
+) -> Mechanism:
+    """What answers; in each group by itself, where there are counts of groups."""
+    if GroupedCounts not in engine.can_show:
+        return answered(epsilon, delta)
+    groups = bounds["max_groups_per_user"]
+    assert isinstance(groups, int)  # noqa: S101 - a source of counts always has one
+    return EachGroup.of(answered, epsilon=epsilon, delta=delta, max_groups_per_user=groups)
 
 
 def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
@@ -253,7 +269,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         return InputError(
             "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
-    if kind.evidence not in engine.can_show and engine.by:
+    if kind.evidence not in engine.can_show and engine.by and kind.evidence is not UserGroups:
         return InputError(
             "it does not look at items in groups",
             "omit {mechanism}, or omit {by}",
@@ -261,7 +277,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         )
     if kind.evidence not in engine.can_show:
         unknown = Words("it looks at {evidence}", evidence=kind.evidence), Words("omit {mechanism}")
-        needs, remedy = _NEEDS.get(kind.evidence, unknown)
+        needs, remedy = _WHO if engine.by else _NEEDS.get(kind.evidence, unknown)
         return InputError(
             "{needs}", "{remedy}", given={"mechanism": kind}, needs=needs, remedy=remedy
         )

@@ -14,7 +14,7 @@ from shortlist.audit.exact.search import audit_exactly
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Normal
 from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import (
@@ -73,7 +73,7 @@ class Own(Mechanism):
         held = np.flatnonzero(evidence.weights)
         floors = np.full(len(held), to_units(least))
         noise = [Normal(sigma * self.loud)]
-        named = draws.order(evidence.weights[held], noise, digits=1, at_least=floors)
+        named = draws.order(Order(evidence.weights[held], noise, digits=1, at_least=floors))
         return Selection(held[named.positions], named.values, noise_sd=sigma)
 
 

@@ -37,6 +37,23 @@ def test_questions_are_answered_where_the_rows_are(run, file, url, asked, more):
     assert len(there.splitlines()) == len(here.splitlines())
 
 
+@pytest.mark.parametrize("more", [("--public-groups",), ("--max-groups-per-user", "2")])
+def test_groups_are_answered_where_the_rows_are(run, tmp_path, more):
+    held = [(f"{c}{user}", c, t) for c in ("CH", "FR") for t in ("Emma", c) for user in range(300)]
+    plays = pl.DataFrame(held, schema=["user", "country", "title"], orient="row")
+    with duckdb.connect(tmp_path / "plays.db") as connection:
+        connection.register("frame", plays.to_arrow())
+        connection.execute("CREATE TABLE plays AS FROM frame")
+    if more == ("--public-groups",):
+        more = (*more, tmp_path / "countries.csv")
+        pl.DataFrame({"country": ["FR", "CH"]}).write_csv(more[1])
+    words = ["--table", "plays", "--by", "country", "--format", "csv", *more]
+    status, out, _ = run(*top_k(f"duckdb:///{tmp_path}/plays.db", *words))
+    assert status == 0
+    named = {tuple(line.split(",")[:3:2]) for line in out.splitlines()[1:]}
+    assert named == {(c, title) for c in ("CH", "FR") for title in ("Emma", c)}
+
+
 def test_counts_are_fetched(run, url):
     status, out, err = run(*count(url, "--table", "readers", "--public-items-in-table"))
     assert (status, err) == (0, "")
@@ -54,7 +71,7 @@ def test_nothing_is_read_for_what_would_happen(run, url):
     [
         ((), "FILE is the URL of a database, of which one table is read; name it by --table"),
         (("--table", "play"), '--table "play" is not a table of this database'),
-        (("--table", "plays", "--by", "title"), "give --pull, and they are fetched"),
+        (("--table", "plays", "--by", "title"), '--by "title"'),
         (("--table", "plays", "--user", "usr"), '--user "usr" is not a column'),
     ],
 )

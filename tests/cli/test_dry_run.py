@@ -39,7 +39,7 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
         "at least",
     ):
         assert part in said
-    assert re.search(r"To be named, an item needs about \d+ people who hold nothing else\.", said)
+    assert re.search(r"To be named, an item needs about \d+ users who hold nothing else\.", said)
     assert all(len(line) <= 80 for line in out.split("\n"))
 
 
@@ -71,7 +71,7 @@ def test_a_dry_run_in_json(run, file):
     assert cost["name"] == "Composed"
     assert cost["parameters"]["by_rho"]["name"] == "Gaussian"
     assert plan["guarantee"]["epsilon"] == 5
-    assert "people who hold nothing else" in plan["explanation"][-1]
+    assert "users who hold nothing else" in plan["explanation"][-1]
 
 
 def test_a_dry_run_checks_that_file_and_columns_exist(complaint, file):

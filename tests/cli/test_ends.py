@@ -1,11 +1,9 @@
 """How the command ends, when it is interrupted, fails or cannot print."""
 # ruff: noqa: S603 - the program that is run is our own
 
-import contextlib
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +12,7 @@ import pytest
 from helpers.command import domain, top_k
 from helpers.refusals import MARKER
 from shortlist import cli
-from shortlist.cli import answer, failure, request
+from shortlist.cli import failure, request
 from shortlist.errors import SPENT, InputError
 from shortlist.plan import Plan
 
@@ -52,51 +50,6 @@ def test_errors_inside_quote_nothing(complaint, file, monkeypatch, error, said):
     monkeypatch.setattr(Plan, "run", fail)
     monkeypatch.setattr(failure, "discard_output", lambda: None)
     assert complaint(*domain(file), status=1) == said
-
-
-def test_no_spinner_where_nobody_watches(monkeypatch, capfd):
-    monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("a spinner waits"))
-    with answer.spinner():
-        pass
-    assert capfd.readouterr() == ("", "")
-
-
-@contextlib.contextmanager
-def terminal(monkeypatch):
-    """Let standard error be a terminal; what it shows is read from the number that is given."""
-    shown, screen = pytest.importorskip("pty").openpty()
-    before = os.dup(2)
-    os.dup2(screen, 2)
-    try:
-        with os.fdopen(screen, "w") as stderr, monkeypatch.context() as patch:
-            patch.setattr(sys, "stderr", stderr)
-            patch.setenv("TERM", "xterm")
-            yield shown
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(shown)
-
-
-def test_a_spinner_turns_after_one_second_and_what_a_library_writes_is_lost(monkeypatch):
-    waits = []
-
-    class Now:
-        def __init__(self, seconds, action):
-            waits.append(seconds)
-            self.start, self.cancel, self.join = action, lambda: None, lambda: None
-
-    monkeypatch.setattr(threading, "Timer", Now)
-    with terminal(monkeypatch) as screen:
-        with answer.spinner(), answer.without_panics():
-            os.write(2, b"panicked")
-        os.write(2, b"afterwards")
-        shown = b""
-        while not shown.endswith(b"afterwards"):  # a terminal hands over what it has, bit by bit
-            shown += os.read(screen, 65536)
-    assert waits == [1.0]
-    assert b"Reading and selecting" in shown
-    assert b"panicked" not in shown
 
 
 def test_stderr_is_itself_again_after_a_failure(file, monkeypatch, capfd):

@@ -79,9 +79,43 @@ def test_refusals(run, table, more, words):
     assert words in err
 
 
-def test_counts_know_no_groups_of_users(run, table):
-    budget = ["-k", "2", "--epsilon", "8", "--delta", "1e-6"]
-    given = ["--item", "title", "--count", "year", "--by", "country", *budget]
-    status, _, err = run("top-k", str(table), *given)
+@pytest.fixture
+def histogram(tmp_path):
+    path = tmp_path / "readers.csv"
+    path.write_text("country,title,n\nCH,Emma,900\nCH,Dune,600\nFR,Candide,800\nFR,Emma,700\n")
+    return path
+
+
+def counted(histogram, *more):
+    of = ["--item", "title", "--count", "n", "--by", "country", "-k", "1", "--epsilon", "8"]
+    return ["top-k", str(histogram), *of, *more]
+
+
+def test_a_histogram_in_groups(run, histogram):
+    more = ["--max-groups-per-user", "2", "--delta", "1e-6", "--count-share", "0.3"]
+    status, out, err = run(*counted(histogram, *more))
+    assert (status, err) == (0, "")
+    assert out.startswith("top-k by country: 2 items in 2 groups\n")
+    assert [line.split()[:3] for line in out.split("\n")[4:6]] == [
+        ["CH", "1", "Emma"],
+        ["FR", "1", "Candide"],
+    ]
+
+
+def test_a_histogram_with_what_everybody_knows(run, histogram, tmp_path):
+    groups, items = tmp_path / "groups.csv", tmp_path / "items.csv"
+    groups.write_text("country\nCH\nAT\n")
+    items.write_text("title\nEmma\nDune\n")
+    lists = ["--public-items", str(items), "--public-groups", str(groups)]
+    status, out, _ = run(*counted(histogram, "--max-groups-per-user", "1", *lists, "--json"))
+    told = json.loads(out)
+    assert status == 0
+    assert [item["country"] for item in told["items"]] == ["AT", "CH"]
+    more = ["--max-groups-per-user", "1", "--public-items-in-table"]
+    assert run(*counted(histogram, *more))[0] == 0
+
+
+def test_a_histogram_needs_a_promise(run, histogram):
+    status, _, err = run(*counted(histogram, "--delta", "1e-6"))
     assert status == 2
-    assert "--by goes with --user" in err
+    assert "--max-groups-per-user" in err

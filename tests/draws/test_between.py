@@ -13,7 +13,7 @@ from helpers.exactness import Script, agreeing, between, ints
 from helpers.laws import agree
 from shortlist.audit.exact._orders import order_and_cell_law
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws._uniform import Uniform
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 
@@ -92,21 +92,22 @@ def test_ranges_open_on_one_side_are_a_cut():
         NormalBetween(1.5, 0.25, np.where(above, at, -OPEN), np.where(above, OPEN, at)),
         NormalBetween(1.1, 0.75, np.full(2, -OPEN), np.full(2, OPEN)),
     ]
-    given = {"at_least": ints(ONE // 3, ONE // 2), "k": 1, "edges": [0.8, 1.5]}
-    known, found = (
-        {o: float(p) for o, p in order_and_cell_law(ints(0, ONE), noises, **given).items()}
+    given = {"at_least": ints(ONE // 3, ONE // 2), "k": 1}
+    laws = (
+        order_and_cell_law(Order(ints(0, ONE), noises, **given), [0.8, 1.5])
         for noises in (cut, same)
     )
+    known, found = ({o: float(p) for o, p in law.items()} for law in laws)
     agree(found, known, 1e-12)
 
 
 def excess(noises, runs=4000):
     """How far frequencies are from the law, in standard errors, at most."""
     edges = [0.6, 1.1]
-    law = order_and_cell_law(SCORES, within(), at_least=np.full(3, ONE // 2), k=2, edges=edges)
+    law = order_and_cell_law(Order(SCORES, within(), at_least=np.full(3, ONE // 2), k=2), edges)
     draws, seen = ExactDraws(SeededBits(7)), {}
     for _ in range(runs):
-        told = draws.order(SCORES, noises, digits=9, at_least=np.full(3, ONE // 2), k=2)
+        told = draws.order(Order(SCORES, noises, digits=9, at_least=np.full(3, ONE // 2), k=2))
         cells = tuple(int(np.searchsorted(edges, value)) for value in told.values)
         outcome = tuple(told.positions.tolist()), cells
         seen[outcome] = seen.get(outcome, 0) + 1
@@ -126,7 +127,7 @@ def test_frequencies_are_those_of_the_law():
 @pytest.mark.parametrize("seed", range(20))
 def test_the_slow_way_draws_the_same(seed):
     def draw(draws):
-        told = draws.order(SCORES, within(), digits=2, at_least=np.full(3, ONE // 2), k=2)
+        told = draws.order(Order(SCORES, within(), digits=2, at_least=np.full(3, ONE // 2), k=2))
         return told.positions.tolist(), told.values.tolist()
 
     agreeing(seed, draw)

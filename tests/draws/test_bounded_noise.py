@@ -86,3 +86,16 @@ def test_noise_is_on_its_side_of_the_bound(word, z, above):
         return math.erfc((x if above else -x) / math.sqrt(2))
 
     assert beyond(end.item()) <= beyond(bound) * (1 + 2.0**-36)
+
+
+@pytest.mark.parametrize("sd", [1e-12, 1.0, 4e15])
+def test_free_noise_is_in_its_interval_over_the_whole_range(sd):
+    """One quantile stands for both ends: near 1/2, and where a word leaves much open."""
+    near = (2.0 ** np.linspace(0, 62.999, 600)).astype(np.uint64)
+    words = np.append(near, ~near)
+    low, high = Normal(sd).interval(words)
+    with ctx.workprec(200):
+        for word, a, b in zip(words.tolist(), low.tolist(), high.tolist(), strict=True):
+            ends = (noise_at(fmpq(end, 2**64), sd, 1, None, True) for end in (word, word + 1))
+            assert all(a <= end <= b for end in ends)
+            assert b - a <= (1e-11 + 1.3 / min(word, TOP - word)) * sd

@@ -11,7 +11,7 @@ from helpers.exactness import Script, ints
 from shortlist.audit.exact._orders import order_law
 from shortlist.audit.exact.enumerator import in_floats
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 
@@ -85,7 +85,7 @@ def test_integers_reject_exactly_the_words_that_favour_small_results(bound):
 
 def order_counts(n, scores, noises, **options):
     draws = ExactDraws(SeededBits(5))
-    orders = (draws.order(scores, noises, digits=2, **options) for _ in range(n))
+    orders = (draws.order(Order(scores, noises, digits=2, **options)) for _ in range(n))
     return Counter(tuple(ordered.positions.tolist()) for ordered in orders)
 
 
@@ -108,7 +108,7 @@ def scaled(noise, factor):
 def test_frequency_of_orders(noises, options):
     scores, n = ints(ONE, ONE * 3 // 2, ONE // 4), 4000
     seen = order_counts(n, scores, noises, **options)
-    assert deviation(seen, n, in_floats(order_law(scores, noises, **options))) < 4.5
+    assert deviation(seen, n, in_floats(order_law(Order(scores, noises, **options)))) < 4.5
 
 
 def test_frequency_of_orders_tells_noise_that_is_30_percent_off():
@@ -116,14 +116,14 @@ def test_frequency_of_orders_tells_noise_that_is_30_percent_off():
     for noises in ([Normal(1.0)], [Normal(1.0, 0.25, *TRUNCATED), Normal(1.0, 0.75)]):
         seen = order_counts(n, scores, noises)
         for factor in (0.7, 1.3):
-            wrong = in_floats(order_law(scores, [scaled(noise, factor) for noise in noises]))
+            wrong = in_floats(order_law(Order(scores, [scaled(noise, factor) for noise in noises])))
             assert deviation(seen, n, wrong) > 4.5
 
 
 def test_values_have_their_noise_s_law():
     n, scores = 20_000, 3 * ONE
     for noises, sd in (([Normal(2.0)], 2.0), ([Normal(2.0, 0.25), Normal(1.0, 0.75)], 0.901)):
-        ordered = ExactDraws(SeededBits(6)).order(np.full(n, scores), noises, digits=4)
+        ordered = ExactDraws(SeededBits(6)).order(Order(np.full(n, scores), noises, digits=4))
         values = (ordered.values - 3) / sd
         for z in (-1.5, -0.5, 0.0, 1.0):
             p = normal_cdf(z)

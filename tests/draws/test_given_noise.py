@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws._uniform import Uniform
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 
@@ -117,6 +117,6 @@ def test_known_bits_and_fresh_ones_are_one_uniform():
             for margin in (0.0, math.inf):
                 draws = ExactDraws(SeededBits(4), margin)
                 noise = [Given(kind(1.5), leading, 62)]
-                orders.append(draws.order(scores, noise, unit=1.0, digits=None).positions.tolist())
+                orders.append(draws.order(Order(scores, noise, unit=1.0)).positions.tolist())
             assert orders[0] == orders[1]
             assert sorted(orders[0]) == list(range(12))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.drawn import ONE, TOP, fixed
 from helpers.exactness import Script, agreeing, ints
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws._uniform import Uniform, is_positive, settle
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
@@ -60,7 +60,7 @@ def test_slow_orders_are_the_fast_ones(seed, scores, k, floor, kind, data):
     at_least = None if floor is None else np.full(len(scores), floor * ONE)
 
     def draw(draws):
-        ordered = draws.order(scores, noises, digits=2, at_least=at_least, k=k)
+        ordered = draws.order(Order(scores, noises, digits=2, at_least=at_least, k=k))
         return ordered.positions.tolist(), ordered.values.tolist()
 
     positions, values = agreeing(seed, draw)
@@ -207,7 +207,7 @@ def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin
 def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word):
     def order(*later):
         bits = Script(word, word, *later)
-        ordered = ExactDraws(bits, margin).order(ints(ONE, ONE), [Normal(1.0)], digits=2)
+        ordered = ExactDraws(bits, margin).order(Order(ints(ONE, ONE), [Normal(1.0)], digits=2))
         assert ordered.values[0] == ordered.values[1]
         assert bits.read == 2 + len(later)
         return ordered.positions.tolist()
@@ -230,7 +230,7 @@ def test_a_floor_that_the_first_word_does_not_decide(margin, score):
     ):
         bits = Script(*words)
         ordered = ExactDraws(bits, margin).order(
-            ints(score), [Normal(1.0)], digits=2, at_least=ints(score)
+            Order(ints(score), [Normal(1.0)], digits=2, at_least=ints(score))
         )
         assert ordered.positions.tolist() == ([0] if reached else [])
 
@@ -241,7 +241,7 @@ def test_a_value_on_a_rounding_boundary_goes_by_later_bits(margin, digits, score
     for words, cell in (((2**63 - 1, 5), cells[0]), ((2**63, 5), cells[1])):
         bits = Script(*words)
         ordered = ExactDraws(bits, margin).order(
-            ints(int(score * ONE)), [Normal(1.0)], digits=digits
+            Order(ints(int(score * ONE)), [Normal(1.0)], digits=digits)
         )
         assert ordered.values.tolist() == [cell]
 
@@ -252,7 +252,7 @@ def test_a_first_word_at_the_end_gives_a_finite_value(margin, word):
     noises = [Normal(1.0)], [Normal(1.0, 1.0, ints(ONE), np.array([word == TOP]))]
     for noise in noises:
         bits = Script(word, word & 2**40)
-        ordered = ExactDraws(bits, margin).order(ints(0), noise, digits=3)
+        ordered = ExactDraws(bits, margin).order(Order(ints(0), noise, digits=3))
         assert np.isfinite(ordered.values).all()
 
 

@@ -11,7 +11,7 @@ from scipy.stats import gamma
 
 from helpers.exactness import Script, agreeing, ints
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws, noisy_values
+from shortlist.draws import ExactDraws, Order, noisy_values
 from shortlist.draws._uniform import Uniform, UniformProduct
 from shortlist.draws.noise import Laplace, Radius, UniformNoise
 
@@ -188,7 +188,9 @@ def test_slow_orders_are_the_fast_ones(seed, scores, k, kind, digits, floor):
 
     def draw(draws):
         ordered = draws.order(
-            scores, unit=1.0, digits=digits, at_least=at_least, k=k, **KINDS[kind](len(scores))
+            Order(
+                scores, unit=1.0, digits=digits, at_least=at_least, k=k, **KINDS[kind](len(scores))
+            )
         )
         return ordered.positions.tolist(), ordered.values.tolist()
 
@@ -210,7 +212,7 @@ def test_a_quick_look_leaves_out_nobody(seed, n, k, spread, scale):
     scores = np.random.default_rng(seed).integers(0, spread, n)
 
     def draw(draws):
-        ordered = draws.order(scores, [Laplace(scale)], unit=1.0, digits=0, k=k)
+        ordered = draws.order(Order(scores, [Laplace(scale)], unit=1.0, digits=0, k=k))
         return ordered.positions.tolist(), ordered.values.tolist()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -240,7 +242,7 @@ def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word, sc
     def order(*later):
         bits = Script(word, word, *later)
         ordered = ExactDraws(bits, margin).order(
-            ints(score, score), [Laplace(1.0)], digits=None, unit=1.0
+            Order(ints(score, score), [Laplace(1.0)], unit=1.0)
         )
         assert bits.read == 2 + len(later)
         return ordered.positions.tolist()
@@ -258,7 +260,7 @@ def test_items_in_a_cube_with_equal_words_are_ordered_by_later_bits(margin):
     for later in ((1, 9), (9, 1)):
         bits = Script(*first, *later)
         ordered = ExactDraws(bits, margin).order(
-            ints(4, 4), [UniformNoise()], radius=Radius(3, 1.0), digits=None, unit=1.0
+            Order(ints(4, 4), [UniformNoise()], radius=Radius(3, 1.0), unit=1.0)
         )
         orders.append(ordered.positions.tolist())
         assert bits.read == 5 + 2 + 3  # one more word each
@@ -274,7 +276,7 @@ def test_a_radius_that_its_first_words_leave_open_is_refined_for_a_comparison(ma
     for step, order in ((-1000, [1, 0]), (1000, [0, 1])):
         bits = Script(2**62, 2**63, digits >> 64, 0, 0, (digits & TOP) + step)
         ordered = ExactDraws(bits, margin).order(
-            ints(1, 0), [UniformNoise()], radius=Radius(1, 1.0), digits=None, unit=1.0
+            Order(ints(1, 0), [UniformNoise()], radius=Radius(1, 1.0), unit=1.0)
         )
         assert ordered.positions.tolist() == order
         assert bits.read == 6
@@ -284,7 +286,7 @@ def test_a_radius_that_may_be_infinite_leaves_all_open_until_more_is_known():
     for margin in (0.0, math.inf):
         bits = Script(2**62, 2**63, 0, 7)  # the radius's first word is 0
         ordered = ExactDraws(bits, margin).order(
-            ints(1, 0), [UniformNoise()], radius=Radius(1, 1.0), digits=None, unit=1.0
+            Order(ints(1, 0), [UniformNoise()], radius=Radius(1, 1.0), unit=1.0)
         )
         assert ordered.positions.tolist() == [1, 0]
 
@@ -296,8 +298,8 @@ def test_a_radius_that_may_be_infinite_leaves_all_open_until_more_is_known():
 def test_huge_counts_are_ordered_and_told_to_the_last_digit(base):
     scores = base + ints(0, 37, 3, 61, 8)
     far = SeededBits(4)
-    ordered = ExactDraws(far).order(scores, [Laplace(2.0)], digits=0, unit=1.0)
-    near = ExactDraws(SeededBits(4)).order(scores - base, [Laplace(2.0)], digits=0, unit=1.0)
+    ordered = ExactDraws(far).order(Order(scores, [Laplace(2.0)], digits=0, unit=1.0))
+    near = ExactDraws(SeededBits(4)).order(Order(scores - base, [Laplace(2.0)], digits=0, unit=1.0))
     assert ordered.positions.tolist() == near.positions.tolist()
     expected = [float(base + int(value)) for value in near.values]
     assert ordered.values.tolist() == expected
@@ -307,7 +309,9 @@ def test_huge_counts_are_ordered_and_told_to_the_last_digit(base):
 def test_far_apart_counts_are_told_to_the_last_digit(digits):
     # The smaller scores keep the digits that a float of the larger ones has no place for.
     scores = ints(2**62 - 1, 41, 17, 2**50 + 3, 5)
-    ordered = ExactDraws(SeededBits(5)).order(scores, [Laplace(0.5)], digits=digits, unit=1.0)
+    ordered = ExactDraws(SeededBits(5)).order(
+        Order(scores, [Laplace(0.5)], digits=digits, unit=1.0)
+    )
     words = SeededBits(5).words(5)
     grid = 10**-digits
     for i, value in zip(ordered.positions.tolist(), ordered.values.tolist(), strict=True):
@@ -323,14 +327,14 @@ def test_huge_counts_need_no_balls(monkeypatch):
 
     monkeypatch.setattr(noisy_values, "settle", give_up)
     scores = np.random.default_rng(6).integers(2**61, 2**62, 2000)
-    ordered = ExactDraws(SeededBits(6)).order(scores, [Laplace(3.0)], digits=0, unit=1.0)
+    ordered = ExactDraws(SeededBits(6)).order(Order(scores, [Laplace(3.0)], digits=0, unit=1.0))
     assert np.abs(ordered.values - scores[ordered.positions]).max() <= 150 + 1024
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_ties_that_are_far_below_the_best_are_untangled_quickly(seed):
     scores = np.repeat(ints(2**62 - 1, 3), 3000)
-    ordered = ExactDraws(SeededBits(seed)).order(scores, [Laplace(1e-3)], digits=None, unit=1.0)
+    ordered = ExactDraws(SeededBits(seed)).order(Order(scores, [Laplace(1e-3)], unit=1.0))
     assert set(ordered.positions[:3000].tolist()) == set(range(3000))
     low, _ = Laplace(1e-3).interval(SeededBits(seed).words(6000))
     assert ordered.positions[:3000].tolist() == np.argsort(-low[:3000]).tolist()
@@ -342,16 +346,18 @@ def test_ties_that_are_far_below_the_best_are_untangled_quickly(seed):
 @pytest.mark.parametrize("k", [None, 1, 5])
 def test_order_of_nothing_and_of_one(margin, kind, k):
     draws = ExactDraws(SeededBits(9), margin)
-    nothing = draws.order(ints(), unit=1.0, digits=0, k=k, **KINDS[kind](0))
+    nothing = draws.order(Order(ints(), unit=1.0, digits=0, k=k, **KINDS[kind](0)))
     assert nothing.positions.tolist() == nothing.values.tolist() == []
-    one = draws.order(ints(3), unit=1.0, digits=0, k=k, **KINDS[kind](1))
+    one = draws.order(Order(ints(3), unit=1.0, digits=0, k=k, **KINDS[kind](1)))
     assert one.positions.tolist() == [0]
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.3])
 def test_values_have_their_noise_s_law(factor):
     n, scale = 40_000, 2.0
-    ordered = ExactDraws(SeededBits(6)).order(np.full(n, 3), [Laplace(scale)], digits=4, unit=1.0)
+    ordered = ExactDraws(SeededBits(6)).order(
+        Order(np.full(n, 3), [Laplace(scale)], digits=4, unit=1.0)
+    )
     noise = (ordered.values - 3) * factor / scale
     worst = 0.0
     for z in (-3.0, -1.0, -0.2, 0.0, 0.7, 2.0):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from helpers.drawn import ONE, fixed, noise_at
 from helpers.exactness import ints
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 
@@ -23,7 +23,7 @@ def test_values_are_the_exact_ones_rounded(digits, sd):
     scores = (np.arange(n) * 1237 - 20_000) * (ONE // 64)
     bits = SeededBits(8)
     words = SeededBits(8).words(n)
-    ordered = ExactDraws(bits).order(scores, [Normal(sd)], digits=digits)
+    ordered = ExactDraws(bits).order(Order(scores, [Normal(sd)], digits=digits))
     with ctx.workprec(300):
         exact = [
             arb(int(scores[i])) / 2**32 + noise_at(fmpq(2 * int(w) + 1, 2**65), sd, 1, None, True)
@@ -41,8 +41,8 @@ def test_values_are_the_exact_ones_rounded(digits, sd):
 @given(seed=st.integers(0, 2**32), k=st.integers(1, 12), n=st.integers(1, 10))
 def test_the_best_k_are_the_first_of_all(seed, k, n):
     scores = np.arange(n) % 3 * ONE
-    every = ExactDraws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=1)
-    best = ExactDraws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=1, k=k)
+    every = ExactDraws(SeededBits(seed)).order(Order(scores, [Normal(1.0)], digits=1))
+    best = ExactDraws(SeededBits(seed)).order(Order(scores, [Normal(1.0)], digits=1, k=k))
     assert best.positions.tolist() == every.positions[:k].tolist()
     assert best.values.tolist() == every.values[:k].tolist()
 
@@ -51,9 +51,9 @@ def test_the_best_k_are_the_first_of_all(seed, k, n):
 @given(seed=st.integers(0, 2**32), floors=st.lists(st.integers(-2, 4), min_size=1, max_size=8))
 def test_floors_keep_exactly_the_values_that_reach_them(seed, floors):
     scores, floors = np.full(len(floors), ONE), ints(*floors)
-    every = ExactDraws(SeededBits(seed)).order(scores, [Normal(1.0)], digits=6)
+    every = ExactDraws(SeededBits(seed)).order(Order(scores, [Normal(1.0)], digits=6))
     kept = ExactDraws(SeededBits(seed)).order(
-        scores, [Normal(1.0)], digits=6, at_least=floors * ONE
+        Order(scores, [Normal(1.0)], digits=6, at_least=floors * ONE)
     )
     reaching = [
         int(i) for i, value in zip(every.positions, every.values, strict=True) if value >= floors[i]
@@ -65,11 +65,11 @@ def test_floors_keep_exactly_the_values_that_reach_them(seed, floors):
 @pytest.mark.parametrize("k", [None, 1, 5])
 def test_order_of_nothing_and_of_one(margin, k):
     draws = ExactDraws(SeededBits(9), margin)
-    nothing = draws.order(ints(), [Normal(1.0)], digits=2, at_least=ints(), k=k)
+    nothing = draws.order(Order(ints(), [Normal(1.0)], digits=2, at_least=ints(), k=k))
     assert nothing.positions.tolist() == nothing.values.tolist() == []
-    one = draws.order(ints(ONE), [Normal(1.0)], digits=2, k=k)
+    one = draws.order(Order(ints(ONE), [Normal(1.0)], digits=2, k=k))
     assert one.positions.tolist() == [0]
-    none = draws.order(ints(ONE), [Normal(1.0)], digits=2, at_least=ints(99 * ONE), k=k)
+    none = draws.order(Order(ints(ONE), [Normal(1.0)], digits=2, at_least=ints(99 * ONE), k=k))
     assert none.positions.tolist() == []
 
 
@@ -83,5 +83,5 @@ def test_draws_of_nothing(margin):
 def test_order_decides_scores_beyond_the_precision_of_floats():
     # Scores near 2^61 units a unit apart, with noise far below a unit.
     scores = 2**61 + ints(0, 3, 1, 2)
-    ordered = ExactDraws(SeededBits(10)).order(scores, [Normal(1e-12)], digits=0)
+    ordered = ExactDraws(SeededBits(10)).order(Order(scores, [Normal(1e-12)], digits=0))
     assert ordered.positions.tolist() == [1, 3, 2, 0]

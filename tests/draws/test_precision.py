@@ -16,7 +16,7 @@ from shortlist.algorithms._binomial import BinomialWeights
 from shortlist.audit.exact._orders import order_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws._uniform import Uniform, UniformProduct, settle
 from shortlist.draws.noise import Laplace, Normal, Radius, UniformNoise
 from shortlist.draws.precision import precision
@@ -40,7 +40,7 @@ def slow(seed):
 
 
 def ordered(draws, noises, **options):
-    return draws.order(SCORES, noises, digits=2, unit=1.0, **options)
+    return draws.order(Order(SCORES, noises, digits=2, unit=1.0, **options))
 
 
 COUNTS = PublicCounts(np.array([9, 7, 7, 2, 0]), None)
@@ -89,7 +89,7 @@ def test_the_audit_gives_it_back():
         raise ZeroDivisionError
 
     law(lambda draws: int(draws.choice(Decay(np.arange(2), 0.3))))
-    order_law(np.array([1, 0]), [Normal(1.0)])
+    order_law(Order(np.array([1, 0]), [Normal(1.0)]))
     assert ctx.prec == OWN
     with pytest.raises(ZeroDivisionError):
         law_in_balls(fail)

@@ -9,11 +9,12 @@ from scipy.special import ndtr
 
 from helpers.drawn import ONE, noise_at
 from helpers.exactness import ints
+from shortlist import sharing
 from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.exact.enumerator import law
 from shortlist.audit.samples._together import sample
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws, Ladder
+from shortlist.draws import ExactDraws, Ladder, noisy_values
 from shortlist.draws.noise import Laplace, Normal
 
 
@@ -80,3 +81,19 @@ def test_samples_are_drawn_together_as_alone():
 def test_the_enumerator_says_what_it_cannot(noise, ladder):
     with pytest.raises(Unknown):
         law(lambda draws: draws.rounded_down(ints(0), noise, ladder)[0])
+
+
+@pytest.mark.parametrize("margin", [0.0, 2.0**-12, np.inf])
+@pytest.mark.parametrize("n", [0, 1, 40, 100])
+def test_blocks_and_threads_change_nothing(monkeypatch, margin, n):
+    scores = np.random.default_rng(1).integers(-(10**6), 10**6, n)
+
+    def rungs():
+        draws = ExactDraws(SeededBits(5), margin)
+        return draws.rounded_down(scores, Normal(3.0), Ladder(2**10)).tolist()
+
+    expected = rungs()
+    monkeypatch.setattr(noisy_values, "_BLOCK", 8)
+    monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(sharing.os, "cpu_count", lambda: 3)
+    assert rungs() == expected

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from helpers.drawn import ONE, TOP, fixed, noise_at
 from helpers.exactness import Script, agreeing, ints
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal, Radius, UniformNoise
 
 SHARED = {"normal": Normal(0.7), "laplace": Laplace(0.9)}
@@ -36,7 +36,7 @@ def test_slow_values_with_a_shared_part_are_the_fast_ones(seed, scores, k, floor
     how["shared"] = SHARED.get(kind, SHARED["normal"])
 
     def draw(draws):
-        ordered = draws.order(scores, noises, **how)
+        ordered = draws.order(Order(scores, noises, **how))
         return ordered.positions.tolist(), ordered.values.tolist()
 
     _, values = agreeing(seed, draw)
@@ -47,15 +47,15 @@ def test_slow_values_with_a_shared_part_are_the_fast_ones(seed, scores, k, floor
 @given(seed=st.integers(0, 2**32), k=st.none() | st.integers(1, 12), n=st.integers(1, 10))
 def test_a_shared_part_changes_no_order_and_is_drawn_only_for_values(seed, k, n):
     scores, noises = np.arange(n) % 3 * ONE, [Normal(1.0)]
-    alone = ExactDraws(SeededBits(seed)).order(scores, noises, digits=None, k=k)
+    alone = ExactDraws(SeededBits(seed)).order(Order(scores, noises, k=k))
     valued = ExactDraws(SeededBits(seed)).order(
-        scores, noises, digits=1, k=k, shared=SHARED["normal"]
+        Order(scores, noises, digits=1, k=k, shared=SHARED["normal"])
     )
     assert valued.positions.tolist() == alone.positions.tolist()
     words = SeededBits(seed).words(n).tolist()
     for digits, read in ((None, n), (1, n + 1)):
         bits = Script(*words)
-        ExactDraws(bits).order(scores, noises, digits=digits, k=k, shared=SHARED["normal"])
+        ExactDraws(bits).order(Order(scores, noises, digits=digits, k=k, shared=SHARED["normal"]))
         assert bits.read == read
 
 
@@ -67,7 +67,7 @@ def test_values_are_the_exact_sums_rounded(margin, digits, sd):
     scores = (np.arange(n) * 1237 - 20_000) * (ONE // 64)
     words = SeededBits(8).words(n + 1)
     ordered = ExactDraws(SeededBits(8), margin).order(
-        scores, [Normal(sd)], digits=digits, shared=Normal(2 * sd)
+        Order(scores, [Normal(sd)], digits=digits, shared=Normal(2 * sd))
     )
 
     def noise(word, its_sd):
@@ -85,8 +85,10 @@ def test_values_are_the_exact_sums_rounded(margin, digits, sd):
 def test_floors_keep_exactly_the_values_that_reach_them(seed, floors):
     scores, floors = np.full(len(floors), ONE), ints(*floors)
     how = {"digits": 6, "shared": Normal(2.0)}
-    every = ExactDraws(SeededBits(seed)).order(scores, [Normal(0.5)], **how)
-    kept = ExactDraws(SeededBits(seed)).order(scores, [Normal(0.5)], at_least=floors * ONE, **how)
+    every = ExactDraws(SeededBits(seed)).order(Order(scores, [Normal(0.5)], **how))
+    kept = ExactDraws(SeededBits(seed)).order(
+        Order(scores, [Normal(0.5)], at_least=floors * ONE, **how)
+    )
     reaching = [
         int(i) for i, value in zip(every.positions, every.values, strict=True) if value >= floors[i]
     ]
@@ -105,7 +107,7 @@ def test_later_bits_of_both_parts_decide_on_a_boundary(margin, own, cell):
     # Near 1/2 the noise is proportional to U - 1/2: here own · 2^-128 and -5 · 2^-128.
     bits = Script(2**63, 2**63 - 1, own, TOP - 4)
     told = ExactDraws(bits, margin).order(
-        ints(ONE // 2), [Normal(1.0)], digits=0, shared=Normal(1.0)
+        Order(ints(ONE // 2), [Normal(1.0)], digits=0, shared=Normal(1.0))
     )
     assert told.values.tolist() == [cell]
     assert bits.read == 4
@@ -118,7 +120,7 @@ def test_the_bits_that_one_value_took_are_those_of_the_next(margin):
     for second, cell in ((9, 1.0), (3, 0.0)):
         bits = Script(2**63, 2**63, 2**63 - 1, 9, TOP - 4, second, 1)
         told = ExactDraws(bits, margin).order(
-            ints(10 * ONE + ONE // 2, ONE // 2), [Normal(1.0)], digits=0, shared=Normal(1.0)
+            Order(ints(10 * ONE + ONE // 2, ONE // 2), [Normal(1.0)], digits=0, shared=Normal(1.0))
         )
         assert told.values.tolist() == [11.0, cell]
         assert bits.read == 7
@@ -129,7 +131,7 @@ def test_the_bits_that_one_value_took_are_those_of_the_next(margin):
 def test_a_first_word_at_the_end_leaves_s_open_until_more_is_known(margin, word):
     for noise in SHARED.values():
         bits = Script(2**62, word, 2**40)
-        told = ExactDraws(bits, margin).order(ints(0), [Normal(1.0)], digits=3, shared=noise)
+        told = ExactDraws(bits, margin).order(Order(ints(0), [Normal(1.0)], digits=3, shared=noise))
         assert np.isfinite(told.values).all()
 
 
@@ -137,10 +139,10 @@ def test_a_first_word_at_the_end_leaves_s_open_until_more_is_known(margin, word)
 def test_counts_beyond_the_precision_of_floats(margin):
     counts = ints(2**62 - 1, 2**53 + 1, 7, 0)
     told = ExactDraws(SeededBits(3), margin).order(
-        counts, [Normal(2.0)], unit=1.0, digits=0, shared=Normal(5.0)
+        Order(counts, [Normal(2.0)], unit=1.0, digits=0, shared=Normal(5.0))
     )
     noise = ExactDraws(SeededBits(3), margin).order(
-        ints(0, 0, 0, 0), [Normal(2.0)], unit=1.0, digits=0, shared=Normal(5.0)
+        Order(ints(0, 0, 0, 0), [Normal(2.0)], unit=1.0, digits=0, shared=Normal(5.0))
     )
     sums = [int(c) + int(x) for c, x in zip(counts, noise.by_position(), strict=True)]
     assert told.by_position().tolist() == [float(x) for x in sums]
@@ -150,9 +152,9 @@ def test_counts_beyond_the_precision_of_floats(margin):
 def test_nothing_and_one(margin):
     draws = ExactDraws(SeededBits(9), margin)
     for digits in (None, 2):
-        none = draws.order(ints(), [Normal(1.0)], digits=digits, shared=Normal(1.0))
+        none = draws.order(Order(ints(), [Normal(1.0)], digits=digits, shared=Normal(1.0)))
         assert none.positions.tolist() == none.values.tolist() == []
-    one = draws.order(ints(ONE), [Normal(1.0)], digits=2, shared=Normal(1.0))
+    one = draws.order(Order(ints(ONE), [Normal(1.0)], digits=2, shared=Normal(1.0)))
     assert one.positions.tolist() == [0]
 
 
@@ -168,7 +170,9 @@ def drawn():
     draws = ExactDraws(SeededBits(5))
     return np.array(
         [
-            draws.order(ints(0, 0), [Normal(V)], unit=1.0, digits=9, shared=Normal(S)).by_position()
+            draws.order(
+                Order(ints(0, 0), [Normal(V)], unit=1.0, digits=9, shared=Normal(S))
+            ).by_position()
             for _ in range(N)
         ]
     )

@@ -2,9 +2,10 @@
 
 import pytest
 
-from helpers import lying
+from helpers import lying, sparks
 
-PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark"]
+PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark", "spark connect"]
+_SPARKS = {"spark", "spark_connect", "spark connect"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
@@ -21,14 +22,21 @@ def pytest_collection_modifyitems(items):
 
 def _asks_spark(item):
     asked = getattr(item, "callspec", None)
-    return "spark" in (*getattr(item, "fixturenames", ()), asked and asked.params.get("place"))
+    names = *getattr(item, "fixturenames", ()), asked and asked.params.get("place")
+    return not _SPARKS.isdisjoint(names)
 
 
 @pytest.fixture(scope="session")
 def spark():
-    session = lying.spark_session()
+    session = sparks.spark_session()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_connect():
+    with sparks.spark_connect_session() as session:
+        yield session
 
 
 @pytest.fixture
@@ -48,18 +56,16 @@ def any_engine(server):
 @pytest.fixture(params=PLACES)
 def place(request):
     """Where the rows are."""
-    match request.param:
-        case "memory":
-            return lying.Memory()
-        case "duckdb":
-            return lying.DuckDB()
-        case "relation":
-            return lying.Relation()
-        case "any engine":
-            return request.getfixturevalue("any_engine")
-        case "postgresql":
-            return request.getfixturevalue("postgres")
-    return lying.Spark(request.getfixturevalue("spark"))
+    kinds = {
+        "memory": lying.Memory,
+        "duckdb": lying.DuckDB,
+        "relation": lying.Relation,
+        "any engine": lambda: request.getfixturevalue("any_engine"),
+        "postgresql": lambda: request.getfixturevalue("postgres"),
+        "spark": lambda: lying.Spark(request.getfixturevalue("spark")),
+        "spark connect": lambda: lying.SparkConnect(request.getfixturevalue("spark_connect")),
+    }
+    return kinds[request.param]()
 
 
 @pytest.fixture

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from shortlist import sharing
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.evidence import _sharing, buckets, contributions
+from shortlist.evidence import buckets, contributions
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import unit_weight
 
@@ -228,8 +229,8 @@ def test_weigh_needs_a_bound():
 
 def threads(monkeypatch, number):
     """Share even the smallest work among so many threads."""
-    monkeypatch.setattr(_sharing.os, "cpu_count", lambda: number)
-    monkeypatch.setattr(_sharing, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(sharing.os, "cpu_count", lambda: number)
+    monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 0)
 
 
 def everything(users, items, n_users, n_items):
@@ -337,9 +338,10 @@ def test_sets_among_some_items(data, order):
     held = Contributions.of_rows(users, items, n_users=len(data), n_items=7)
     kept = held.among(known)
     assert kept.n_items == 5
-    for user, whole in enumerate(data):
-        own = kept.items[kept.starts[user] : kept.starts[user] + kept.sizes[user]]
-        assert sorted(own.tolist()) == sorted(order.index(x) for x in whole & set(order[:4]))
+    left = [s for whole in data if (s := {order.index(x) for x in whole & set(order[:4])})]
+    ends = zip(kept.starts, kept.starts + kept.sizes, strict=True)
+    own = [kept.items[start:end].tolist() for start, end in ends]
+    assert list(map(sorted, own)) == list(map(sorted, left))
     assert kept.counts.tolist() == [sum(x in s for s in data) for x in known.tolist()]
     assert kept.counts.tolist() == kept.recount().counts.tolist()
     assert held.counts.tolist() == [sum(x in s for s in data) for x in range(7)]  # unchanged

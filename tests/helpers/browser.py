@@ -87,8 +87,9 @@ class Browser:
         message, _, self._left = self._left.partition(b"\0")
         return json.loads(message)
 
-    def open(self, path, *, width=1440, dark=False):
-        """Show a file at a width, and wait until it is loaded."""
+    def open(self, place, *, width=1440, dark=False):
+        """Show a file or an address at a width, and wait until it is loaded."""
+        address = place if isinstance(place, str) else place.as_uri()
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -98,21 +99,31 @@ class Browser:
         )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=scheme)
-        for url in ("about:blank", path.as_uri()):  # so that no event of the page before is left
+        for url in ("about:blank", address):  # so that no event of the page before is left
             self._events.clear()
             self.ask("Page.navigate", url=url)
             while not any(event.get("method") == "Page.loadEventFired" for event in self._events):
                 self._events.append(self._next())
 
     def run(self, script):
-        """The value of an expression in the page."""
-        told = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of an expression in the page, or of what it promises."""
+        told = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in told, told
         return told["result"].get("value")
 
-    def press(self, key, code):
+    def until(self, script):
+        """Wait until an expression in the page is true."""
+        stop = time.monotonic() + _PATIENCE
+        while not self.run(script):
+            assert time.monotonic() < stop, script
+            time.sleep(0.02)
+
+    def press(self, key, code, *, control=False):
         for kind in ("keyDown", "keyUp"):
             text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
+            text["modifiers"] = 2 if control else 0
             self.ask(
                 "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **text
             )
@@ -122,6 +133,10 @@ class Browser:
         self.run("0")  # so that all events before it have come
         bad = {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"}
         return [event for event in self._events if event.get("method") in bad]
+
+    def errors(self):
+        """Of these, all but what is told to those who look for it."""
+        return [event for event in self.complaints() if event["params"].get("type") != "log"]
 
     def requests(self):
         """What the page asked for, itself included."""

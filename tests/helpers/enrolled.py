@@ -14,6 +14,7 @@ from shortlist.evidence import (
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    UserGroups,
     WeightedHistogram,
     Wins,
 )
@@ -72,7 +73,7 @@ def in_one_group(counts):
 
 
 def evidence(mechanism, counts, weights=None, bound=10):
-    if mechanism.evidence is GroupedSets:
+    if mechanism.evidence is UserGroups:
         return in_one_group(tuple(counts))
     if issubclass(mechanism.evidence, UserSets):
         return one_item_each(tuple(counts))

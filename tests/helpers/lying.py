@@ -2,14 +2,11 @@
 
 import contextlib
 import itertools
-import shutil
-import warnings
 
 import duckdb
 import ibis
 import polars as pl
 import pyarrow as pa
-import pytest
 
 import shortlist as sl
 from shortlist.bits import SeededBits
@@ -20,11 +17,13 @@ from shortlist.evidence import UserSets, Wants
 
 _NUMBERS = itertools.count(1)
 
-JAVA_IS_MISSING = (
-    "there is no Java here, which Spark needs: install a JRE, such as default-jre-headless"
+ENDLESS_IN_DUCKDB = (
+    'SELECT row % 1000 AS "user", row % 7 AS item FROM range(20_000_000_000) AS rows(row)'
 )
-
-_QUICK_TO_START = "-XX:TieredStopAtLevel=1"  # Java works longer on fast code than that code runs
+ENDLESS_IN_POSTGRES = (
+    'SELECT row AS "user", row AS item FROM generate_series(1, 60) AS rows(row) '
+    "WHERE pg_sleep(1) IS NOT NULL"
+)
 
 
 class Memory:
@@ -56,6 +55,15 @@ class DuckDB(Memory):
         self.native.unregister("given")
         return self.connection.table(name)
 
+    def endless(self):
+        """A source of more rows than anybody waits for, of few users and items."""
+        self.native.execute(f"CREATE VIEW endless AS {ENDLESS_IN_DUCKDB}")
+        return sl.pairs(self.connection.table("endless"), user="user", item="item")
+
+    def works(self):
+        """Whether a query is still run: then nothing else could be."""
+        return self.native.execute("SELECT 1").fetchall() != [(1,)]
+
     def left(self):
         query = "SELECT table_name FROM duckdb_tables() WHERE temporary"
         return self.native.execute(query).fetchall()
@@ -67,12 +75,15 @@ class Relation(DuckDB):
     def table(self, frame):
         return self.native.table(super().table(frame).get_name())
 
+    def endless(self, **more):
+        return sl.pairs(self.native.sql(ENDLESS_IN_DUCKDB), user="user", item="item", **more)
+
 
 class Postgres(Memory):
     """A database of its own."""
 
     def __init__(self, server):
-        self.native = server.connect()
+        self._server, self.native = server, server.connect()
         self.connection = ibis.postgres.from_connection(self.native)
 
     def table(self, frame):
@@ -84,6 +95,19 @@ class Postgres(Memory):
             for row in frame.iter_rows():
                 copy.write_row(row)
         return self.connection.table(name)
+
+    def endless(self):
+        self.native.execute(f"CREATE OR REPLACE VIEW endless AS {ENDLESS_IN_POSTGRES}")
+        return self.source_of("endless", user="user", item="item")
+
+    def source_of(self, table, **names):
+        """A source of a table that is there."""
+        return sl.pairs(self.connection.table(table), **names)
+
+    def works(self):
+        query = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND state = 'active'"
+        with self._server.connect() as other:
+            return other.execute(query, [self.native.info.backend_pid]).fetchone() != (0,)
 
     def left(self):
         query = "SELECT relname FROM pg_class WHERE relname LIKE 'shortlist%' AND relkind = 'r'"
@@ -97,8 +121,7 @@ class AnyEngine(Postgres):
         return self._plain(super().source(frame, **more))
 
     def source_of(self, table, **names):
-        """A source of a table that is there."""
-        return self._plain(sl.pairs(self.connection.table(table), **names))
+        return self._plain(super().source_of(table, **names))
 
     def _plain(self, source):
         engine = source._engine
@@ -115,9 +138,24 @@ class Spark(Memory):
     def table(self, frame):
         return self.session.createDataFrame(arrow_of(frame))
 
+    def endless(self):
+        frame = self.session.range(10**12).selectExpr("id % 1000 AS user", "id % 7 AS item")
+        return sl.pairs(frame, user="user", item="item")
+
+    def works(self):
+        return bool(self.session.sparkContext.statusTracker().getActiveJobsIds())
+
     def left(self):
         views = self.session.sql("SHOW VIEWS LIKE 'shortlist*'").collect()
         return [view.viewName for view in views]
+
+
+class SparkConnect(Spark):
+    """A session of Spark Connect."""
+
+    def works(self):
+        """There is one core: a job that went on would have it."""
+        return self.session.range(1).count() != 1
 
 
 def arrow_of(frame):
@@ -129,29 +167,6 @@ def arrow_of(frame):
 
 def _type(dtype):
     return {pl.String: pa.string(), pl.Date: pa.date32()}.get(type(dtype), pa.int64())
-
-
-def spark_session():
-    """One for all tests of a process, as small as can be."""
-    if shutil.which("java") is None:
-        pytest.skip(JAVA_IS_MISSING)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyspark.sql import SparkSession
-
-        small = {
-            "spark.ui.enabled": "false",
-            "spark.default.parallelism": "1",
-            "spark.sql.shuffle.partitions": "1",
-            "spark.sql.adaptive.enabled": "false",
-            "spark.driver.memory": "1g",
-            "spark.driver.extraJavaOptions": f"{_QUICK_TO_START} -XX:+UseSerialGC",
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            "spark.log.level": "ERROR",
-            "spark.sql.session.timeZone": "UTC",
-        }
-        return SparkSession.builder.master("local[1]").config(map=small).getOrCreate()
 
 
 @contextlib.contextmanager
@@ -180,6 +195,11 @@ def rows_of(held, items):
 def is_slow(place):
     """Whether tests had better ask little."""
     return isinstance(place, Spark)
+
+
+def is_spoken_to_as_another(place):
+    """Whether what it is asked, and how it answers, is as of Spark: only the way there differs."""
+    return isinstance(place, SparkConnect)
 
 
 def is_lying(source):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from helpers import oracles_of_counted_groups as counted_groups
 from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick
@@ -53,7 +54,7 @@ from shortlist import mechanisms
 from shortlist.audit.exact.enumerator import law
 from shortlist.mechanisms import Mechanism, wrappers
 from shortlist.mechanisms.registry import every_mechanism
-from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
 EPSILON, DELTA, BOUND = 2.0, 0.2, 2  # so large that even one user is sometimes named
 EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
@@ -352,6 +353,13 @@ ORACLES: dict[type[Mechanism], Oracle] = {
     ),
     mechanisms.PolicyGreedy: Oracle(greedy_oracle, build=partial(built, alpha=1), in_order=False),
     mechanisms.UserPeeling: Oracle(of_kept(picked_by_users)),
+    EachGroup: Oracle(
+        counted_groups.law,
+        Small(counted_groups.N_PAIRS, FEWER_USERS.pairs, counted_groups.shown),
+        counted_groups.DATA,
+        counted_groups.build,
+        loud=10.0,  # few users are hardly named at all
+    ),
     NoisyCounts: Oracle(
         peeled_with_counts,
         TWO_ITEMS,

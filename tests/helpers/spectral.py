@@ -21,6 +21,6 @@ def exact_scores(seen, degree):
 class Watched(ExactDraws):
     """Keeps what is to be ranked, and in which noise."""
 
-    def order(self, shares, noises, **options):
-        self.shares, self.scale = shares, Fraction(noises[0].scale)
-        return super().order(shares, noises, **options)
+    def order(self, asked):
+        self.shares, self.scale = asked.scores, Fraction(asked.noises[0].scale)
+        return super().order(asked)

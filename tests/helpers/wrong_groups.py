@@ -10,6 +10,7 @@ from shortlist.draws import Ladder
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.mechanisms.per_group import PerGroup, _Found
+from shortlist.privacy.accountant.rounds import Plan
 
 
 def fields_of(evidence):
@@ -23,7 +24,7 @@ class Known(PerGroup):
     def _found_groups(self, held, _draws):
         return np.arange(held.n_groups), Fraction(1)
 
-    def _found_items(self, held, _draws):
+    def _found_items(self, held, _enough, _draws):
         return _Found(np.arange(held.n_items), np.ones(held.n_items), Fraction(0))
 
 
@@ -96,3 +97,27 @@ class NoiseForHeld(Known):
         places = np.flatnonzero(evidence.among(*every).counts)
         kept = np.isin(told.positions, places)
         return told._replace(positions=told.positions[kept], scores=told.scores[kept])
+
+
+class OneRound(PerGroup):
+    """Each search has one round: right, too."""
+
+    _plan_of_items = Plan(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
+
+
+class _OfAllGroups(GroupedSets):
+    def bounded(self, max_groups_per_user, draws):
+        """Items are still seen of all groups."""
+        kept = _OfAllGroups(*fields_of(super().bounded(max_groups_per_user, draws)))
+        vars(kept)["every"] = self
+        return kept
+
+    def items(self):
+        return GroupedSets.items(vars(self).get("every", self))
+
+
+class ItemsOfAllGroups(OneRound):
+    """Items are found by what users hold in groups that do not count."""
+
+    def select(self, evidence, draws):
+        return super().select(_OfAllGroups(*fields_of(evidence)), draws)

@@ -8,6 +8,7 @@ import numpy as np
 
 from shortlist import privacy
 from shortlist.algorithms.threshold_algorithm import read
+from shortlist.draws import Order
 from shortlist.draws.noise import Laplace
 from shortlist.mechanisms import (
     JointOrPeel,
@@ -57,7 +58,7 @@ class HalfCountNoise(NoisyCounts):
     def _noisy(self, counts, draws):
         noise = self._best.noise
         less = type(noise)(vars(noise).get("sd", vars(noise).get("scale")) / 2)
-        return draws.order(counts, [less], unit=1.0, digits=0).by_position()
+        return draws.order(Order(counts, [less], unit=1.0, digits=0)).by_position()
 
 
 class CountsForOne(NoisyCounts):
@@ -71,14 +72,14 @@ class SharedAnew(NoisyCounts):
 
     def _noisy(self, counts, draws):
         way = self._best
-        return draws.order(counts, [way.noise, way.shared], unit=1.0, digits=0).by_position()
+        return draws.order(Order(counts, [way.noise, way.shared], unit=1.0, digits=0)).by_position()
 
 
 class NothingShared(NoisyCounts):
     """What all counts share is forgotten."""
 
     def _noisy(self, counts, draws):
-        return draws.order(counts, [self._best.noise], unit=1.0, digits=0).by_position()
+        return draws.order(Order(counts, [self._best.noise], unit=1.0, digits=0)).by_position()
 
 
 # --- costs
@@ -240,7 +241,7 @@ class SecondTold(OneShotLaplace):
     def select(self, evidence, draws):
         told = super().select(evidence, draws)
         noise = [Laplace(self._pure_scale / self.factor)]
-        again = draws.order(evidence.counts, noise, digits=0, unit=1.0)
+        again = draws.order(Order(evidence.counts, noise, digits=0, unit=1.0))
         scores = again.by_position()[told.positions]
         scores[:1] = told.scores[:1]
         return told._replace(scores=scores)
@@ -268,7 +269,7 @@ class MoreDigits(NoisyCounts):
     def _noisy(self, counts, draws):
         digits = int(counts.max(initial=0) > self.large)
         noise = [self._best.noise]
-        return draws.order(counts, noise, unit=1.0, digits=digits).by_position()
+        return draws.order(Order(counts, noise, unit=1.0, digits=digits)).by_position()
 
 
 class Raises(Peeling):

@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import (
@@ -145,7 +145,9 @@ class QuietlyTold(OneShotLaplace):
         right = super().select(evidence, draws)
         if len(evidence.counts) < 3:
             return right
-        again = draws.order(evidence.counts, [Laplace(self._pure_scale / 4)], digits=0, unit=1.0)
+        again = draws.order(
+            Order(evidence.counts, [Laplace(self._pure_scale / 4)], digits=0, unit=1.0)
+        )
         return Selection(right.positions, again.by_position()[right.positions])
 
 
@@ -154,7 +156,7 @@ class FinelyTold(OneShotLaplace):
 
     def select(self, evidence, draws):
         noise, digits = Laplace(self._pure_scale), -int(evidence.counts[0] > 1)
-        told = draws.order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k)
+        told = draws.order(Order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k))
         return Selection(told.positions, told.values)
 
 

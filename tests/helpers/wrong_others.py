@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 
 from shortlist.algorithms.threshold_algorithm import read
+from shortlist.draws import Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PrivateCounts, PublicCounts
 from shortlist.mechanisms import (
@@ -73,7 +74,7 @@ class BySpread(OneShotLaplace):
     def select(self, evidence, draws):
         spread = int(np.ptp(evidence.counts)) if len(evidence.counts) else 0
         scale = self._pure_scale / (1 + (spread > 2))
-        told = draws.order(evidence.counts, [Laplace(scale)], digits=None, unit=1.0, k=self.k)
+        told = draws.order(Order(evidence.counts, [Laplace(scale)], unit=1.0, k=self.k))
         return Selection(told.positions)
 
 
@@ -161,7 +162,9 @@ class ThirdTold(OneShotLaplace):
 
     def select(self, evidence, draws):
         told = super().select(evidence, draws)
-        again = draws.order(evidence.counts, [Laplace(self._pure_scale / 2)], digits=0, unit=1.0)
+        again = draws.order(
+            Order(evidence.counts, [Laplace(self._pure_scale / 2)], digits=0, unit=1.0)
+        )
         scores = told.scores.copy()
         scores[2:] = again.by_position()[told.positions][2:]
         return told._replace(scores=scores)

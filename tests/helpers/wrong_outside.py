@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from shortlist.draws import Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms import OneShotLaplace, Peeling, Selection
@@ -119,7 +120,7 @@ class KeepsNoise(OneShotLaplace):
     def select(self, evidence, draws):
         n, noise = len(evidence.counts), [Laplace(self._pure_scale)]
         if n not in self.kept:
-            told = draws.order(np.zeros(n, np.int64), noise, digits=0, unit=1.0)
+            told = draws.order(Order(np.zeros(n, np.int64), noise, digits=0, unit=1.0))
             self.kept[n] = told.by_position()
         noisy = evidence.counts + self.kept[n]
         return Selection(np.argsort(-noisy, kind="stable")[: self.k])
@@ -138,7 +139,7 @@ class SharedNoise(NoisyCounts):
 
     def _noisy(self, counts, draws):
         zero = np.zeros(1, np.int64)
-        told = draws.order(zero, [self._best.noise], unit=1.0, digits=0).by_position()
+        told = draws.order(Order(zero, [self._best.noise], unit=1.0, digits=0)).by_position()
         return counts + told[0]
 
 

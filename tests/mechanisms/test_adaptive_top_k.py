@@ -14,7 +14,7 @@ from helpers.oracles import ORACLES
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.wrong_top_k import coarse
 from shortlist.algorithms import two_looks
-from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weight
+from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weights
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -91,7 +91,7 @@ class ByWholeSets(ClippedCounts):
     """Of users who all hold two items, whatever was found."""
 
     def _weights(self, bound):
-        return np.array([2**20, *[clipped_weight(bound, 2)] * self.held.largest], np.int64)
+        return np.array([2**20, *[clipped_weights(bound, 2)[2]] * self.held.largest], np.int64)
 
 
 def test_clipping_by_what_was_not_found_has_another_law(monkeypatch):
@@ -287,7 +287,12 @@ def test_of_few_users_hardly_anything_is_named(n):
 
 def test_explaining_names_both_ways():
     text = " ".join(AdaptiveTopK(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=9).explain())
-    for part in ("101 or 10,001", "picked by their counts", "4 rounds", "standard deviation"):
+    for part in (
+        "101st or the 10,001st",
+        "picked by their counts",
+        "4 rounds",
+        "standard deviation",
+    ):
         assert part in text
 
 

@@ -10,7 +10,7 @@ from helpers.one_shot import BOTH, EPSILON, LOSS, QuietLaplace, build, cells_law
 from helpers.wrong_mechanisms import Retold
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import OneShotLaplace
@@ -64,8 +64,8 @@ def test_fresh_counts_on_top_cost_more_than_published():
 
     def run(counts):
         def algorithm(draws):
-            picked = draws.order(np.array(counts), noise, unit=1.0, k=1, digits=None).positions
-            told = draws.order(np.array(counts)[picked], noise, unit=1.0, digits=0).values
+            picked = draws.order(Order(np.array(counts), noise, unit=1.0, k=1)).positions
+            told = draws.order(Order(np.array(counts)[picked], noise, unit=1.0, digits=0)).values
             return tuple(picked.tolist()), tuple(told)
 
         return law(algorithm, edges)

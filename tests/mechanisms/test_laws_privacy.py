@@ -17,6 +17,7 @@ from helpers.laws import (
     with_wrong,
 )
 from helpers.losses import hockey_stick, largest_log_ratio, neighbours
+from shortlist.draws import Order
 from shortlist.draws.noise import Normal
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import (
@@ -80,7 +81,7 @@ class LoudScores(WeightedGaussian):
 
     def scored(self, named, draws):
         quiet = Normal(self.sigma / 10)
-        ranked = draws.order(named.weights, [quiet], digits=2)
+        ranked = draws.order(Order(named.weights, [quiet], digits=2))
         return Selection(named.positions[ranked.positions], ranked.values, noise_sd=self.sigma)
 
 

@@ -106,10 +106,10 @@ def test_the_slack_pays_for_the_precision_of_the_scores(degree):
     scales, scores = [], []
 
     class Watched(ExactDraws):
-        def order(self, shares, noises, **options):
-            scales.append(Fraction(noises[0].scale))
-            scores.append([Fraction(int(x), 2**60) for x in shares])
-            return super().order(shares, noises, **options)
+        def order(self, asked):
+            scales.append(Fraction(asked.noises[0].scale))
+            scores.append([Fraction(int(x), 2**60) for x in asked.scores])
+            return super().order(asked)
 
     for pair in range(0, len(times), max(len(times) // 15, 1)):
         for each in (seen, walks.changed(seen, pair)):

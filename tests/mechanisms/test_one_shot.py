@@ -10,7 +10,7 @@ from helpers.one_shot import BOTH, EPSILON, build, without_cells
 from helpers.oracles_one_shot import cube_law, laplace_law
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Adjacency, Extreme, Gamma, OneShotLaplace, Selection
@@ -77,7 +77,7 @@ def test_the_chance_of_the_true_order_is_at_least_the_bound(counts):
     draws = ExactDraws(SeededBits(3))
     right = 0
     for _ in range(n // 10):
-        ranked = draws.order(np.array(counts), [Laplace(scale)], unit=1.0, digits=None)
+        ranked = draws.order(Order(np.array(counts), [Laplace(scale)], unit=1.0))
         right += tuple(ranked.positions.tolist()) == order
     p = exact[order, (0,) * len(counts)]
     assert abs(right / (n // 10) - p) < 4 * math.sqrt(p * (1 - p) / (n // 10))

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from helpers import wrong_groups as wrong
 from helpers.oracles import ORACLES
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.refusals import refusal
@@ -14,12 +15,22 @@ from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.grouped_looks import GroupedLooks
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped import GroupedSets, Pairing
 from shortlist.mechanisms import Accounting, PerGroup
 from shortlist.privacy.accountant import BoundedRange, GaussianStage, Lost
 
 ORACLE = ORACLES[PerGroup]
 ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
+
+
+def grouped(rows, n_users, n_groups, n_items):
+    """Sets of rows: users, groups and items."""
+    users, groups, items = rows.astype(np.uint32)
+    pairing = Pairing(n_groups, n_items)
+    codes = pairing.pack(groups.copy(), items)
+    return GroupedSets.of_buckets(Buckets.of_rows(users, codes, n_users), pairing)
 
 
 def coarse(**given):
@@ -121,6 +132,26 @@ def test_of_a_group_that_nobody_is_in_nothing_is_named():
         assert 1 not in ranked.groups
 
 
+@pytest.mark.parametrize(
+    ("kind", "finds"), [(wrong.OneRound, True), (wrong.ItemsOfAllGroups, False)]
+)
+def test_items_are_found_by_what_is_held_in_groups_that_count(kind, finds):
+    """All hold item 0 in both groups, alone in one, and beside 99 of their own in the other.
+
+    So each user's weight on it is 1 or 0.1, by which group is kept; by both it would be 0.1.
+    """
+    mechanism = kind(k=1, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    n = int(mechanism.item_threshold / 0.3)
+    users, own = np.repeat(np.arange(n), 99), np.arange(99 * n) + 1
+    rows = np.concatenate(
+        [np.array([np.arange(n), np.full(n, group), np.zeros(n, np.int64)]) for group in (0, 1)]
+        + [np.array([users, np.ones(99 * n, np.int64), own])],
+        axis=1,
+    )
+    told = mechanism.select(grouped(rows, n, 2, 99 * n + 1), ExactDraws(SeededBits(1)))
+    assert (len(told.positions) > 0) == finds
+
+
 @pytest.mark.parametrize("public", [False, True])
 def test_nothing_in_nothing_out(public):
     sets = in_groups(None, (), 2, public=public)
@@ -148,13 +179,13 @@ def test_the_choice_has_its_range_in_however_many_groups_a_user_is(groups):
     looks = GroupedLooks(1, (Fraction(1),), (1, 2, 256), 0.1, groups, 1.0)
     n_items, open_pairs = 400, np.delete(np.arange(3 * 400), range(800, 1100))
     sizes = np.bincount(open_pairs // n_items)
-    assert looks._most(open_pairs // n_items) == sum(sorted(sizes)[-groups:])
+    assert looks._most(sizes) == sum(sorted(sizes)[-groups:])
     held = open_pairs[open_pairs // n_items < groups].astype(np.uint32)
     lost = []
     for users in (0, 1):
         rows = np.repeat(np.arange(users, dtype=np.uint32), len(held)), np.tile(held, users)
         sets = Contributions.of_rows(*rows, n_users=users, n_items=3 * n_items)
-        clipped = ClippedCounts(sets, most=looks._most(open_pairs // n_items))
+        clipped = ClippedCounts(sets, most=looks._most(sizes))
         lost.append([clipped._lost(bound) for bound in looks.bounds])
     moved = np.diff(lost, axis=0) / 2**20
     assert (moved >= 0).all()

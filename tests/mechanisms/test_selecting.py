@@ -11,7 +11,7 @@ from helpers.enrolled import ALL, BOUNDS, PUBLIC, build, check, every, evidence
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
-from shortlist.evidence import GroupedSets, Outcomes, WeightedHistogram
+from shortlist.evidence import Outcomes, UserGroups, WeightedHistogram
 from shortlist.evidence.user_sets import UserSets
 
 
@@ -20,7 +20,7 @@ from shortlist.evidence.user_sets import UserSets
     [
         (m, name)
         for m in ALL
-        if not issubclass(m.evidence, UserSets | GroupedSets)  # which is bounded in `select`
+        if not issubclass(m.evidence, UserSets | UserGroups)  # which is bounded in `select`
         for name in m.fields()
         if name in BOUNDS
     ],
@@ -65,7 +65,7 @@ def test_no_item_is_given_twice(mechanism, counts):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [m for m in ALL if not issubclass(m.evidence, UserSets | GroupedSets)]
+    "mechanism", [m for m in ALL if not issubclass(m.evidence, UserSets | UserGroups)]
 )
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 100.0])
 def test_huge_counts(mechanism, epsilon):

@@ -117,5 +117,5 @@ def test_normal_and_laplace_noise_stay_within_as_often_as_is_said():
     normal = 1 - 2 * NormalDist().cdf(-1.96)
     laplace = 1 - math.exp(-math.sqrt(2) * 1.96)
     said = told_of_intervals()
-    assert f"Normal noise stays within that {normal:.0%}".replace("%", " %") in said
-    assert f"Laplace noise {laplace:.0%}".replace("%", " %") in said
+    low, high = sorted(round(100 * share) for share in (normal, laplace))
+    assert f"within that {low} to {high}\N{NO-BREAK SPACE}% of the time" in said

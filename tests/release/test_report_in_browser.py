@@ -4,6 +4,7 @@ import base64
 
 import pytest
 
+from helpers.axe import axe_core, violations
 from helpers.browser import Browser, chromium
 from helpers.releases import HOSTILE, release
 
@@ -61,6 +62,16 @@ def test_a_page_is_quiet_loads_nothing_and_fits(browser, page, width, dark):
     assert browser.run(f"{visible}.map(e => e.className).join()") == shown
     paper = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(20, 24, 27)") is dark
+
+
+@pytest.mark.skipif(axe_core() is None, reason="axe-core is not installed")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_a_page_can_be_read_heard_and_reached(browser, page, width, dark):
+    browser.open(page, width=width, dark=dark)
+    assert violations(browser) == []
+    browser.run("document.querySelector('tbody').style.opacity = '0.3'")
+    assert [found.split(":")[0] for found in violations(browser)] == ["color-contrast"]
 
 
 def test_items_stand_in_the_page_as_they_are(browser, page):

@@ -21,7 +21,7 @@ from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_up
 
-__all__ = ["ClippedCounts", "clipped_weight", "sd_of_counts"]
+__all__ = ["ClippedCounts", "clipped_weights", "sd_of_counts"]
 
 _ONE = 1 << BITS_OF_WEIGHTS  # a user's whole part, in the unit of weights
 _OF_RANKS = 5.0  # what is left out of all counts alike changes no order
@@ -112,11 +112,8 @@ class ClippedCounts:
         return self.held.users_of_size()
 
     def _weights(self, bound: int) -> Ints:
-        """What a user adds to each item, by how many are held, if by anybody."""
-        weights = np.full(len(self._users_of_size), _ONE, np.int64)
-        for size in np.flatnonzero(self._users_of_size).tolist():
-            weights[size] = clipped_weight(bound, size) if size else _ONE
-        return weights
+        """What a user adds to each item, by how many are held."""
+        return clipped_weights(bound, len(self._users_of_size) - 1)
 
 
 def sd_of_counts(bound: int, rho: float) -> float:
@@ -124,10 +121,17 @@ def sd_of_counts(bound: int, rho: float) -> float:
     return round_up(Fraction(math.sqrt(bound / rho / 2)) * (1 + Fraction(1, 2**50)))
 
 
-def clipped_weight(bound: int, size: int) -> int:
-    """The largest w up to 1 with size · w² <= bound, in multiples of 2^-20.
+def clipped_weights(bound: int, largest: int) -> Ints:
+    """The largest w up to 1 with size · w² <= bound, in multiples of 2^-20, for sizes 0 .. largest.
 
-    >>> [clipped_weight(4, size) / 2**20 for size in (1, 4, 16, 100)]
+    Args:
+        bound: At most 2^12, so that roots of floats, rounded down, are those of integers.
+        largest: Of the sizes.
+
+    >>> (clipped_weights(4, 100)[[1, 4, 16, 100]] / 2**20).tolist()
     [1.0, 1.0, 0.5, 0.19999980926513672]
     """
-    return min(_ONE, math.isqrt(bound * _ONE * _ONE // size))
+    sizes = np.maximum(np.arange(largest + 1), 1)
+    squares = bound * _ONE * _ONE // sizes  # below 2^53
+    weights: Ints = np.minimum(np.sqrt(squares).astype(np.int64), _ONE)
+    return weights

@@ -10,20 +10,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.algorithms.clipped_counts import ClippedCounts, sd_of_counts
 from shortlist.algorithms.rungs import fine_rungs
 from shortlist.draws import Draws, Floats, Ints, Ladder
-from shortlist.evidence.contributions import Contributions
+from shortlist.evidence import UserSets
 from shortlist.privacy import round_down
 
 __all__ = ["GroupedLooks", "RankedGroups"]
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 _OPEN = 2.0  # standard deviations from the last place that is still named
 _SPREAD = 0.5  # of an item's count in a group, as a share of what its group and it let expect
@@ -51,7 +48,7 @@ class RankedGroups(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """What the looks so far say of each item in each group, shapes (n_groups, n_items).
+    """What the looks so far say of items in groups, shape (n,) each.
 
     Attributes:
         counts: The mean of the noisy counts, by precision.
@@ -60,6 +57,17 @@ class _Heard(NamedTuple):
 
     counts: Floats
     sds: Floats
+
+    def at(self, places: Ints) -> _Heard:
+        """What they say of some."""
+        return _Heard(self.counts[places], self.sds[places])
+
+    def and_then(self, places: Ints, counts: Floats, sd: float) -> None:
+        """One look more, at some."""
+        before = self.at(places)
+        share = before.sds**2 / (before.sds**2 + sd**2)
+        self.counts[places] += share * (counts - before.counts)
+        self.sds[places] = np.sqrt(share) * sd
 
 
 @dataclass(frozen=True)
@@ -85,9 +93,7 @@ class GroupedLooks:
     seen: float
     ladder: Callable[[float], Ladder] = fine_rungs
 
-    def best(
-        self, held: Contributions, popularity: Floats, rho: float, draws: Draws
-    ) -> RankedGroups:
+    def best(self, held: UserSets, popularity: Floats, rho: float, draws: Draws) -> RankedGroups:
         """At most k items of each group.
 
         Args:
@@ -97,74 +103,76 @@ class GroupedLooks:
             rho: The zCDP of all looks.
             draws: The exact draws.
         """
-        n_items = len(popularity)
-        shape = held.n_items // max(n_items, 1), n_items
         if not held.n_items:
             return RankedGroups(*(np.empty(0, t) for t in (np.int64, np.int64, float, float)))
-        sums, precisions = np.zeros(held.n_items), np.zeros(held.n_items)
-        places, expected = np.arange(held.n_items), np.zeros(shape)
-        for number, share in enumerate(self.shares):
-            counts, sd = self._look(held, places, shape, round_down(Fraction(rho) * share), draws)
-            sums[places] += counts / sd**2
-            precisions[places] += 1 / sd**2
-            heard = _Heard(
-                (sums / precisions).reshape(shape), 1 / np.sqrt(precisions).reshape(shape)
-            )
-            if number == 0:
-                expected = _expected(heard, popularity, self.seen)
-            values = _moved(heard, expected)
-            still = self._open(values, heard.sds).ravel()[places]
-            held, places = held.among(np.flatnonzero(still)).packed(), places[still]
-        return self._named(values, heard, _known_to(heard, expected))
+        width = len(popularity)
+        sizes = np.full(held.n_items // width, width)
+        first, *others = (round_down(Fraction(rho) * share) for share in self.shares)
+        counts, sd = self._look(held, sizes, first, draws)
+        heard = _Heard(counts, np.full(len(counts), sd))
+        expected = _expected(counts, popularity, self.seen * sd).ravel()
+        values, places = _moved(heard, expected), np.arange(held.n_items)
+        for rho_of_look in others:
+            last = self._last(values, width)[places // width]
+            still = np.abs(values[places] - last) <= _OPEN * heard.sds[places]
+            held, places = held.among(np.flatnonzero(still)), places[still]
+            sizes = np.bincount(places // width, minlength=1)
+            heard.and_then(places, *self._look(held, sizes, rho_of_look, draws))
+            values[places] = _moved(heard.at(places), expected[places])
+        return self._named(values, heard, expected, width)
 
-    def _look(
-        self, held: Contributions, places: Ints, shape: tuple[int, int], rho: float, draws: Draws
-    ) -> tuple[Floats, float]:
-        """Noisy counts of what is open, and the standard deviation of the noise."""
-        most = self._most(places // shape[1])
-        clipped = ClippedCounts(held, self.ladder, _NOISE_WEIGHT, most)
+    def _look(self, held: UserSets, sizes: Ints, rho: float, draws: Draws) -> tuple[Floats, float]:
+        """Noisy counts of what is open, and the standard deviation of the noise.
+
+        Args:
+            held: Users' sets of what is open.
+            sizes: How much that is in each group.
+            rho: The zCDP.
+            draws: The exact draws.
+        """
+        clipped = ClippedCounts(held, self.ladder, _NOISE_WEIGHT, self._most(sizes))
         sds = [sd_of_counts(bound, rho) for bound in self.bounds]
         chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
         return clipped.noisy(self.bounds[chosen], sds[chosen], draws), sds[chosen]
 
-    def _most(self, groups: Ints) -> int:
+    def _most(self, sizes: Ints) -> int:
         """How many of the open items one user can hold: all those of as many groups."""
-        sizes = np.sort(np.bincount(groups, minlength=1))
-        return int(sizes[-self.most_groups :].sum())
+        return int(np.sort(sizes)[-self.most_groups :].sum())
 
-    def _open(self, values: Floats, sds: Floats) -> Mask:
-        """Which items may be among the k best of their group, and may not."""
-        is_open: Mask = np.abs(values - self._last(values)) <= _OPEN * sds
-        return is_open
-
-    def _last(self, values: Floats) -> Floats:
-        """The k-th largest value of each group, or the smallest of fewer; shape (n_groups, 1)."""
-        k = min(self.k, values.shape[1])
-        last: Floats = np.partition(values, -k, axis=1)[:, -k][:, None]
+    def _last(self, values: Floats, width: int) -> Floats:
+        """The k-th largest value of each group, or the smallest of fewer; shape (n_groups,)."""
+        k = min(self.k, width)
+        last: Floats = np.partition(values.reshape(-1, width), -k, axis=1)[:, -k]
         return last
 
-    def _named(self, values: Floats, heard: _Heard, known: Floats) -> RankedGroups:
+    def _named(self, values: Floats, heard: _Heard, expected: Floats, width: int) -> RankedGroups:
         """The k best of each group by these values, best first, but for those hardly above 0."""
-        groups, items = np.nonzero(values >= self._last(values))  # with those equal to the last
-        order = np.lexsort((items, -values[groups, items], groups))
-        groups, items = groups[order], items[order]
+        last = np.repeat(self._last(values, width), width)
+        places = np.flatnonzero(values >= last)  # with those equal to the last
+        places = places[np.lexsort((places, -values[places], places // width))]
+        groups = places // width
         rank = np.arange(len(groups)) - np.searchsorted(groups, groups)
-        groups, items = groups[rank < self.k], items[rank < self.k]
-        named = values[groups, items] > _HELD * known[groups, items]
-        groups, items = groups[named], items[named]
-        return RankedGroups(groups, items, heard.counts[groups, items], heard.sds[groups, items])
+        places = places[rank < self.k]
+        known = _known_to(heard.at(places), expected[places])
+        places = places[values[places] > _HELD * known]
+        return RankedGroups(*np.divmod(places, width), *heard.at(places))
 
 
-def _expected(heard: _Heard, popularity: Floats, least: float) -> Floats:
+def _expected(counts: Floats, popularity: Floats, least: float) -> Floats:
     """Each item's count in a group, were all groups alike but for their sizes.
 
     A group's size is the factor by which the popularity of all items fits its counts best; 0 where
-    these are above 0 by less than so many standard deviations.
+    these are above 0 by less than so much.
+
+    Args:
+        counts: Noisy counts of the items in each group, one group after another.
+        popularity: Of the items.
+        least: So much, for an item alone.
     """
     norm = float(popularity @ popularity)
-    sizes = heard.counts @ popularity / norm
-    seen = sizes > least * heard.sds[:, 0] / math.sqrt(norm)
-    expected: Floats = np.where(seen, sizes, 0.0)[:, None] * popularity
+    sizes = counts.reshape(-1, len(popularity)) @ popularity / norm
+    sizes[sizes <= least / math.sqrt(norm)] = 0.0
+    expected: Floats = np.outer(sizes, popularity)
     return expected
 
 

@@ -24,6 +24,7 @@ from shortlist.evidence import UserSets
 from shortlist.evidence.user_sets import Steering
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant.rounds import Limits, Plan, sd_of_round
+from shortlist.progress import phase
 
 __all__ = ["BOOSTS", "Aim", "Found", "Heard", "Progress", "Rounds"]
 
@@ -155,7 +156,9 @@ class Rounds:
         boosts = np.full(held.n_items, -1, np.int16)
         boosts[progress.items[left]] = progress.boosts[left]
         limits = self._floors(held.largest), self._caps(held.largest)
-        progress.sums = progress.steering.sums(boosts, *limits)
+        rounds = len(self.plan.parts)
+        with phase("round {n} of {rounds}", n=progress.rounds + 1, rounds=rounds):
+            progress.sums = progress.steering.sums(boosts, *limits)
 
     def _toss(self, progress: Progress, draws: Draws) -> None:
         """Find what the last round would find, without its noise."""

@@ -17,7 +17,7 @@ from shortlist.audit.settings import settings_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
-from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
 __all__ = ["Kind", "run"]
 
@@ -28,7 +28,7 @@ Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)
 _WRAPPERS: dict[str, type[Mechanism]] = {
-    kebab(kind): kind for kind in (NoisyCounts, NoisyClippedCounts)
+    kebab(kind): kind for kind in (NoisyCounts, NoisyClippedCounts, EachGroup)
 }
 
 

@@ -30,7 +30,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
 __all__ = ["class_of", "options_of", "settings_of"]
 
@@ -70,6 +70,16 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
             "count_share": 0.3,
             "epsilon": 2.0,
             "delta": 0.2,
+        },
+    ],
+    EachGroup: [
+        {"selects": partial(LimitedDomain, k=1), "max_groups_per_user": 2},
+        {"selects": partial(LimitedDomain, k=2, max_items_per_user=2), "max_groups_per_user": 1},
+        {"selects": partial(Peeling, k=1), "max_groups_per_user": 2},
+        {
+            "selects": partial(OneShotExponential, k=1, neighbours=Adjacency.GENERAL),
+            "max_groups_per_user": 1,
+            "delta": 0.0,
         },
     ],
     OneShotExponential: [{}, {"neighbours": Adjacency.GENERAL}],

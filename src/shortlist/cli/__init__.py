@@ -13,9 +13,9 @@ from shortlist.cli import memory
 
 __all__ = ["main"]
 
-# New objects after which cycles are looked for. Loading libraries makes hundreds of thousands that
+# New objects after which cycles are looked for. Loading libraries makes about 200,000 that
 # stay, and to look through them time and again would take a tenth of the time of a short command.
-_LOOK_FOR_CYCLES = 100_000
+_LOOK_FOR_CYCLES = 300_000
 
 
 def main() -> NoReturn:
@@ -59,13 +59,15 @@ def _open_closed_streams() -> list[str]:
 
 def exit_status(*, can_print: bool = True) -> int:
     """Parse, answer, complain; the exit status."""
-    from shortlist.cli.answer import answer
     from shortlist.cli.commands import app
+    from shortlist.cli.completing import prepare as prepare_completion
     from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
     from shortlist.cli.request import Request
     from shortlist.errors import InputError
 
+    asked = None
     try:
+        prepare_completion()
         asked = app(prog_name="shortlist", standalone_mode=False)
         if asked == INTERRUPTED:  # while the arguments were looked at
             raise KeyboardInterrupt  # noqa: TRY301 - told as any other
@@ -75,6 +77,8 @@ def exit_status(*, can_print: bool = True) -> int:
                 "open it, or save the answer by {output}",
             )
         if isinstance(asked, Request):
+            from shortlist.cli.answer import answer
+
             answer(asked)
         sys.stdout.flush()
     except SystemExit:
@@ -83,5 +87,7 @@ def exit_status(*, can_print: bool = True) -> int:
         message, status = diagnosis(error)
         if message:
             complain(message)
+        if isinstance(error, InputError) and isinstance(asked, Request) and asked.configured():
+            complain(f"{asked.configured()}. To leave these out: --no-config.")
         return status
     return asked if isinstance(asked, int) else 0

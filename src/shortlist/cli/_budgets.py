@@ -7,6 +7,7 @@ import typer
 
 from shortlist.cli._builders import ANSWER, PRIVACY, number, valued
 from shortlist.cli._parsing import Command, Group
+from shortlist.cli.completing import one_of
 from shortlist.errors import shown
 
 if TYPE_CHECKING:
@@ -162,6 +163,7 @@ def export(
             ANSWER,
             "--format",
             parser=_form,
+            autocompletion=one_of(*_Form),
         ),
     ] = _Form.CSV,
 ) -> int:

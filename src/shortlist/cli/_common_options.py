@@ -3,16 +3,22 @@
 from enum import StrEnum
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shortlist.cli._builders import ANSWER, PRIVACY, TESTS, flag, valued, whole
+from shortlist.cli.completing import mechanisms, one_of
+from shortlist.errors import InputError
 
 
 def _separator(text: str) -> str:
     """A separator; a tab can be written as it is in other languages, or by its name."""
     return "\t" if text in (r"\t", "tab") else text
+
+
+FORMATS = ("csv", "tsv", "ndjson", "parquet")
+"""Of standard input, whose name tells none."""
 
 
 class Form(StrEnum):
@@ -42,7 +48,11 @@ Separator = Annotated[
 ]
 InputFormat = Annotated[
     str | None,
-    valued("FORMAT", "The format of standard input: csv (the default), tsv, ndjson or parquet."),
+    valued(
+        "FORMAT",
+        "The format of standard input: csv (the default), tsv, ndjson or parquet.",
+        autocompletion=one_of(*FORMATS),
+    ),
 ]
 Option = Annotated[
     list[str] | None,
@@ -80,6 +90,7 @@ Format = Annotated[
         ANSWER,
         "--format",
         parser=_form,
+        autocompletion=one_of(*Form),
     ),
 ]
 Json = Annotated[bool, flag("--json", "The same as --format json.")]
@@ -128,9 +139,38 @@ Dataset = Annotated[
     valued("NAME", "With --budget: the data set as the budget names it.", PRIVACY),
 ]
 
+
+def _configured(context: typer.Context, given: str | None) -> Any:  # noqa: ANN401 - Settings
+    """The settings of this command, which it takes where nothing was typed."""
+    from shortlist.cli._settings import settings_of
+
+    if context.params.get("no_config"):
+        if given is not None:
+            raise InputError("{config} and {no_config}: give one of the two")
+        return None
+    return settings_of(context, given)
+
+
+Config = Annotated[
+    str | None,
+    valued(
+        "FILE",
+        "Take what is not typed from this file. By default from shortlist.toml, of this folder or "
+        "the nearest one above it.",
+        is_eager=True,  # before what it sets
+        callback=_configured,
+    ),
+]
+NoConfig = Annotated[
+    bool,
+    typer.Option("--no-config", metavar="", help="Take nothing from any file.", is_eager=True),
+]
+
 EVERY = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
     for name, kind, default in (
+        ("config", Config, None),
+        ("no_config", NoConfig, False),
         ("separator", Separator, None),
         ("input_format", InputFormat, None),
         ("option", Option, None),
@@ -154,7 +194,11 @@ EVERY = [
 
 AuditMechanism = Annotated[
     str | None,
-    typer.Argument(metavar="MECHANISM", help="A mechanism, such as peeling. By default all."),
+    typer.Argument(
+        metavar="MECHANISM",
+        help="A mechanism, such as peeling. By default all.",
+        autocompletion=mechanisms,
+    ),
 ]
 AuditJson = Annotated[bool, flag("--json", "Print JSON.")]
 Quick = Annotated[bool, flag("--quick", "Few parameters and small inputs: seconds, not minutes.")]

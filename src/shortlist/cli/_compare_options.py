@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from shortlist.cli._builders import ANSWER, PRIVACY, flag, number, valued, whole
+from shortlist.cli.completing import mechanisms, one_of
 from shortlist.errors import shown
 
 __all__ = [
@@ -39,6 +40,7 @@ Asked = Annotated[
         metavar="QUESTION",
         help="top-k, domain or hitting-set.",
         parser=_asked,
+        autocompletion=one_of(*_QUESTIONS),
         show_default=False,
     ),
 ]
@@ -82,6 +84,7 @@ Mechanisms = Annotated[
         "Repeat it to compare several. By default all that answer the question.",
         PRIVACY,
         "--mechanism",
+        autocompletion=mechanisms,
     ),
 ]
 Runs = Annotated[

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli._progress import showing_progress
 from shortlist.cli._publishing import print_text
-from shortlist.cli.answer import spinner, without_panics
+from shortlist.cli.answer import without_panics
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
 from shortlist.errors import InputError
+from shortlist.progress import phase
 
 if TYPE_CHECKING:
     from shortlist.questions import Question
@@ -77,17 +79,18 @@ def compared(asked: Comparing) -> int:
     request.require_sense()
     questions = asked.questions()
     prepare()
-    with spinner(), without_panics():
+    with showing_progress(), without_panics():
         source = request.source()
         usable = source.mechanisms_for(questions[0])
-        found = compare(
-            source,
-            questions,
-            epsilon=asked.epsilon,
-            delta=asked.delta or 0.0,
-            max_items_per_user=asked.max_items_per_user or None,
-            mechanisms=[mechanism_named(name, usable) for name in asked.mechanism] or None,
-            runs=asked.runs,
-        )
+        with phase("Comparing"):
+            found = compare(
+                source,
+                questions,
+                epsilon=asked.epsilon,
+                delta=asked.delta or 0.0,
+                max_items_per_user=asked.max_items_per_user or None,
+                mechanisms=[mechanism_named(name, usable) for name in asked.mechanism] or None,
+                runs=asked.runs,
+            )
     print_text(found.frame.write_csv() if asked.as_csv else f"{found}\n")
     return 0

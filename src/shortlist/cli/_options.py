@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli._builders import PRIVACY, STORE, flag, number, valued, whole
+from shortlist.cli.completing import columns, mechanisms
 from shortlist.errors import InputError
 
 
@@ -20,7 +21,7 @@ def _file(rows: str, more: str = "") -> Any:  # noqa: ANN401
 
 def _column(text: str) -> Any:  # noqa: ANN401
     """A column by its name."""
-    return valued("COLUMN", text)
+    return valued("COLUMN", text, autocompletion=columns)
 
 
 def _budget(text: str) -> Any:  # noqa: ANN401
@@ -53,7 +54,7 @@ def _known_in_table(text: str) -> Any:  # noqa: ANN401
 
 def _mechanism(names: str) -> Any:  # noqa: ANN401
     """Which mechanism answers."""
-    return valued("NAME", names, PRIVACY, "--mechanism")
+    return valued("NAME", names, PRIVACY, "--mechanism", autocompletion=mechanisms)
 
 
 def _no_counts(count: str | None) -> None:
@@ -105,7 +106,8 @@ GroupBound = Annotated[
     int | None,
     _most(
         "With --by: at most N groups of each user count; of a user in more, N are picked at "
-        "random. By default 1. Choose N without looking at the data."
+        "random. By default 1. Choose N without looking at the data. With --count: your promise "
+        "that no user is in more than N groups."
     ),
 ]
 PublicGroups = Annotated[
@@ -113,7 +115,7 @@ PublicGroups = Annotated[
     valued(
         "FILE",
         "With --by: a file with the groups that everybody knows, in a column named as in the "
-        "table. Others are dropped.",
+        "table. Others are dropped. With --count: each of them has all --public-items.",
         PRIVACY,
     ),
 ]

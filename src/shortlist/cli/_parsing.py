@@ -21,7 +21,12 @@ class Command(TyperCommand):
                 vars(parameter).update(display_type_rich=lambda **_: "")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Refuse an option that is given twice, of which the parser would take the last."""
+        """Refuse an option that is given twice, of which the parser would take the last.
+
+        Where a shell asks how a line may go on, what stands before the option at its end is heard.
+        """
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]  # its value is still to come, without which nothing would be parsed
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for option, times in Counter(given).items():
             if times > 1 and option.param_type_name == "option" and not option.multiple:

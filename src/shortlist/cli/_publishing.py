@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from shortlist.cli.request import Request
     from shortlist.release import Release
 
-__all__ = ["print_text", "publish", "tell_of_long_answers"]
+__all__ = ["print_text", "print_unpaid", "publish", "tell_of_long_answers"]
 
 _SPENT = "the budget is spent: do not ask again."
 
@@ -45,12 +46,13 @@ def publish(release: Release, request: Request) -> None:
     unsaved = dict(_unsaved(release, request))
     whole = output is None or unsaved or not sys.stdout.isatty()
     try:
-        print_text(_rendered(release, form, whole=bool(whole)), faithful=form is not Form.TABLE)
+        text = _rendered(release, form, whole=bool(whole), configured=request.configured())
+        print_text(text, faithful=form is not Form.TABLE)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
         discard_output()
         kept = output if output is not None and output not in unsaved else _keep(release)
         raise _unprinted(error, kept) from None
-    _tell(release, form)
+    _tell(release, form, request.configured())
     for path, why in unsaved.items():
         raise InputError(
             'the answer could not be saved as "{path}" ({unsaved})',
@@ -74,7 +76,7 @@ def _unsaved(release: Release, request: Request) -> Iterator[tuple[Path, str]]:
             _say(f"Saved as {path}.")
 
 
-def _rendered(release: Release, form: Form, *, whole: bool) -> str:
+def _rendered(release: Release, form: Form, *, whole: bool, configured: str) -> str:
     if form is Form.JSON:
         return release.to_json()
     if form is Form.MARKDOWN:
@@ -85,9 +87,12 @@ def _rendered(release: Release, form: Form, *, whole: bool) -> str:
 
     from shortlist.cli._shell import SHELL
     from shortlist.release.display import printed
-    from shortlist.release.sheet import sheet
+    from shortlist.release.sheet import harmless, sheet
 
-    return printed(sheet(release, whole=whole, face=SHELL), Console(highlight=False))
+    shown = sheet(release, whole=whole, face=SHELL)
+    if configured:
+        shown = replace(shown, notes=(*shown.notes, ("settings", harmless(configured))))
+    return printed(shown, Console(highlight=False))
 
 
 def _without_controls(text: str) -> str:
@@ -107,9 +112,29 @@ def print_text(text: str, *, faithful: bool = False) -> None:
     sys.stdout.flush()
 
 
-def _tell(release: Release, form: Form) -> None:
+def print_unpaid(text: str, what: str) -> None:
+    """Print what can be had again for nothing.
+
+    Raises:
+        InputError: It cannot be printed; nobody needs to know where it is instead.
+    """
+    try:
+        print_text(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise InputError(
+            "{what} could not be printed: {why}", what=what, why=error.strerror
+        ) from None
+
+
+def _tell(release: Release, form: Form, configured: str) -> None:
     """What a table says of itself, and other forms do not."""
-    from shortlist.release.sheet import NOT_PRIVATE, advice
+    from shortlist.release.sheet import NOT_PRIVATE, advice, harmless
+
+    if form is not Form.TABLE and configured:
+        _say(harmless(f"settings: {configured}"))
 
     if form is Form.CSV:
         _say("CSV leaves the guarantee out; json and markdown have it.")

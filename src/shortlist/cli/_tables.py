@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shortlist.cli._common_options import FORMATS
 from shortlist.errors import InputError, Words, in_quotes, named, nearest, reference
 
 if TYPE_CHECKING:
     from shortlist.cli.request import Request
 
 __all__ = ["require_input_format", "require_one_table"]
-
-_FORMATS = ("csv", "tsv", "ndjson", "parquet")
 
 
 def require_one_table(request: Request) -> None:
@@ -35,13 +34,13 @@ def require_input_format(request: Request) -> None:
         InputError: It names the options as they are written in a shell.
     """
     given = request.input_format
-    if given is not None and given not in _FORMATS:
+    if given is not None and given not in FORMATS:
         raise InputError(
             "must be one of {listed}",
             "{hint}",
             given={"input_format": in_quotes(given)},
-            listed=", ".join(_FORMATS),
-            hint=nearest(given, _FORMATS),
+            listed=", ".join(FORMATS),
+            hint=nearest(given, FORMATS),
         )
     if given is not None and request.file != "-":
         raise InputError(
@@ -52,11 +51,11 @@ def require_input_format(request: Request) -> None:
 
 
 def _require_groups(request: Request) -> None:
-    """Refuse groups of what is no row of a user, and options of groups where there are none."""
-    if request.by and request.user is None:
+    """Refuse groups of a store, and options of groups where there are none."""
+    if request.by and request.store is not None:
         raise InputError(
-            "{by} goes with {user}: only who holds what tells in how many groups a user is",
-            "omit it, or give rows of users and items",
+            "{by} does not go with {store}: its index has one order, of all items",
+            "omit it, or give the table as a file",
         )
     if request.by:
         return

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,17 +13,18 @@ from typing import TYPE_CHECKING
 import typer
 
 from shortlist.cli._common_options import Form
-from shortlist.cli._publishing import print_text, publish, tell_of_long_answers
-from shortlist.cli.failure import discard_output, warn
+from shortlist.cli._progress import showing_progress
+from shortlist.cli._publishing import print_unpaid, publish, tell_of_long_answers
+from shortlist.cli.failure import warn
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
-from shortlist.errors import InputError, WeakPrivacyWarning
+from shortlist.errors import WeakPrivacyWarning
 
 if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.sources.base import Source
 
-__all__ = ["answer", "spinner", "without_panics"]
+__all__ = ["answer", "without_panics"]
 
 
 def answer(request: Request) -> None:
@@ -34,16 +33,18 @@ def answer(request: Request) -> None:
     request.require_sense()
     request.check_output()
     prepare()
-    with spinner(), without_panics():
+    with showing_progress(), without_panics():
         source = request.source()
         plan, warned = _planned(request, source)
     for warning in warned:
         warn(warning)
     if request.dry_run:
-        _print_plan(_in_json(plan) if form is Form.JSON else _in_words(plan, request.option))
+        if form is Form.JSON and (configured := request.configured()):
+            typer.echo(f"settings: {configured}", err=True)
+        print_unpaid(_in_json(plan) if form is Form.JSON else _in_words(plan, request), "the plan")
         return
     tell_of_long_answers(request)
-    with spinner(), without_panics():
+    with showing_progress(), without_panics():
         kept = plan.kept() if request.reuse else None
         release = plan.run(bits) if kept is None else kept
     if kept is not None:
@@ -61,19 +62,11 @@ def _planned(request: Request, source: Source) -> tuple[Plan, list[Warning]]:
     return plan, [w.message for w in caught if isinstance(w.message, Warning)]
 
 
-def _print_plan(text: str) -> None:
-    try:
-        print_text(text)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        discard_output()
-        raise InputError("the plan could not be printed: {why}", why=error.strerror) from None
-
-
-def _in_words(plan: Plan, options: list[str] | None) -> str:
+def _in_words(plan: Plan, request: Request) -> str:
     lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
-    given = f", {', '.join(options)}" if options else ""
+    if configured := request.configured():
+        lines.append(_wrapped(f"Settings: {configured}."))
+    given = f", {', '.join(request.option)}" if request.option else ""
     about = f"{plan.question.name} by {type(plan.mechanism).__name__}{given}."
     return "\n".join(["No row was read and nothing was spent.", "", about, *lines, ""])
 
@@ -86,28 +79,6 @@ def _wrapped(sentence: str) -> str:
 
 def _in_json(plan: Plan) -> str:
     return json.dumps(plan.to_dict(), indent=2) + "\n"
-
-
-@contextlib.contextmanager
-def spinner() -> Iterator[None]:
-    """Something that moves on stderr after one second, if a person is watching."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    # A number of its own, which nothing diverts.
-    with os.fdopen(os.dup(2), "w", encoding=sys.stderr.encoding, errors="replace") as screen:
-        status = Console(file=screen).status("Reading and selecting …")
-        timer = threading.Timer(1.0, status.start)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
-            status.stop()
 
 
 @contextlib.contextmanager

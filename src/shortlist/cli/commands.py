@@ -72,6 +72,7 @@ from shortlist.cli._options import (
 )
 from shortlist.cli._parsing import Command, Group
 from shortlist.cli._ranking import RankRequest
+from shortlist.cli._telling import completion, explain, help_of
 from shortlist.cli.request import Request
 
 __all__ = ["app"]
@@ -128,7 +129,8 @@ def _with_every(command: Callable[..., Request]) -> Callable[..., Request]:
 
 def _asked(kind: type[Request], question: str, arguments: dict[str, Any]) -> Request:
     every = arguments.pop("every")
-    return kind(question=question, **arguments, **every)
+    settings, _ = every.pop("config"), every.pop("no_config")
+    return kind(question=question, settings=settings, **arguments, **every)
 
 
 @app.command(
@@ -348,3 +350,32 @@ def audit(
     from shortlist.cli._auditing import audited
 
     return audited(mechanism, quick=quick, statistical=statistical, as_json=as_json)
+
+
+app.command(
+    "explain",
+    cls=Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist explain top.json""",
+)(explain)
+
+app.command(
+    "completion",
+    cls=Command,
+    epilog="""
+[bold]In ~/.bashrc[/]\n
+eval "$(shortlist completion bash)"\n
+[bold]In ~/.zshrc, after compinit[/]\n
+eval "$(shortlist completion zsh)"\n
+[bold]In ~/.config/fish/config.fish[/]\n
+shortlist completion fish | source""",
+)(completion)
+
+app.command(
+    "help",
+    cls=Command,
+    epilog="""
+[bold]Example[/]\n
+shortlist help top-k""",
+)(help_of)

@@ -16,6 +16,7 @@ from shortlist.errors import InputError, Words, reference
 if TYPE_CHECKING:
     from shortlist.bits import Bits
     from shortlist.budget import Budget
+    from shortlist.cli._settings import Settings
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan
     from shortlist.questions import Question
@@ -64,6 +65,7 @@ class Request:
     public_groups: str | None = None
     separator: str | None = None
     input_format: str | None = None
+    settings: Settings | None = field(default=None, repr=False)
 
     def asked(self) -> Question:
         """The question, as a value."""
@@ -225,6 +227,10 @@ class Request:
             "depends on private data: keep it to yourself."
         )
 
+    def configured(self) -> str:
+        """What was not typed, and from where it comes; nothing, where all was."""
+        return "" if self.settings is None else self.settings.told()
+
     def charged(self) -> Budget | None:
         """The budget that is charged, if there is one."""
         if self.budget is not None:
@@ -269,6 +275,9 @@ class Request:
             count=str(self.count),
             max_items_per_user=self.max_items_per_user,
             public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
+            by=self.by,
+            max_groups_per_user=self.max_groups_per_user,
+            public_groups=self.public_groups,
             separator=self.separator,
             table=self.table,
             budget=budget,

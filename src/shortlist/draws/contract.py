@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "Ints",
     "Ladder",
     "Noise",
+    "Order",
     "Ordered",
     "Reals",
     "SharedFactor",
@@ -119,6 +121,35 @@ class Ladder(NamedTuple):
         return rung
 
 
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What `Draws.order` is asked: the best of some noisy values, and these rounded.
+
+    Attributes:
+        scores: Integers in multiples of `unit`, below 2^62 in absolute value, shape (n,).
+        noises: Independent noises; their sum is what is added to the scores.
+        digits: Values are rounded to this many decimals (to tens, hundreds where negative); None
+            if they are not wanted.
+        unit: A power of 2: `UNIT` for weights, 1 for counts.
+        radius: A random factor that all items' noise shares.
+        shared: A noise, the same for all items, of which one draw is added to every value. It
+            changes no order, but what reaches a bound and what is rounded. No `radius` stretches
+            it.
+        at_least: Only items whose noisy value is at least this, in `unit`, shape (n,).
+        k: Only the best k of these; None for all.
+    """
+
+    scores: Ints
+    noises: Sequence[Noise]
+    _: KW_ONLY
+    digits: int | None = None
+    unit: float = UNIT
+    radius: SharedFactor | None = None
+    shared: Noise | None = None
+    at_least: Ints | None = None
+    k: int | None = None
+
+
 class Ordered(NamedTuple):
     """What `Draws.order` returns.
 
@@ -169,33 +200,8 @@ class Draws(Protocol):
         """
 
     @abstractmethod
-    def order(
-        self,
-        scores: Ints,
-        noises: Sequence[Noise],
-        *,
-        digits: int | None,
-        unit: float = UNIT,
-        radius: SharedFactor | None = None,
-        shared: Noise | None = None,
-        at_least: Ints | None = None,
-        k: int | None = None,
-    ) -> Ordered:
-        """The order of score + noise, and the noisy values rounded.
-
-        Args:
-            scores: Integers in multiples of `unit`, below 2^62 in absolute value, shape (n,).
-            noises: Independent noises; their sum is what is added to the scores.
-            digits: Values are rounded to this many decimals (to tens, hundreds where negative);
-                None if they are not wanted.
-            unit: A power of 2: `UNIT` for weights, 1 for counts.
-            radius: A random factor that all items' noise shares.
-            shared: A noise, the same for all items, of which one draw is added to every value. It
-                changes no order, but what reaches a bound and what is rounded. No `radius`
-                stretches it.
-            at_least: Only items whose noisy value is at least this, in `unit`, shape (n,).
-            k: Only the best k of these; None for all.
-        """
+    def order(self, asked: Order) -> Ordered:
+        """The order of score + noise, and the noisy values rounded."""
 
     @abstractmethod
     def rounded_down(
@@ -204,8 +210,8 @@ class Draws(Protocol):
         """The rung that each score + noise is rounded down to, by its number, shape (n,).
 
         Args:
-            scores: As for `order`.
+            scores: As of an `Order`.
             noise: Independent noise with the same law for all.
             ladder: The rungs.
-            unit: A power of 2, as for `order`.
+            unit: A power of 2, as of an `Order`.
         """

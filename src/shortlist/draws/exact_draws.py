@@ -9,7 +9,6 @@ anything, and a draw that is forced down the slow path ends the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,13 +23,14 @@ from shortlist.draws.contract import (
     Ints,
     Ladder,
     Noise,
+    Order,
     Ordered,
     Reals,
-    SharedFactor,
 )
-from shortlist.draws.noisy_values import NoisyValues, contenders
+from shortlist.draws.noisy_values import NoisyValues, blocks, contenders
 from shortlist.draws.permuting import first_accepted
 from shortlist.draws.shared import Shared
+from shortlist.sharing import parts, share
 
 __all__ = ["ExactDraws"]
 
@@ -110,45 +110,50 @@ class ExactDraws(Draws):
             again = again[result[again] > ~excess[again]]
         return (result % sizes).astype(np.int64)
 
-    def order(
-        self,
-        scores: Ints,
-        noises: Sequence[Noise],
-        *,
-        digits: int | None,
-        unit: float = UNIT,
-        radius: SharedFactor | None = None,
-        shared: Noise | None = None,
-        at_least: Ints | None = None,
-        k: int | None = None,
-    ) -> Ordered:
+    def order(self, asked: Order) -> Ordered:
         """As `Draws.order`."""
-        words = [self.bits.words(len(scores)) for _ in noises]
+        words = [self.bits.words(len(asked.scores)) for _ in asked.noises]
         kept: Ints | slice = slice(None)
-        if at_least is None and k is not None and not self.margin:
-            kept = contenders(scores, noises, words, k, unit)
-        items = np.arange(len(scores))[kept]
+        if asked.at_least is None and asked.k is not None and not self.margin:
+            kept = contenders(asked.scores, asked.noises, words, asked.k, asked.unit)
+        items = np.arange(len(asked.scores))[kept]
+        shared = None if asked.shared is None else Shared(asked.shared, self.bits, len(items))
         values = NoisyValues(
-            scores[kept],
-            noises,
+            asked.scores[kept],
+            asked.noises,
             [its_words[kept] for its_words in words],
             self.bits,
-            unit=unit,
-            radius=radius,
-            shared=None if shared is None else Shared(shared, self.bits, len(items)),
+            unit=asked.unit,
+            radius=asked.radius,
+            shared=shared,
             margin=self.margin,
         )
         positions = np.arange(len(items))
-        if at_least is not None:
-            positions = positions[values.reach(at_least)]
-        positions = values.sorted(positions, k)
-        rounded = np.empty(0) if digits is None else values.rounded(positions, digits)
-        return Ordered(items[positions], rounded)
+        if asked.at_least is not None:
+            positions = positions[values.reach(asked.at_least)]
+        positions = values.sorted(positions, asked.k)
+        told = np.empty(0) if asked.digits is None else values.rounded(positions, asked.digits)
+        return Ordered(items[positions], told)
 
     def rounded_down(
         self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
     ) -> Ints:
         """As `Draws.rounded_down`."""
-        words = self.bits.words(len(scores))
-        values = NoisyValues(scores, [noise], [words], self.bits, unit=unit, margin=self.margin)
-        return ladder.rung(values.rungs(ladder.step))
+        words, rungs = self.bits.words(len(scores)), np.empty(len(scores), np.int64)
+
+        def of(places: slice | Ints) -> NoisyValues:
+            return NoisyValues(
+                scores[places], [noise], [words[places]], self.bits, unit=unit, margin=self.margin
+            )
+
+        def look(first: int, last: int, unclear: list[Ints]) -> None:
+            for block in blocks(first, last):
+                rungs[block], known = of(block).certain_rungs(ladder.step)
+                unclear.append(np.flatnonzero(~known) + block.start)
+
+        looked = share(parts(len(scores)), look, lambda: [[]])
+        rest = np.concatenate(
+            [places for (unclear,) in looked for places in unclear] or [scores[:0]]
+        )
+        rungs[rest] = of(rest).rungs(ladder.step)  # in this thread: a seed decides all
+        return ladder.rung(rungs)

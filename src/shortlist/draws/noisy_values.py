@@ -7,7 +7,7 @@ know as many bits as it takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, cmp_to_key, partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["ANY", "NoisyValues", "contenders"]
+__all__ = ["ANY", "NoisyValues", "blocks", "contenders"]
 
 ANY = np.iinfo(np.int64).min  # a bound that every noisy value reaches
 
@@ -130,16 +130,22 @@ class NoisyValues:
 
     def rungs(self, step: int) -> Ints:
         """How many steps fit into each value, rounded down."""
-        whole, rest = np.divmod(self._scores, step)
-        low, high = self._interval(rest, slice(None), self._whole)
-        size = step * self._unit  # a power of 2: nothing is rounded
+        rungs, known = self.certain_rungs(step)
+        decide = partial(_steps, step * self._unit)
+        for i in np.flatnonzero(~known).tolist():
+            whole, rest = divmod(int(self._scores[i]), step)
+            rungs[i] = whole + self._settle(i, rest, decide)
+        return rungs
+
+    def certain_rungs(self, step: int) -> tuple[Ints, NDArray[np.bool_]]:
+        """The same as far as the first 64 bits tell: where they do is the second."""
+        shift = step.bit_length() - 1  # a power of 2
+        low, high = self._interval(self._scores & (step - 1), slice(None), self._whole)
+        size = step * self._unit  # nothing is rounded
         with np.errstate(invalid="ignore"):  # where a noise may be without end
             cells = np.floor(low / size)
             known = cells == np.floor(high / size)
-        steps = np.where(known, cells, 0).astype(np.int64)
-        for i in np.flatnonzero(~known).tolist():
-            steps[i] = self._settle(i, int(rest[i]), partial(_steps, size))
-        return whole + steps
+        return (self._scores >> shift) + np.where(known, cells, 0).astype(np.int64), known
 
     def _parted(self, scores: Ints, digits: int) -> tuple[Ints, Ints]:
         """Whole cells of the rounding grid and the rest, where scores are whole multiples of 1.
@@ -216,6 +222,11 @@ class NoisyValues:
         return self._uniforms[i]
 
 
+def blocks(first: int, last: int) -> Iterator[slice]:
+    """Parts of the items first .. last - 1, whose temporaries stay in the processor's caches."""
+    return (slice(start, min(start + _BLOCK, last)) for start in range(first, last, _BLOCK))
+
+
 def contenders(
     scores: Ints, noises: Sequence[Noise], words: Sequence[Words], k: int, unit: float
 ) -> Ints | slice:
@@ -236,11 +247,10 @@ def contenders(
     least = np.partition(floors, -k)[-k]
     least -= np.abs(least) * ROUNDING
     found = []
-    for start in range(0, n, _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for block in blocks(0, n):
         values = (scores[block] - top) * (unit * (1 - ROUNDING))  # at most 0
         values += noises[0].quick_upper_bound(words[0][block])
-        found.append(np.flatnonzero(values >= least) + start)
+        found.append(np.flatnonzero(values >= least) + block.start)
     return np.concatenate(found)
 
 

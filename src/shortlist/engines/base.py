@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.draws import Draws, Ints
+from shortlist.errors import Words
 from shortlist.evidence import Wants
 from shortlist.processes import StaysHere
 
@@ -42,6 +43,7 @@ class Engine(StaysHere, ABC):
         items_are_public: Whether everybody knows the items.
         n_items: How many items there are, if that is known before rows are read.
         columns: The types of the columns by their names, as far as these are known.
+        origin: What is read, in messages.
         by: The first columns of what `items` gives, where they say the group of an item.
     """
 
@@ -49,6 +51,7 @@ class Engine(StaysHere, ABC):
     items_are_public: bool
     n_items: int | None = None
     columns: Mapping[str, pl.DataType] = MappingProxyType({})
+    origin: Words = Words("rows")
     by: tuple[str, ...] = ()
 
     @property

@@ -15,6 +15,7 @@ from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import Outcomes, Wants, Wins
 from shortlist.evidence.contributions import Contributions
 from shortlist.table.comparison_rows import ComparisonRows, ComparisonTable
+from shortlist.table.part import origin_of
 from shortlist.table.public_items import IN_TABLE, InTable
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class ComparisonsInMemory(Engine):
             public: What everybody knows: a list, or the table's items.
         """
         self._table, self._public = table, public
-        self.columns = table.columns
+        self.columns, self.origin = table.columns, origin_of(table.parts)
         self.n_items = None if public is IN_TABLE else len(public)
         self._held = Once(self._read)
 

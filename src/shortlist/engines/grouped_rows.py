@@ -12,13 +12,21 @@ from shortlist.draws import Draws, Ints
 from shortlist.engines._described import described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
-from shortlist.evidence import GroupedSets, PrivateCounts, UserSets, Wants, WeightedHistogram
+from shortlist.evidence import (
+    GroupedSets,
+    PrivateCounts,
+    UserGroups,
+    UserSets,
+    Wants,
+    WeightedHistogram,
+)
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import Pairing
 from shortlist.table import Table
 from shortlist.table.coding import join
 from shortlist.table.keys import Coding, Keys
+from shortlist.table.part import origin_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,6 +75,14 @@ class Rows:
         """The column of users."""
         return next(iter(self._table.columns))
 
+    def in_groups(self, public: pl.DataFrame | None) -> GroupedRows:
+        """An engine of each item in its group; the groups that everybody knows, if they do."""
+        return GroupedRows(self, public)
+
+    def as_pairs(self) -> PairRows:
+        """An engine where an item is a pair of a group and an item."""
+        return PairRows(self)
+
     def about(self, public: object) -> dict[str, object]:
         """What is public of the rows, as JSON values, and which groups are known."""
         return {**described(self._table, public), "by": list(self.by)}
@@ -113,6 +129,7 @@ class PairRows(Engine):
     def __init__(self, rows: Rows) -> None:
         """Read nothing yet."""
         self._rows, self.by, self.columns = rows, rows.by, rows.columns
+        self.origin = origin_of(rows.parts)
 
     @property
     def unit(self) -> str:
@@ -135,7 +152,7 @@ class PairRows(Engine):
 class GroupedRows(Engine):
     """Who holds what, in which group."""
 
-    can_show = (GroupedSets,)
+    can_show = (UserGroups,)
     items_are_public = False
 
     def __init__(self, rows: Rows, public: pl.DataFrame | None) -> None:
@@ -146,7 +163,7 @@ class GroupedRows(Engine):
             public: The groups that everybody knows, one row each; None where they are private.
         """
         self._rows, self._public = rows, public
-        self.by, self.columns = rows.by, rows.columns
+        self.by, self.columns, self.origin = rows.by, rows.columns, origin_of(rows.parts)
 
     @property
     def unit(self) -> str:

@@ -14,6 +14,7 @@ from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants
 from shortlist.table import Table
 from shortlist.table.counts import align
+from shortlist.table.part import origin_of
 from shortlist.table.public_items import IN_TABLE, InTable
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class HistogramInMemory(Engine):
             promised: In how many counts a user is at most, as the caller says; None if in any.
         """
         self._table, self._public, self._promised = table, public, promised
-        self.columns = table.columns
+        self.columns, self.origin = table.columns, origin_of(table.parts)
         self.items_are_public = public is not None
         self.n_items = None if public is None or public is IN_TABLE else len(public)
         self.can_show = (PublicCounts,) if self.items_are_public else (PrivateCounts,)

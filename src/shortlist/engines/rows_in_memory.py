@@ -17,6 +17,7 @@ from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
 from shortlist.table import Table
 from shortlist.table.keys import Coding
+from shortlist.table.part import origin_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,7 +36,7 @@ class RowsInMemory(Engine):
             public: What everybody knows, one row an item; None where items are private.
         """
         self._table, self._public = table, public
-        self.columns = table.columns
+        self.columns, self.origin = table.columns, origin_of(table.parts)
         self.items_are_public = public is not None
         self.n_items = None if public is None else public.height
         histograms = (

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from shortlist.draws import Draws
+from shortlist.engines._grouped_table import GroupedTable
 from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables import Items, Scratch, SetsInTable, lying, read
-from shortlist.errors import InputError
+from shortlist.errors import Words
 from shortlist.evidence import Contributions, Wants
 from shortlist.table import Table
+from shortlist.table.part import Part
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,21 +31,30 @@ class RowsInTable(Engine):
     `Contributions` are for, has the rows fetched into memory.
     """
 
-    def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        public: pl.DataFrame | None,
+        by: tuple[str, ...] = (),
+        asking: Lock | None = None,
+    ) -> None:
         """Read nothing yet.
 
         Args:
             table: With a user and an item a row, its one part in an engine.
             public: What everybody knows, one row an item; None where items are private.
+            by: The first of an item's columns, where they say its group.
+            asking: Held while a question is asked, since a connection answers one at a time.
         """
         self._table, self._public = table, public
-        self.columns = table.columns
+        self.columns, self.by = table.columns, by
         self._lying = lying(table.parts[0].held, table.columns)
+        self.origin = Words("rows in {engine}", engine=self._lying.dialect.name)
         self._fetched = RowsInMemory(table, public)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
-        self._asking = Lock()  # a connection answers one question at a time
+        self._asking = asking or Lock()
 
     @property
     def unit(self) -> str:
@@ -52,26 +63,42 @@ class RowsInTable(Engine):
 
     def about(self) -> dict[str, object]:
         """As `Engine`, with a digest of the query that the rows are."""
-        return {**self._fetched.about(), "query": self._lying.digest()}
+        by = {"by": list(self.by)} if self.by else {}
+        return {**self._fetched.about(), **by, "query": self._lying.digest()}
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:
         """As `Engine.assumes`: where users are bounded, and by what, if it is not in memory."""
         if self.items_are_public or _is_fetched(wants):
             return ()
-        dialect = self._lying.dialect
-        return (f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key",)
+        return (self._lying.bounding,)
 
-    def grouped_by(self, names: object) -> NoReturn:  # noqa: ARG002 - as of rows in memory
-        """Refuse: groups are bounded and counted in memory.
+    def grouped_by(self, names: object) -> RowsInTable:
+        """The rows with further columns, which say groups: the first of an item's columns.
 
         Raises:
-            InputError: Always.
+            InputError: A column is unknown, named twice, or of no usable type.
         """
-        raise InputError(
-            "rows in an engine are not answered by group there",
-            "give {pull=True}, and they are fetched",
-            given={"by": ...},
-        )
+        table = self._table.by(names)
+        n_by = len(table.items) - len(self._table.items)
+        return RowsInTable(table, None, tuple(table.items)[:n_by], self._asking)
+
+    @property
+    def types(self) -> dict[str, pl.DataType]:
+        """Those of the columns of groups."""
+        return {name: self._table.items[name] for name in self.by}
+
+    @property
+    def parts(self) -> list[Part]:
+        """What the rows are read from."""
+        return self._table.parts
+
+    def in_groups(self, public: pl.DataFrame | None) -> GroupedTable:
+        """The same rows, each item in its group; the groups that everybody knows, if they do."""
+        return GroupedTable(self._table, self.by, self._lying, self._asking, public)
+
+    def as_pairs(self) -> RowsInTable:
+        """The same rows, where an item is a pair of a group and an item."""
+        return self
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:

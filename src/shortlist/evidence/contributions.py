@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
-from shortlist.evidence._sharing import parts, share, total, zeros
 from shortlist.evidence._unreached_rows import UnreachedRows
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.user_sets import Steering, UserSets
+from shortlist.sharing import parts, share, total, zeros
 
 __all__ = ["Contributions", "places_of"]
 
 _BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
-_FEW = 4  # one item in so many: packed, all that is done to them takes less time
 
 
 @dataclass(frozen=True)
@@ -80,10 +79,10 @@ class Contributions(UserSets):
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
         """As `UserSets.bounded`: uniformly random subsets."""
-        sizes = np.minimum(self.sizes, max_items_per_user)
-        starts, items = self.starts, self.items
+        sizes, starts, items = self.sizes, self.starts, self.items
         large = np.flatnonzero(self.sizes > max_items_per_user)
         if len(large):
+            sizes = np.minimum(self.sizes, max_items_per_user)
             starts, items = starts.copy(), items.copy()
             excess = self.sizes[large] - max_items_per_user
             # Choosing the items to drop takes fewer draws where these are fewer.
@@ -106,25 +105,36 @@ class Contributions(UserSets):
 
     def among(self, codes: Ints) -> Contributions:
         """As `UserSets.among`."""
-        places = places_of(codes, self.n_items)
-        starts, sizes = zeros(len(self.sizes)), zeros(len(self.sizes))
-        items = np.empty_like(self.items)
-        share(
-            parts(int(self.sizes.sum()), np.cumsum(self.sizes)),
-            partial(kernels.keep_items, self.starts, self.sizes, self.items, places),
-            lambda: [items, starts, sizes],
+        kernel = partial(
+            kernels.keep_items,
+            *(self.starts, self.sizes, self.items, places_of(codes, self.n_items)),
         )
+        kept = self.kept_by(kernel, self.sizes, self.items, len(codes))
         asked = self.known is not None or self.whole is not None
         counts = np.append(self.counts, 0)[codes] if asked else None
-        return Contributions(starts, sizes, items, len(codes), counts, self.max_items_per_user)
+        return replace(kept, known=counts, max_items_per_user=self.max_items_per_user)
 
-    def packed(self) -> Contributions:
-        """The same sets, of users who hold anything, with nothing between them if they are few."""
-        if int(self.sizes.sum()) * _FEW > len(self.items):
-            return self
-        users = np.flatnonzero(self.sizes)
-        few = replace(self, starts=self.starts[users], sizes=self.sizes[users])
-        return replace(few, starts=np.cumsum(few.sizes) - few.sizes, items=few.listed())
+    @classmethod
+    def kept_by(
+        cls, kernel: Callable[..., None], sizes: Ints, items: Codes, n_items: int
+    ) -> Contributions:
+        """What a kernel keeps of what users hold; those of whom it keeps nothing are left out.
+
+        Args:
+            kernel: As `kernels.keep_items`, given all but users and what is to be written.
+            sizes: How many parts each user has.
+            items: What all users hold.
+            n_items: How many codes there are of what is kept.
+        """
+        starts, left = np.empty(len(sizes), np.int64), np.empty(len(sizes), np.int64)
+        kept, ranges = np.empty_like(items), parts(int(sizes.sum()), np.cumsum(sizes))
+        done = share(ranges, kernel, lambda: [kept, starts, left, zeros(1)])
+        users = [
+            slice(first, first + int(n[0]))
+            for (first, _), (*_, n) in zip(ranges, done, strict=True)
+        ]
+        at, sizes = (np.concatenate([told[of] for of in users]) for told in (starts, left))
+        return cls(at, sizes, kept, n_items)
 
     def listed(self) -> Codes:
         """The items of all users, one after another."""
@@ -143,7 +153,7 @@ class Contributions(UserSets):
 
     def steering(self) -> Steering:
         """As `UserSets.steering`."""
-        return _Steered(self, self.sizes.copy())
+        return _Steered(self)
 
     def unreached(self, domain: Ints) -> UnreachedRows:
         """As `UserSets.unreached`."""
@@ -185,15 +195,18 @@ class _Steered(Steering):
     Attributes:
         held: Users' sets.
         left: How many of each user's items were left, shape (n_users,).
-        kept: These, in the place of the items of `held`; None before the first round.
+        kept: These, in the place of the items of `held`; none before the first round.
     """
 
     held: Contributions
-    left: Ints
+    left: Ints | None = None
     kept: Codes | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         """As `Steering.sums`."""
-        held = self.held if self.kept is None else replace(self.held, items=self.kept)
-        self.kept = np.empty_like(held.items) if self.kept is None else self.kept
+        if self.left is None or self.kept is None:
+            held, self.left = self.held, self.held.sizes.copy()
+            self.kept = np.empty_like(held.items)
+        else:
+            held = replace(self.held, items=self.kept)
         return held.added_up(kernels.steer, self.left, self.kept, boosts, floors, caps)

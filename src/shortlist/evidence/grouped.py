@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -12,9 +11,10 @@ import numpy as np
 
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
-from shortlist.evidence._sharing import parts, share, zeros
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions, places_of
+from shortlist.evidence.user_groups import UserGroups
+from shortlist.sharing import parts, share, zeros
 
 __all__ = ["GroupedSets", "Pairing"]
 
@@ -56,7 +56,7 @@ class Pairing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GroupedSets:
+class GroupedSets(UserGroups):
     """Sets of items, one for each user in each group.
 
     Attributes:
@@ -153,18 +153,21 @@ class GroupedSets:
         return GroupedSets(told, kept.parts, groups_are_public=True)
 
     def items(self) -> Contributions:
-        """The items that each user holds, in whichever groups."""
+        """The items that each user holds, in whichever groups; who holds none may be left out."""
         groups, held = self.groups, self.parts
         if groups.largest <= 1:
-            own = groups.starts[groups.sizes > 0]
-            starts, sizes = zeros(len(groups.sizes)), zeros(len(groups.sizes))
-            starts[groups.sizes > 0], sizes[groups.sizes > 0] = held.starts[own], held.sizes[own]
-            return Contributions(starts, sizes, held.items, self.n_items)
-        kernel = partial(
-            kernels.unite_parts,
-            *(groups.starts, groups.sizes, held.starts, held.sizes, held.items, _odd()),
+            return held
+        starts, sizes = zeros(len(groups.sizes)), zeros(len(groups.sizes))
+        items = np.empty_like(held.items)
+        share(
+            parts(int(groups.sizes.sum()), np.cumsum(groups.sizes)),
+            partial(
+                kernels.unite_parts,
+                *(groups.starts, groups.sizes, held.starts, held.sizes, held.items, _odd()),
+            ),
+            lambda: [items, starts, sizes],
         )
-        return self._by_user(kernel, self.n_items)
+        return Contributions(starts, sizes, items, self.n_items)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
         """Users' sets of nothing but these items in these groups, whole.
@@ -182,16 +185,7 @@ class GroupedSets:
             *(sets.starts, sets.sizes, sets.items, held.starts, held.sizes, held.items),
             *(places_of(groups, self.n_groups), places_of(items, self.n_items), len(items)),
         )
-        return self._by_user(kernel, len(groups) * len(items)).packed()
-
-    def _by_user(self, kernel: Callable[..., None], n_items: int) -> Contributions:
-        """Users' sets of so many codes, which a kernel makes of all that each holds."""
-        starts, sizes = zeros(len(self.groups.sizes)), zeros(len(self.groups.sizes))
-        items = np.empty_like(self.parts.items)
-        ends = np.cumsum(self.groups.sizes)
-        n_parts = int(self.groups.sizes.sum())
-        share(parts(n_parts, ends), kernel, lambda: [items, starts, sizes])
-        return Contributions(starts, sizes, items, n_items)
+        return Contributions.kept_by(kernel, sets.sizes, held.items, len(groups) * len(items))
 
     def _places(self) -> Contributions:
         """Users' sets of places in `groups.items`."""

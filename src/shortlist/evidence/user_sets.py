@@ -42,7 +42,7 @@ class UserSets(ABC):
 
     @abstractmethod
     def among(self, codes: Ints) -> UserSets:
-        """The same users' sets, of nothing but these items.
+        """The same users' sets, of nothing but these items; who holds none may be left out.
 
         Args:
             codes: The item code of each, which is its place from now on, or -1 where nobody holds

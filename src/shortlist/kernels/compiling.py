@@ -36,15 +36,30 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:  # noqa: ANN401 - Numba's
         """The compiled loop."""
-        import numba
-
         with _COMPILING:
             try:
-                return numba.njit(self._signature, cache=True, nogil=True, **self._options)(
-                    self.plain
-                )
+                return self._from_cache()
             except RuntimeError:  # no folder can be written to
-                return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
+                return self._by_numba(cache=False)
+            except (AttributeError, ImportError):  # a Numba whose cache is another
+                return self._by_numba(cache=True)
+
+    def _from_cache(self) -> Any:  # noqa: ANN401
+        """What is in the cache already is not made to wait for what only compiling needs."""
+        import numba
+
+        from shortlist.kernels._cache import Cache
+
+        loop = numba.njit(nogil=True, **self._options)(self.plain)
+        vars(loop)["_cache"] = Cache(self.plain)
+        loop.compile(self._signature)
+        loop.disable_compile()
+        return loop
+
+    def _by_numba(self, *, cache: bool) -> Any:  # noqa: ANN401
+        import numba
+
+        return numba.njit(self._signature, cache=cache, nogil=True, **self._options)(self.plain)
 
 
 def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], Kernel]:

@@ -189,8 +189,8 @@ def unite_parts(
 
 
 @kernel(
-    "void(int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], "
-    "uint32[::1], uint32[::1], int64, int64, int64, uint32[::1], int64[::1], int64[::1])"
+    "void(int64[::1], int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], "
+    "uint32[::1], int64, int64, int64, uint32[::1], int64[::1], int64[::1], int64[::1])"
 )
 def place_parts(
     starts,
@@ -207,21 +207,21 @@ def place_parts(
     out,
     begins,
     placed,
+    n_placed,
 ):
     """Of what the users first .. last - 1 hold, list the places in a table of groups and items.
 
     The place is that of the group, times the width, and that of the item; what has none
-    is left out. All come side by side in `out`, none before where the first of these users'
-    items were: those of other users are not overwritten, and little memory is touched. Sets where
-    each user's begin, and how many there are.
+    is left out. All come side by side in `out`, and users who have none are left out, as by
+    `keep_items`.
     """
-    cursor = np.int64(-1)
+    cursor, n = np.int64(-1), np.int64(first)
     for user in range(first, last):
         if cursor < 0 and sizes[user] > 0:
             cursor = np.int64(len(items))
             for part in range(starts[user], starts[user] + sizes[user]):
                 cursor = min(cursor, part_starts[part])
-        begins[user] = max(cursor, 0)
+        begin = cursor
         for part in range(starts[user], starts[user] + sizes[user]):
             line = np.int64(of_group[groups[part]])
             if line == NOWHERE:
@@ -230,4 +230,7 @@ def place_parts(
                 column = of_item[items[place]]
                 out[cursor] = line * width + column  # kept or not: a branch would cost more
                 cursor += column != NOWHERE
-        placed[user] = cursor - begins[user] if cursor >= 0 else 0
+        if cursor > begin:
+            begins[n], placed[n] = begin, cursor - begin
+            n += 1
+    n_placed[0] = n - first

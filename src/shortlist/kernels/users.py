@@ -120,25 +120,29 @@ def pick_subsets(starts, steps, choices, items):
 
 @kernel(
     "void(int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, "
-    "uint32[::1], int64[::1], int64[::1])"
+    "uint32[::1], int64[::1], int64[::1], int64[::1])"
 )
-def keep_items(starts, sizes, items, places, first, last, kept, begins, left):
+def keep_items(starts, sizes, items, places, first, last, kept, begins, left, n_left):
     """Of the items of the users first .. last - 1 keep those that have a place.
 
     Their places come side by side in `kept`, none before where the first of these users' items
-    were: those of other users are not overwritten, and little memory is touched. Sets where each
-    user's begin, and how many are left. Users' items must lie in the order of users.
+    were: those of other users are not overwritten, and little memory is touched. Users who keep
+    nothing are left out: sets where each other's begin, and how many there are, from number
+    `first` on, and how many users these are. Users' items must lie in the order of users.
     """
-    cursor = np.int64(-1)
+    cursor, n = np.int64(-1), np.int64(first)
     for user in range(first, last):
         if cursor < 0 and sizes[user] > 0:
             cursor = starts[user]
-        begins[user] = max(cursor, 0)
+        begin = cursor
         for place in range(starts[user], starts[user] + sizes[user]):
             new = places[items[place]]
             kept[cursor] = new  # kept or not: a branch would cost more
             cursor += new != NOWHERE
-        left[user] = cursor - begins[user] if cursor >= 0 else 0
+        if cursor > begin:
+            begins[n], left[n] = begin, cursor - begin
+            n += 1
+    n_left[0] = n - first
 
 
 @kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")

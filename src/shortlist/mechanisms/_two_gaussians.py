@@ -11,13 +11,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Floats, Ints, Noise, Ordered
+from shortlist.draws import Draws, Floats, Ints, Noise, Order, Ordered
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
 from shortlist.evidence import LightItems, WeightedHistogram
 from shortlist.mechanisms._strips import Ranged, Strips
 from shortlist.mechanisms.base import score_digits
-from shortlist.mechanisms.weighted_gaussian import Discovered, discover, light_below, to_units
+from shortlist.mechanisms.weighted_gaussian import (
+    Discovered,
+    discover,
+    light_below,
+    to_units,
+    weight_added,
+)
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant import Threshold
 from shortlist.privacy.calibration import (
@@ -100,7 +106,7 @@ class TwoGaussians:
 
     def explain(self) -> list[str]:
         """The first in plain words."""
-        spread = f"Each user adds weight 1/sqrt(t) to t items, t at most {self.max_items_per_user}."
+        spread = weight_added(self.max_items_per_user)
         name = (
             f"First, noise of standard deviation {self.first_sigma:.3g} is added to the weights, "
             f"and the items whose noisy weight is at least {self.first_threshold:.4g} are named."
@@ -133,7 +139,7 @@ class TwoGaussians:
     def first_scores(self, weights: Ints, draws: Draws) -> Floats:
         """The first noisy weight of each of these items, which it named."""
         noise = self.first_noise(weights, np.ones(len(weights), np.bool_))
-        ranked = draws.order(weights, [noise], digits=score_digits(self.first_sigma))
+        ranked = draws.order(Order(weights, [noise], digits=score_digits(self.first_sigma)))
         return ranked.by_position()
 
     def mean(self, discovered: Discovered, draws: Draws, k: int) -> tuple[Ints, Floats]:
@@ -174,11 +180,13 @@ class TwoGaussians:
     ) -> Ordered:
         """Those that the first named, or whose mean reaches its threshold: the best k."""
         return draws.order(
-            weights,
-            noises,
-            at_least=np.where(named, ANY, to_units(self.mean_threshold)),
-            k=k,
-            digits=score_digits(self.mean_sigma),
+            Order(
+                weights,
+                noises,
+                at_least=np.where(named, ANY, to_units(self.mean_threshold)),
+                k=k,
+                digits=score_digits(self.mean_sigma),
+            )
         )
 
     def first_noise(self, weights: Ints, named: NDArray[np.bool_], weight: float = 1.0) -> Normal:

@@ -14,7 +14,7 @@ from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._told_of_rounds import told_of_rounds
+from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.finding import ByPlay
@@ -194,7 +194,7 @@ class AdaptiveGaussian(Mechanism):
         rounds = told_of_rounds(
             self.thresholds, self.sigma, bound=bound, named="named", may_stop=False
         )
-        return [*rounds, people_needed(self.threshold)]
+        return [*rounds, told_of_first(self._score_sd), people_needed(self.threshold)]
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """A set of items with their noisy weights; of each user `max_items_per_user` count."""

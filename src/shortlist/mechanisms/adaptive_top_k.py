@@ -21,7 +21,7 @@ from shortlist.draws import Draws, Ints, Ladder
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._limited_picks import LimitedPicks
-from shortlist.mechanisms._told_of_rounds import told_of_rounds
+from shortlist.mechanisms._told_of_rounds import ordinal, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.finding import ByPlay
@@ -220,22 +220,21 @@ class AdaptiveTopK(Mechanism):
 
     def explain(self) -> list[str]:
         """Both ways in plain words."""
-        best, picked, safe = "the largest count", "1 item is picked by its count", "best item is"
+        picked, best = "1 item is picked by its count", "best item has"
         if self.k > 1:
-            best = f"number {self.k} of the largest counts"
-            picked, safe = f"up to {self.k} items are picked by their counts", f"{self.k} best are"
-        far = " or ".join(f"{number + 1:,}" for number in self._looked_at)
+            picked, best = f"up to {self.k} items are picked by their counts", f"best {self.k} have"
+        far = " or ".join(f"the {ordinal(number + 1)}" for number in self._looked_at)
         limits, bound = self._limits.thresholds, self.max_items_per_user
         first, *rounds = told_of_rounds(
             limits, self.sigma, bound=bound, named="found", may_stop=True
         )
-        ranks = "The rest of the budget then pays for noisy counts of the best items found"
+        ranks = "What is left of epsilon then pays for noisy counts of the best items found"
         return [
-            f"A private choice looks at how far {best} is ahead of number {far}.",
-            f"If by more than about {self.lead:.0f}, {picked}: {odds(self.local_epsilon)}",
+            f"First, a noisy test compares the {ordinal(self.k)} largest count with {far}.",
+            f"If it is larger by about {self.lead:.0f}, {picked}: {odds(self.local_epsilon)}",
             f"If not, t{first[1:]}",
             *rounds,
-            f"The rounds stop early once the {safe} most likely found. {ranks}, to rank them.",
+            f"The rounds stop early once the {best} probably been found. {ranks}, to rank them.",
             "If the rounds do not stop early, items are ranked by their mean noisy weights.",
             *self.told_of_scores,
             people_needed(self.threshold),

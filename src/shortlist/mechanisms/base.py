@@ -12,6 +12,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import (
+    GroupedCounts,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -38,6 +39,7 @@ __all__ = [
     "picked_in_turn",
     "require_bounded",
     "require_few_comparisons",
+    "require_groups",
     "score_digits",
     "whole_score",
 ]
@@ -272,6 +274,11 @@ def require_bounded(
 ) -> None:
     """Refuse evidence in which one user can change more than the mechanism accounts for."""
     _require_tight("max_items_per_user", evidence.max_items_per_user, max_items_per_user)
+
+
+def require_groups(evidence: GroupedCounts, max_groups_per_user: int) -> None:
+    """Refuse counts in groups of which one user is in more than the mechanism accounts for."""
+    _require_tight("max_groups_per_user", evidence.max_groups_per_user, max_groups_per_user)
 
 
 def require_few_comparisons(

@@ -11,7 +11,7 @@ from typing import ClassVar
 from shortlist.algorithms.bound_choice import BoundChoice
 from shortlist.draws import Draws
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._told_of_rounds import told_of_rounds
+from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.adaptive_gaussian import LOST_IN_ZCDP, AdaptiveGaussian
 from shortlist.mechanisms.base import AuditHints, Selection, coarser
@@ -136,16 +136,17 @@ class ChosenBound(AdaptiveGaussian):
     def explain(self) -> list[str]:
         """The choice and the rounds in plain words."""
         *rounds, named = told_of_rounds(
-            self.thresholds, self.sigma, bound="the bound", named="named", may_stop=False
+            self.thresholds, self.sigma, bound="that many", named="named", may_stop=False
         )
         least, most = (f"{bound:,}" for bound in (self.bounds[0], self.bounds[-1]))
         last = f"{self._every_limits[0].thresholds[-1]:.4g}"
         return [
-            f"A bound on each user's items is chosen privately, from {_listed(self.bounds)}.",
-            "The choice looks at how many users hold more than each: few should.",
+            f"How many items of a user count is chosen privately, from {_listed(self.bounds)}.",
+            "The choice looks at how many users hold more than that: these should be few.",
             *rounds,
             f"At a bound of {most}, {named[0].lower()}{named[1:]}",
             f"At smaller bounds it needs less: {last} at {least}, after the last round.",
+            told_of_first(self._score_sd),
             people_needed(self.threshold),
         ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Radius, UniformNoise
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
@@ -78,7 +78,5 @@ class Gamma(Mechanism):
         """K items (all, if there are fewer), best first."""
         radius = Radius(len(evidence.counts) + 1, self.scale)
         noises = [UniformNoise()]
-        ranked = draws.order(
-            evidence.counts, noises, radius=radius, digits=None, unit=1.0, k=self.k
-        )
+        ranked = draws.order(Order(evidence.counts, noises, radius=radius, unit=1.0, k=self.k))
         return Selection(ranked.positions)

@@ -173,9 +173,9 @@ class LimitedDomain(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """The bar and k picks."""
-        if self._is_pure:
-            return Approximate((Pure(self.local_epsilon) * self.k).pure, self.threshold_delta)
         picks_of_range = Pure.bounded_range(self.local_epsilon) * self.k
+        if self._is_pure:
+            return Approximate(picks_of_range.pure, self.threshold_delta, picks_of_range.rho)
         by_rho = ZCDP(picks_of_range.rho, self.threshold_delta)
         composition = Composition(self._stages(self.local_epsilon), Lost(self.threshold_delta))
         return alone(self.accounting, composition, by_rho, self.epsilon)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Exponential
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
@@ -79,5 +79,5 @@ class OneShotExponential(Mechanism):
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order of their noisy counts (all, if there are fewer)."""
         noise = Exponential(self.scale)
-        ranked = draws.order(evidence.counts, [noise], digits=None, unit=1.0, k=self.k)
+        ranked = draws.order(Order(evidence.counts, [noise], unit=1.0, k=self.k))
         return Selection(ranked.positions)

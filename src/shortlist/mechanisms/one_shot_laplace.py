@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms.base import (
@@ -180,7 +180,7 @@ class OneShotLaplace(Mechanism):
         as_a_set = scale < self._pure_scale
         noise = Laplace(scale)
         digits, sd = whole_score(noise) if self.scores_are_counts and not as_a_set else (None, None)
-        ranked = draws.order(scores, [noise], digits=digits, unit=1.0, k=self.k)
+        ranked = draws.order(Order(scores, [noise], digits=digits, unit=1.0, k=self.k))
         if as_a_set:
             return Selection(np.sort(ranked.positions), ordered=False)
         if digits is None:

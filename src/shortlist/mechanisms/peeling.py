@@ -84,7 +84,8 @@ class Peeling(Mechanism):
 def odds(local_epsilon: float) -> str:
     """What the parameter of a pick means."""
     return (
-        f"one more person changes an item's odds by a factor of at most exp({local_epsilon:.3g})."
+        f"one user changes the odds of an item being picked by a factor of at most "
+        f"exp({local_epsilon:.3g})."
     )
 
 

@@ -17,8 +17,7 @@ from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
 from shortlist.algorithms.stopping import ToTheEnd, UntilEnough, UntilMany
 from shortlist.algorithms.two_looks import best_first
 from shortlist.draws import Draws, Floats, Ints, Ladder
-from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence import UserGroups, UserSets
 from shortlist.mechanisms.accounting import Accounting, alone
 from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
@@ -34,7 +33,7 @@ _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
 _LOSS_OF_GROUPS = 0.3  # of what thresholds may lose
 _LOOKS = Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)  # of what is left
-_ENOUGH = 100  # times k: so many items are looked at, and no more are looked for
+_ENOUGH = 100  # times k: no more items are looked for
 _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewer of many
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
 _BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in all counts
@@ -88,7 +87,7 @@ class PerGroup(Mechanism):
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
 
-    evidence: ClassVar[type] = GroupedSets
+    evidence: ClassVar[type] = UserGroups
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "group_threshold", "item_threshold")
     score_unit: ClassVar[str | None] = "noisy clipped count"
@@ -224,7 +223,7 @@ class PerGroup(Mechanism):
 
     # --- the selection
 
-    def select(self, evidence: GroupedSets, draws: Draws) -> Selection:
+    def select(self, evidence: UserGroups, draws: Draws) -> Selection:
         """At most k items of each group, best first, with their noisy counts.
 
         Positions are those of pairs: the code of the group times the number of items, and the code
@@ -232,9 +231,9 @@ class PerGroup(Mechanism):
         """
         held = evidence.bounded(self.max_groups_per_user, draws)
         groups, left = self._found_groups(held, draws)
-        items = self._found_items(held.items(), draws)
-        left += items.left
         most = max(self.k, _MOST_PLACES // max(len(groups), 1))
+        items = self._found_items(held.items(), min(_ENOUGH * self.k, most), draws)
+        left += items.left
         codes, popularity = items.codes[:most], np.maximum(items.weights[:most], 1.0)
         rho = round_down(Fraction(self._in_gaussians) * left)
         looks = self._looks(_SEEN[evidence.groups_are_public])
@@ -243,7 +242,7 @@ class PerGroup(Mechanism):
         sd = float(ranked.sds.max(initial=0.0)) or self._least_sd
         return Selection(positions, np.round(ranked.counts, score_digits(sd)), noise_sd=sd)
 
-    def _found_groups(self, held: GroupedSets, draws: Draws) -> tuple[Ints, Fraction]:
+    def _found_groups(self, held: UserGroups, draws: Draws) -> tuple[Ints, Fraction]:
         """Their codes, those of most users first; and what is left for counts."""
         left = 1 - _OF_GROUPS - _OF_ITEMS
         if held.groups_are_public:
@@ -251,12 +250,11 @@ class PerGroup(Mechanism):
         sets = held.groups.bounded(self.max_groups_per_user, draws)
         return self._groups.found(ToTheEnd(self._groups.rounds), sets, draws).codes, left
 
-    def _found_items(self, held: Contributions, draws: Draws) -> _Found:
-        """Those that most users hold first."""
+    def _found_items(self, held: UserSets, enough: int, draws: Draws) -> _Found:
+        """Those that most users hold first; no further round is run once there are enough."""
         rounds = self._items.rounds
-        enough = (_ENOUGH * self.k,) * len(rounds.plan.parts)
-        sets = held.bounded(self.max_items_per_user, draws)
-        return self._items.found(UntilMany(rounds, enough), sets, draws)
+        until = UntilMany(rounds, (enough,) * len(rounds.plan.parts))
+        return self._items.found(until, held.bounded(self.max_items_per_user, draws), draws)
 
     def _looks(self, seen: float) -> GroupedLooks:
         return GroupedLooks(
@@ -316,7 +314,7 @@ class _Search(NamedTuple):
         """Which aim at the last threshold."""
         return Rounds(self.plan, self.sigma, self.limits, self.ladder, _BOLDNESS, Aim.LAST)
 
-    def found(self, until: UntilEnough, held: Contributions, draws: Draws) -> _Found:
+    def found(self, until: UntilEnough, held: UserSets, draws: Draws) -> _Found:
         """What the rounds find of users' bounded sets, best first."""
         stopped = until.found(held, draws)
         order = best_first(stopped.estimates, draws)

@@ -11,6 +11,7 @@ from shortlist import mechanisms
 from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.wrappers._counted import Counted
+from shortlist.mechanisms.wrappers.each_group import EachGroup
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,6 +35,12 @@ def kind_and_options(
     kind = mechanism
     if isinstance(mechanism, partial) and not mechanism.args:
         kind, options = mechanism.func, mechanism.keywords
+    if isinstance(kind, type) and issubclass(kind, EachGroup):
+        raise InputError(
+            "it goes with a mechanism that selects",
+            "give that one, or none, and {by} to {sl.counts}",
+            given={"mechanism": kind},
+        )
     if isinstance(kind, type) and issubclass(kind, Counted):
         raise InputError(
             "it goes with a mechanism that selects",

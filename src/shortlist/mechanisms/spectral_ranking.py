@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.random_walk import GRID, Walk, is_connected
-from shortlist.draws import Draws, Ints
+from shortlist.draws import Draws, Ints, Order
 from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError, Words
 from shortlist.evidence import Outcomes, Wants
@@ -177,7 +177,7 @@ class SpectralRanking(Mechanism):
         scale = one_shot_laplace_scale(self.k, epsilon=self.epsilon, spread=total, total=total)
         sd = math.sqrt(2) * scale
         digits = score_digits(sd)
-        ranked = draws.order(shares, [Laplace(scale)], digits=digits, unit=GRID, k=self.k)
+        ranked = draws.order(Order(shares, [Laplace(scale)], digits=digits, unit=GRID, k=self.k))
         return Selection(ranked.positions, ranked.values, noise_sd=sd)
 
     def _degree_and_gap(self, evidence: Outcomes) -> tuple[int, Fraction]:

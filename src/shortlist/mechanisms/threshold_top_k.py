@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.algorithms.race import BITS, Race
 from shortlist.algorithms.threshold_algorithm import balanced, read
-from shortlist.draws import Draws, Noise
+from shortlist.draws import Draws, Noise, Order
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
@@ -160,7 +160,7 @@ class ThresholdTopK(Mechanism):
         ids, (scores, leading) = read([evidence, race], self.k, self._ahead, lengths)
         exists = np.flatnonzero(scores >= 0)
         known = self._known(leading[exists])
-        best = draws.order(scores[exists], [known], digits=None, unit=1.0, k=self.k).positions
+        best = draws.order(Order(scores[exists], [known], unit=1.0, k=self.k)).positions
         return Selection(ids[exists[best]])
 
     def _lengths(self, view: View) -> Iterator[tuple[int, int]]:

@@ -26,6 +26,7 @@ from shortlist.mechanisms.weighted_gaussian import (
     discover,
     light_below,
     people_needed,
+    weight_added,
 )
 from shortlist.parameters import (
     Delta,
@@ -242,11 +243,11 @@ class UserPeeling(Mechanism):
         if (plan := self._plan.discovery) is None:
             return [picks, leave, *self.unused]
         discovery = (
-            f"First, each user adds weight 1/sqrt(t) to t items, t at most "
-            f"{plan.max_items_per_user}, noise of standard deviation {plan.sigma:.3g} is added, "
-            f"and the items whose noisy weight is at least {plan.threshold:.4g} are named."
+            f"First, noise of standard deviation {plan.sigma:.3g} is added to the weights, and the "
+            f"items whose noisy weight is at least {plan.threshold:.4g} are named."
         )
-        return [discovery, f"Of these, up to {picks}", leave, people_needed(plan.threshold)]
+        added, needed = weight_added(plan.max_items_per_user), people_needed(plan.threshold)
+        return [added, discovery, f"Of these, up to {picks}", leave, needed]
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items in the order picked, from whole sets of items."""

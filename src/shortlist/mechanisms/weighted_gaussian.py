@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.algorithms.thinning import succeeding
-from shortlist.draws import UNIT, Draws, Ints
+from shortlist.draws import UNIT, Draws, Ints, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeighedItems, WeightedHistogram
@@ -36,6 +36,7 @@ __all__ = [
     "light_below",
     "people_needed",
     "to_units",
+    "weight_added",
 ]
 
 _LIGHT = (
@@ -140,7 +141,7 @@ class WeightedGaussian(Mechanism):
     def explain(self) -> list[str]:
         """The noise and the threshold in plain words."""
         return [
-            f"Each user adds weight 1/sqrt(t) to t items, t at most {self.max_items_per_user}.",
+            weight_added(self.max_items_per_user),
             f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
             f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
             people_needed(self.threshold),
@@ -160,7 +161,7 @@ class WeightedGaussian(Mechanism):
         weights = named.weights
         gaps = to_units(self.threshold) - weights
         noise = Normal(self.sigma, bounds=gaps, above=np.ones(len(weights), np.bool_))
-        ranked = draws.order(weights, [noise], digits=score_digits(self.sigma))
+        ranked = draws.order(Order(weights, [noise], digits=score_digits(self.sigma)))
         positions = named.positions[ranked.positions]
         return Selection(positions, ranked.values, ordered=False, noise_sd=self.sigma)
 
@@ -229,7 +230,18 @@ def light_below(sigma: float, threshold: float) -> int | None:
 
 def people_needed(threshold: float) -> str:
     """What a threshold means for an item."""
-    return f"To be named, an item needs about {threshold:.0f} people who hold nothing else."
+    return (
+        f"To be named, an item needs about {threshold:.0f} users who hold nothing else. Of users "
+        "who hold more, it needs more."
+    )
+
+
+def weight_added(bound: int | str) -> str:
+    """What a user adds to the weights of items."""
+    return (
+        f"A user with t items adds 1/sqrt(t) to the weight of each; at most {bound} items of a "
+        "user count."
+    )
 
 
 def to_units(threshold: float) -> int:

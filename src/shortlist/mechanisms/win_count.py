@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import Wants, Wins
 from shortlist.mechanisms.base import (
@@ -116,5 +116,5 @@ class WinCount(Mechanism):
         require_few_comparisons(evidence, self.max_comparisons_per_user)
         noise = Laplace(self.scale)
         digits, sd = whole_score(noise)
-        ranked = draws.order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k)
+        ranked = draws.order(Order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k))
         return Selection(ranked.positions, ranked.values, noise_sd=sd)

@@ -65,7 +65,7 @@ def compare(
             same for all.
         max_items_per_user: One or several bounds, in place of the source's; of `pairs` with
             private items. The rows of a mechanism that has no bound are the same for all.
-        mechanisms: Classes of `shortlist.mechanisms`, or `functools.partial`s of them with their
+        mechanisms: Classes of `shortlist.mechanisms`, or a `functools.partial` of one with its
             own options; or a dict of them by the name to show. By default all that answer the
             question from this source, the default one first; one that refuses a setting is left
             out there.

@@ -53,8 +53,8 @@ def top_k_missing_mass(counts: NDArray[np.integer], positions: Positions, k: int
 def top_k_l1(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
     """How far the answer's counts are from those of the true top k, place by place.
 
-    The sum over the places i of |i-th largest count - count of the answer's item i|: the order of
-    the answer matters, and a place that is not filled counts in full.
+    The sum over the places i of `abs(i-th largest count - count of the answer's item i)`: the order
+    of the answer matters, and a place that is not filled counts in full.
 
     Args: as `top_k_missing_mass`; `positions` best first.
 
@@ -96,7 +96,7 @@ def one_shot_laplace_success(counts: NDArray[np.integer], *, scale: float) -> fl
 def top_k_linf(counts: NDArray[np.integer], positions: Positions, k: int) -> int:
     """How far the answer's counts are from those of the true top k, at the worst place.
 
-    The largest, over the places i, of |i-th largest count - count of the answer's item i|.
+    The largest, over the places i, of `abs(i-th largest count - count of the answer's item i)`.
 
     Args: as `top_k_missing_mass`; `positions` best first.
 

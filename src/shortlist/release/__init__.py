@@ -252,6 +252,17 @@ class Release:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_polars().__arrow_c_stream__(requested_schema)
 
+    def explain(self) -> str:
+        """What the release means, in plain words, a question and its answer at a time.
+
+        Who is protected, what epsilon means here, whether a missing item has no users, whether the
+        scores are counts, how the list was drawn, and what it cost. It looks at the guarantee and
+        the public parameters alone, so that a release and its copy from a file say the same.
+        """
+        from shortlist.release.in_words import in_words
+
+        return in_words(self)
+
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the release to `path`, whole or not at all.
 

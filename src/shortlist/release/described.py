@@ -43,10 +43,12 @@ def name_of(mechanism: Mechanism) -> str:
 
 def asked_for(mechanism: Mechanism) -> int | None:
     """How many items the question asked for, or None where it named no number."""
-    parameters = mechanism.parameters()
-    selection = parameters.get("selection")  # around which counts were added
-    k = parameters.get("k", selection.get("k") if isinstance(selection, Mapping) else None)
-    return k if isinstance(k, int) else None
+    parameters: object = mechanism.parameters()
+    while isinstance(parameters, Mapping):
+        if isinstance(k := parameters.get("k"), int):
+            return k
+        parameters = parameters.get("selection")  # around which it is
+    return None
 
 
 def named(value: Mechanism) -> dict[str, Any]:

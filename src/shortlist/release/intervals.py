@@ -40,7 +40,7 @@ def told_of_intervals() -> str:
     """How sure an interval is."""
     return (
         f"An interval reaches {_SDS} standard deviations of the noise to either side of the score. "
-        "Normal noise stays within that 95 % of the time, Laplace noise 94 %."
+        "The noise stays within that 94 to 95\N{NO-BREAK SPACE}% of the time."
     )
 
 

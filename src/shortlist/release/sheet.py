@@ -24,6 +24,7 @@ __all__ = [
     "harmless",
     "notes",
     "on_grid",
+    "ranks_are_apart",
     "sheet",
     "visible",
 ]
@@ -200,14 +201,28 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
             f", of which a part ({_number(scores.shared_sd)}) is the same for all "
             f"{scores.heading}s: it cancels in differences and adds up in sums"
         )
-    in_groups = "max_groups_per_user" in release.mechanism.parameters()
-    if in_groups:
+    if _ranks_go_by_all_groups(release):
         about += "; the ranks go by how common an item is in all groups, too"
-    elif not release.by and list(scores) != sorted(scores, reverse=True):
+    elif ranks_are_apart(release):
         about += "; the ranks were drawn apart from the scores"
-    if scores.unit in _NO_COUNTS and release.question == "top-k" and not in_groups:
+    if scores.unit in _NO_COUNTS and release.question == "top-k" and not release.by:
         about += f"; for numbers of users add {_COUNTS.told(face)}"
     yield visible(release.to_polars().columns[-1]), harmless(about)
+
+
+def _ranks_go_by_all_groups(release: Release) -> bool:
+    """Whether groups were looked at together, not each by itself."""
+    parameters = release.mechanism.parameters()
+    return "max_groups_per_user" in parameters and "selection" not in parameters
+
+
+def ranks_are_apart(release: Release) -> bool:
+    """Whether the scores, of a group or of all, do not fall with the ranks."""
+    if release.by:
+        parts = [part for _, part in release.groups()]
+        return not _ranks_go_by_all_groups(release) and any(map(ranks_are_apart, parts))
+    scores = release.scores
+    return scores is not None and list(scores) != sorted(scores, reverse=True)
 
 
 def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:

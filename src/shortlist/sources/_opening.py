@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shortlist.engines.tables import connected, is_lying, is_url, require_ibis
 from shortlist.errors import InputError, in_quotes
+from shortlist.progress import phase
 from shortlist.table import Table
 
 __all__ = ["in_database", "stays"]
@@ -57,4 +58,5 @@ def _connected(url: object, table: object) -> object:
             "name it by {table=...}",
             given={"table": ...},
         )
-    return connected(str(url), table)
+    with phase("Connecting to the database"):
+        return connected(str(url), table)

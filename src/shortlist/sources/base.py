@@ -18,13 +18,15 @@ from shortlist.planning import (
 )
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
+from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release.notebook import Grid, card
 from shortlist.release.sheet import harmless
 
-__all__ = ["LIST_IS_PUBLIC", "Source", "require_question"]
+__all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "require_question"]
 
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
+GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
 
 
 class Source(StaysHere):
@@ -91,20 +93,22 @@ class Source(StaysHere):
         """
         require_question(question)
         engine = self._engine_for(question)
-        chosen = mechanism_for(
-            question,
-            engine,
-            self._bounds,
-            mechanism=mechanism,
-            epsilon=epsilon,
-            delta=delta,
-            accounting=self._accounting,
-        )
-        require_enough(question, engine.n_items)
+        with phase("Calibrating"):
+            chosen = mechanism_for(
+                question,
+                engine,
+                self._bounds,
+                mechanism=mechanism,
+                epsilon=epsilon,
+                delta=delta,
+                accounting=self._accounting,
+            )
+            require_enough(question, engine.n_items)
+            guarantee = self._guarantee(chosen, engine)
         return Plan(
             question=question,
             mechanism=chosen,
-            guarantee=self._guarantee(chosen, engine),
+            guarantee=guarantee,
             engine=engine,
             budget=self._budget,
         )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shortlist.bits import Bits
+from shortlist.engines.histogram_in_groups import HistogramInGroups
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.errors import InputError
+from shortlist.mechanisms.base import counted
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.questions import TopK
 from shortlist.release import Release
+from shortlist.sources._counted_groups import known_groups, promised_groups, require_no_groups
 from shortlist.sources._opening import in_database
-from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.sources.base import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source
 from shortlist.table import Table, open_table
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
@@ -23,18 +26,23 @@ if TYPE_CHECKING:
 __all__ = ["Counts", "counts"]
 
 
-def counts(
+def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     data: object,
     *,
     item: str | Sequence[str],
     count: str,
     max_items_per_user: int | None = None,
     public_items: object = None,
+    by: str | Sequence[str] | None = None,
+    max_groups_per_user: int | None = None,
+    public_groups: object = None,
     separator: str | None = None,
     table: str | None = None,
     budget: Budget | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
+
+    With `by`, there is one row per group and item, and every answer is one of each group.
 
     The privacy unit is a user, who must be in each count at most once: how many users played a
     title, not how often it was played. Rows with a null item are ignored. Only the named columns
@@ -51,7 +59,13 @@ def counts(
             something about users. `shortlist.IN_TABLE` if everybody knows the item column
             as it is; items that nobody holds belong in it, with a count of 0. Or a list,
             table or file of what everybody knows: its items that the histogram lacks
-            count 0, and others are dropped.
+            count 0, and others are dropped. With `by`, a list goes with `public_groups`.
+        by: The column of groups, or several: then a group is a tuple.
+        max_groups_per_user: With `by`, your promise that no user is in counts of more groups than
+            this. It is required, unless `max_items_per_user` promises as much: with two groups of
+            a user, each answer is worth about half of the budget.
+        public_groups: With a list of public items: the groups that everybody knows, likewise.
+            Each of them has all public items.
         separator: What stands between the fields of .csv and .txt files. By default a comma; in
             .txt a tab, if the first line holds one. In .tsv it is a tab.
         table: With a URL, the table or view, or schema.table.
@@ -80,6 +94,17 @@ def counts(
         del data  # a URL, which whoever prints the variables of an error's trace would show
         raise refused from None
     checked = open_table(data, count=count, items=item, separator=separator)
+    if by is not None:
+        return _in_groups(
+            checked,
+            checked.by(by),
+            max_items_per_user,
+            promised_groups(max_groups_per_user, max_items_per_user),
+            public=(public_items, public_groups),
+            separator=separator,
+            budget=budget,
+        )
+    require_no_groups(max_groups_per_user, public_groups)
     public: pl.DataFrame | InTable | None = None
     if public_items is IN_TABLE:
         public = IN_TABLE
@@ -91,7 +116,29 @@ def counts(
             otherwise=KNOWN_IN_TABLE,
             separator=separator,
         )
-    return Counts(checked, count, max_items_per_user, public, budget)
+    engine = HistogramInMemory(checked, public, max_items_per_user)
+    bounds = {"max_items_per_user": max_items_per_user}
+    return Counts(engine, checked, public, bounds, budget)
+
+
+def _in_groups(
+    whole: Table,
+    table: Table,
+    max_items_per_user: int | None,
+    max_groups_per_user: int,
+    *,
+    public: tuple[object, object],
+    separator: str | None,
+    budget: Budget | None,
+) -> Counts:
+    """The same with groups, which the first of the columns say that `whole` does not have."""
+    n_by = len(table.items) - len(whole.items)
+    known = known_groups(table, n_by, *public, separator)
+    pairs = known.pairs if known else IN_TABLE if public[0] is IN_TABLE else None
+    n_items = known.n_items if known else None
+    engine = HistogramInGroups(table, n_by, pairs, max_items_per_user, max_groups_per_user, n_items)
+    bounds = {"max_items_per_user": max_items_per_user, "max_groups_per_user": max_groups_per_user}
+    return Counts(engine, table, pairs, bounds, budget)
 
 
 class Counts(Source):
@@ -102,25 +149,27 @@ class Counts(Source):
 
     def __init__(
         self,
+        engine: HistogramInMemory,
         table: Table,
-        count: str,
-        max_items_per_user: int | None,
         public: pl.DataFrame | InTable | None,
+        bounds: Mapping[str, int | None],
         budget: Budget | None,
     ) -> None:
+        count, *items = table.columns
         super().__init__(
-            HistogramInMemory(table, public, max_items_per_user),
+            engine,
             protects=f'one user, who is in each count of "{count}" at most once',
             assumes=(
                 "each user is in each count at most once",
-                *_known(table, public),
-                *_bounded(max_items_per_user),
+                *_known(table, public, grouped=bool(engine.by)),
+                *_bounded(bounds),
             ),
-            bounds={"max_items_per_user": max_items_per_user},
+            bounds=bounds,
             budget=budget,
         )
-        items = ", ".join(f'"{name}"' for name in table.items)
-        self._told = f'item={items}, count="{count}", max_items_per_user={max_items_per_user}'
+        n_by, told = len(engine.by), ", ".join(f"{name}={most}" for name, most in bounds.items())
+        by, item = (", ".join(f'"{name}"' for name in x) for x in (items[:n_by], items[n_by:]))
+        self._told = f'{f"by={by}, " if by else ""}item={item}, count="{count}", {told}'
 
     def __repr__(self) -> str:
         return f"<Counts: {self._told}>"
@@ -139,7 +188,8 @@ class Counts(Source):
         """The k items held by most users, best first, with differential privacy.
 
         With private items `LimitedDomain` answers by default, and fewer than k may come out. With
-        public items `JointOrPeel` does. There are no scores without a `count_share`.
+        public items `JointOrPeel` does. There are no scores without a `count_share`. Of a histogram
+        in groups these are the k items of each group, each answered by itself.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
@@ -162,18 +212,18 @@ class Counts(Source):
         return plan.run(random, reuse=reuse)
 
 
-def _known(table: Table, public: pl.DataFrame | InTable | None) -> list[str]:
+def _known(table: Table, public: pl.DataFrame | InTable | None, *, grouped: bool) -> list[str]:
     if public is None:
         return []
     if public is not IN_TABLE:
-        return [LIST_IS_PUBLIC]
+        return [LIST_IS_PUBLIC, GROUPS_ARE_PUBLIC] if grouped else [LIST_IS_PUBLIC]
     names = [f'"{name}"' for name in table.items]
     if len(names) == 1:
         return [f"the item column {names[0]} is public"]
     return [f"the item columns {', '.join(names)} are public"]
 
 
-def _bounded(bound: int | None) -> list[str]:
-    if bound is None:
-        return []
-    return [f"each user is in at most {bound} count{'s' * (bound != 1)}"]
+def _bounded(bounds: Mapping[str, int | None]) -> Iterator[str]:
+    for name, of in (("max_items_per_user", "count"), ("max_groups_per_user", "group")):
+        if (bound := bounds.get(name)) is not None:
+            yield f"each user is in at most {counted(bound, of)}"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from shortlist.bits import Bits
 from shortlist.engines import Engine
-from shortlist.engines.grouped_rows import GroupedRows, PairRows, Rows
+from shortlist.engines.grouped_rows import Rows
+from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Budget
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
-from shortlist.sources.base import Source
+from shortlist.sources.base import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_items
 
 __all__ = ["Groups"]
 
-_GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
 
 
@@ -27,7 +27,7 @@ class Groups(Source):
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Rows | RowsInTable,
         public_groups: object,
         *,
         protects: str,
@@ -48,13 +48,13 @@ class Groups(Source):
             except InputError as error:
                 raise error.renamed("public_items", "public_groups") from None
         super().__init__(
-            GroupedRows(rows, public),
+            rows.in_groups(public),
             protects=protects,
-            assumes=() if public is None else (_GROUPS_ARE_PUBLIC,),
+            assumes=() if public is None else (GROUPS_ARE_PUBLIC,),
             bounds=bounds,
             budget=budget,
         )
-        self._pairs, self._groups_are_public = PairRows(rows), public is not None
+        self._pairs, self._groups_are_public = rows.as_pairs(), public is not None
 
     def __repr__(self) -> str:
         by = ", ".join(f'"{name}"' for name in self._engine.by)

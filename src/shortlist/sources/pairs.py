@@ -177,7 +177,8 @@ class Pairs(Source):
     ) -> Groups:
         """The same rows, of which a further column says in which group a user holds an item.
 
-        The rows are read anew for other columns, and once for all questions about the same ones.
+        The rows are read anew for other columns, and once for all questions about the same ones;
+        in an engine, for each question.
 
         Args:
             by: The column of groups, or several: then a group is a tuple.

@@ -32,11 +32,13 @@ class Table:
     Attributes:
         columns: The types of the named columns, the items' last. Categories are strings.
         parts: The files or the frame.
+        role: Of the first column: user or count.
     """
 
-    def __init__(self, parts: list[Part], columns: dict[str, pl.DataType]) -> None:
+    def __init__(self, parts: list[Part], columns: dict[str, pl.DataType], role: str) -> None:
         self.columns = columns
         self.parts = parts
+        self.role = role
 
     @property
     def items(self) -> dict[str, pl.DataType]:
@@ -53,12 +55,12 @@ class Table:
         Raises:
             InputError: One is unknown, named twice, or of no usable type.
         """
-        user, *items = self.columns
-        roles = check_groups(names, {user: "user"} | dict.fromkeys(items, "item"))
+        first, *items = self.columns
+        roles = check_groups(names, {first: self.role} | dict.fromkeys(items, "item"))
         for part in self.parts:
             check_columns(part, roles)
         types = {name: column_type(self.parts, name, role) for name, role in roles.items()}
-        return Table(self.parts, types)
+        return Table(self.parts, types, self.role)
 
     def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
@@ -169,4 +171,5 @@ def open_table(data: object, *, items: object, separator: object = None, **first
     parts = open_parts(data, "data", separator)
     for part in parts:
         check_columns(part, roles)
-    return Table(parts, {name: column_type(parts, name, role) for name, role in roles.items()})
+    types = {name: column_type(parts, name, role) for name, role in roles.items()}
+    return Table(parts, types, next(iter(first)))

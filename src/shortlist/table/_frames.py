@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, Words, reference
 from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table._objects import text_of
 from shortlist.table._pandas_like import open_pandas_like
+from shortlist.table.interrupting import interrupt_of, interruptible
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
@@ -113,16 +115,22 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
     uuids = _uuids(native) if frame.implementation.is_duckdb() else {}
     schema = dict(frame.collect_schema().to_polars())
 
+    stop = interrupt_of(native)
+
     def read(names: list[str]) -> pl.LazyFrame:
         texts = [nw.col(name).cast(nw.String) for name in names if name in uuids]
         chosen = frame.select(names)
         if texts:
             chosen = chosen.with_columns(*texts)
         if isinstance(chosen, nw.LazyFrame):
-            chosen = chosen.collect("polars")
+            return interruptible(partial(_collected, chosen), stop)
         return chosen.to_polars().lazy()
 
     return Part(origin, origin, schema | uuids, read, held=native)
+
+
+def _collected(frame: nw.LazyFrame[Any]) -> pl.LazyFrame:
+    return frame.collect("polars").to_polars().lazy()
 
 
 def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - DuckDB is not required

@@ -5,6 +5,7 @@ import pytest
 from flint import arb, ctx
 
 from shortlist.audit.exact._orders import order_law
+from shortlist.draws import Order
 from shortlist.draws.noise import Exponential, Laplace, Normal
 
 
@@ -13,7 +14,7 @@ def test_the_order_of_two_has_its_closed_form(noise):
     gap = 1.5
     with ctx.workprec(200):
         unit = 2.0**-1
-        found = order_law(np.array([3, 0]), [noise], unit=unit)
+        found = order_law(Order(np.array([3, 0]), [noise], unit=unit))
         x = arb(gap) / arb(0.7)
         match noise:
             case Laplace():

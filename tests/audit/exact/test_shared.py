@@ -14,6 +14,7 @@ from shortlist.audit.exact._orders import order_and_cell_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
 from shortlist.audit.samples._together import sample
 from shortlist.bits import SeededBits
+from shortlist.draws import Order
 from shortlist.draws.noise import Laplace, Normal, Radius, UniformNoise
 
 S, V = 1.1, 1.3
@@ -48,9 +49,8 @@ def chance_of_cells(scores, cells, s, v):
 
 
 def found(scores, s=S, v=V, **how):
-    return order_and_cell_law(
-        ints(*scores), [Normal(v)], edges=EDGES, unit=1.0, shared=Normal(s), **how
-    )
+    asked = Order(ints(*scores), [Normal(v)], unit=1.0, shared=Normal(s), **how)
+    return order_and_cell_law(asked, EDGES)
 
 
 def by_item(law_of_orders):
@@ -96,7 +96,7 @@ def test_parts_of_very_different_size(s, v):
 def test_one_value_has_the_law_of_the_sum_of_both_parts():
     with ctx.workprec(200):
         shared = found((0,))
-        alone = order_and_cell_law(ints(0), [Normal(V), Normal(S)], edges=EDGES, unit=1.0)
+        alone = order_and_cell_law(Order(ints(0), [Normal(V), Normal(S)], unit=1.0), EDGES)
         assert shared.keys() == alone.keys()
         assert all(shared[outcome].overlaps(alone[outcome]) for outcome in alone)
 
@@ -121,7 +121,9 @@ def test_laws_are_symmetric():
 @pytest.mark.parametrize("k", [None, 1])
 def test_bounds_are_reached_together(k):
     scores, bounds = (1, 0), ints(1, 2)
-    told = order_and_cell_law(ints(*scores), [Normal(V)], bounds, k, unit=1.0, shared=Normal(S))
+    told = order_and_cell_law(
+        Order(ints(*scores), [Normal(V)], at_least=bounds, k=k, unit=1.0, shared=Normal(S))
+    )
 
     def nobody(x):
         return normal_cdf(-x / V) * normal_cdf((2 - x) / V)
@@ -132,7 +134,7 @@ def test_bounds_are_reached_together(k):
 
 def test_without_values_and_bounds_only_own_noise_counts():
     def order(draws, **how):
-        return tuple(draws.order(ints(1, 0), [Normal(V)], unit=1.0, digits=None, **how).positions)
+        return tuple(draws.order(Order(ints(1, 0), [Normal(V)], unit=1.0, **how)).positions)
 
     assert law(lambda draws: order(draws, shared=Laplace(1.0))) == law(order)
 
@@ -148,7 +150,7 @@ def test_without_values_and_bounds_only_own_noise_counts():
 )
 def test_where_no_law_is_known_it_says_so(noise, how):
     def run(draws):
-        return tuple(draws.order(ints(1), [noise], unit=1.0, digits=0, **how).values)
+        return tuple(draws.order(Order(ints(1), [noise], unit=1.0, digits=0, **how)).values)
 
     with pytest.raises(Unknown, match="exact audit cannot tell"):
         law_in_balls(run, EDGES)
@@ -158,7 +160,7 @@ def test_frequency_of_samples_that_share_runs():
     n, s = 20_000, Normal(S)
 
     def cells(draws):
-        told = draws.order(ints(1, 0), [Normal(V)], unit=1.0, digits=0, shared=s)
+        told = draws.order(Order(ints(1, 0), [Normal(V)], unit=1.0, digits=0, shared=s))
         values = np.asarray(getattr(told.values, "bare", told.values)).reshape(2, -1)
         passed = (values[..., None] > EDGES).sum(axis=-1).T
         return [(tuple(told.positions.tolist()), tuple(row)) for row in passed.tolist()]
@@ -174,5 +176,5 @@ def test_frequency_of_samples_that_share_runs():
     assert deviation(found((1, 0))) < 4.5
     assert deviation(found((1, 0), 1.3 * S)) > 4.5
     assert deviation(found((1, 0), S, 1.3 * V)) > 4.5
-    anew = order_and_cell_law(ints(1, 0), [Normal(V), Normal(S)], edges=EDGES, unit=1.0)
+    anew = order_and_cell_law(Order(ints(1, 0), [Normal(V), Normal(S)], unit=1.0), EDGES)
     assert deviation(anew) > 4.5

@@ -14,7 +14,7 @@ from shortlist.audit.samples._together import sample
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws
+from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.mechanisms import Peeling, PerGroup, Selection
 from shortlist.mechanisms.registry import every_mechanism
@@ -121,8 +121,8 @@ def test_what_was_drawn_later_belongs_to_what_was_told_before():
             return np.array([0.5]), np.zeros(1)
 
     def run(draws):
-        values = draws.order(np.array([0]), [Laplace(1.0)], digits=3).values
-        again = draws.order(np.array([0]), [heads], digits=3).values
+        values = draws.order(Order(np.array([0]), [Laplace(1.0)], digits=3)).values
+        again = draws.order(Order(np.array([0]), [heads], digits=3)).values
         coin = bool(draws.coin(Half())[0])
         return [(coin, *x) for x in np.vstack([bare(values), bare(again)]).T.tolist()]
 
@@ -188,7 +188,7 @@ def told_twice(way, calls):
 
     def run(draws):
         calls.append(draws)
-        orders = [draws.order(np.array([3, 1]), [Laplace(1.0)], digits=0) for _ in range(2)]
+        orders = [draws.order(Order(np.array([3, 1]), [Laplace(1.0)], digits=0)) for _ in range(2)]
         told = way(*(order.by_position() for order in orders))
         return [str(column) for column in bare(told).T.tolist()]
 
@@ -227,8 +227,8 @@ def test_samples_that_part_are_told_plain_arrays():
     assert len(calls) >= 50
 
     def run(draws):
-        first = draws.order(np.array([3, 1]), [Laplace(1.0)], digits=0).values
-        second = draws.order(np.array([3, 1]), [Laplace(1.0)], digits=0).values
+        first = draws.order(Order(np.array([3, 1]), [Laplace(1.0)], digits=0)).values
+        second = draws.order(Order(np.array([3, 1]), [Laplace(1.0)], digits=0)).values
         return [(type(first), type(second), first.shape, second.shape)]
 
     seen = sample(run, 3, SeededBits(5))

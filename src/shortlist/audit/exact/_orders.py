@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import factorial
 
 from flint import arb, arb_mat
@@ -22,7 +22,7 @@ from shortlist.audit.exact._lines import PRECISION, Function, Line
 from shortlist.audit.exact._moved import MovedValues
 from shortlist.audit.exact._normals import NormalLine
 from shortlist.audit.exact._shared import averaged
-from shortlist.draws import UNIT, Ints, Noise, SharedFactor
+from shortlist.draws import Noise, Order, SharedFactor
 from shortlist.draws.noise import Given, Gumbel, Normal, NormalBetween, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY
 from shortlist.draws.precision import precision
@@ -33,115 +33,79 @@ _Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 OrderLaw = dict[tuple[tuple[int, ...], tuple[int, ...]], arb]
 
 
-def order_law(
-    scores: Ints,
-    noises: Sequence[Noise],
-    at_least: Ints | None = None,
-    k: int | None = None,
-    *,
-    unit: float = UNIT,
-    radius: SharedFactor | None = None,
-) -> dict[tuple[int, ...], arb]:
+def order_law(asked: Order) -> dict[tuple[int, ...], arb]:
     """The probability of each tuple of positions that `order` can return, for about 5 items."""
-    law = order_and_cell_law(scores, noises, at_least, k, unit=unit, radius=radius)
-    return {positions: p for (positions, _), p in law.items()}
+    return {positions: p for (positions, _), p in order_and_cell_law(asked).items()}
 
 
-def order_and_cell_law(
-    scores: Ints,
-    noises: Sequence[Noise],
-    at_least: Ints | None = None,
-    k: int | None = None,
-    edges: Sequence[float] = (),
-    *,
-    unit: float = UNIT,
-    radius: SharedFactor | None = None,
-    shared: Noise | None = None,
-) -> OrderLaw:
+def order_and_cell_law(asked: Order, edges: Sequence[float] = ()) -> OrderLaw:
     """The same of positions with, for each, the number of `edges` that its value has passed."""
-    if not len(scores):
+    if not len(asked.scores):
         return {((), ()): arb(1)}
-    with precision(PRECISION + _digits_lost(scores, noises, unit)):
-        if shared is None or (at_least is None and not edges):  # it changes no order
-            return _law(scores, noises, at_least, k, edges, unit, radius)
-        if radius is not None:
-            raise TypeError(f"{radius!r}, {shared!r}: no law is known of both")
-        if at_least is None:
-            return _moved_law(scores, noises, k, edges, unit, shared)
-
-        def at(shift: arb) -> OrderLaw:
-            return _law(scores, noises, at_least, k, edges, unit, None, shift)
-
-        return averaged(at, len(scores), noises, shared)
+    with precision(PRECISION + _digits_lost(asked)):
+        if asked.shared is None or (asked.at_least is None and not edges):  # it changes no order
+            return _law(asked, edges)
+        if asked.radius is not None:
+            raise TypeError(f"{asked.radius!r}, {asked.shared!r}: no law is known of both")
+        if asked.at_least is None:
+            return _moved_law(asked, edges, asked.shared)
+        at = partial(_law, asked, edges)
+        return averaged(at, len(asked.scores), asked.noises, asked.shared)
 
 
-def _moved_law(
-    scores: Ints,
-    noises: Sequence[Noise],
-    k: int | None,
-    edges: Sequence[float],
-    unit: float,
-    shared: Noise,
-) -> OrderLaw:
+def _moved_law(asked: Order, edges: Sequence[float], shared: Noise) -> OrderLaw:
     """The law of values that share a draw and all take part: quicker than one law for each draw."""
-    exact = [arb(int(score)) * arb(unit) for score in scores]
-    classes = _item_classes(scores, noises, [None] * len(scores))
-    return MovedValues(exact, noises, classes, [arb(x) for x in edges]).law(shared, k)
+    exact = [arb(int(score)) * arb(asked.unit) for score in asked.scores]
+    classes = _item_classes(asked, [None] * len(exact))
+    return MovedValues(exact, asked.noises, classes, [arb(x) for x in edges]).law(shared, asked.k)
 
 
-def _digits_lost(scores: Ints, noises: Sequence[Noise], unit: float) -> int:
+def _digits_lost(asked: Order) -> int:
     """In bits: the clocks of Gumbel noise run at rates that differ by so many, twice."""
-    (first, *_) = noises
+    (first, *_) = asked.noises
     noise = first.noise if isinstance(first, Given) else first
     if not isinstance(noise, Gumbel):
         return 0
-    gap = (int(scores.max()) - int(scores.min())) * unit / noise.scale
+    gap = (int(asked.scores.max()) - int(asked.scores.min())) * asked.unit / noise.scale
     return min(3 * math.ceil(gap), 10_000)
 
 
-def _law(
-    scores: Ints,
-    noises: Sequence[Noise],
-    at_least: Ints | None,
-    k: int | None,
-    edges: Sequence[float],
-    unit: float,
-    radius: SharedFactor | None,
-    shift: arb | None = None,
-) -> OrderLaw:
+def _law(asked: Order, edges: Sequence[float], shift: arb | None = None) -> OrderLaw:
     """The law, with `shift` added to every value."""
-    n = len(scores)
+    n, unit = len(asked.scores), arb(asked.unit)
     # Without bounds and cells only differences decide, whose balls are narrower.
-    least = int(min(scores)) if at_least is None and not edges else 0
+    least = int(min(asked.scores)) if asked.at_least is None and not edges else 0
     moved = arb(0) if shift is None else shift
-    exact = [arb(int(score) - least) * arb(unit) + moved for score in scores]
+    exact = [arb(int(score) - least) * unit + moved for score in asked.scores]
     floors: list[arb | None] = [None] * n
-    if at_least is not None:
-        floors = [None if x == ANY else arb(int(x)) * arb(unit) for x in at_least]
+    if asked.at_least is not None:
+        floors = [None if x == ANY else arb(int(x)) * unit for x in asked.at_least]
+    most = n if asked.k is None else min(asked.k, n)
+    classes = _item_classes(asked, floors)
+    if asked.radius is not None:
+        return _cube_law(exact, asked.noises, classes, most, asked.radius)
     values = [arb(edge) for edge in edges]
-    most = n if k is None else min(k, n)
-    sizes = range(most + 1) if at_least is not None else [most]
-    classes = _item_classes(scores, noises, floors)
-    if radius is not None:
-        return _cube_law(exact, noises, classes, most, radius)
-    points = [*(f for f in floors if f is not None), *values]
-    line: Line
-    if all(isinstance(noise, Normal) for noise in noises):
-        line = NormalLine(exact, noises, points)
-    elif all(isinstance(noise, NormalBetween) for noise in noises):
-        line = BetweenLine(exact, noises, points)
-    else:
-        (noise,) = noises
-        line = CellLine(exact, noise, points)
+    line = _line(exact, asked.noises, [*(f for f in floors if f is not None), *values])
+    sizes = range(most + 1) if asked.at_least is not None else [most]
     return dict(_Orders(line, classes, floors, values).law(sizes, full=most))
 
 
-def _item_classes(scores: Ints, noises: Sequence[Noise], floors: Sequence[arb | None]) -> list[int]:
+def _line(exact: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]) -> Line:
+    """The line of these scores' densities, parted at these points."""
+    if all(isinstance(noise, Normal) for noise in noises):
+        return NormalLine(exact, noises, points)
+    if all(isinstance(noise, NormalBetween) for noise in noises):
+        return BetweenLine(exact, noises, points)
+    (noise,) = noises
+    return CellLine(exact, noise, points)
+
+
+def _item_classes(asked: Order, floors: Sequence[arb | None]) -> list[int]:
     """A number for each item, the same for items whose values have the same law."""
     known = []
-    for i, (score, low) in enumerate(zip(scores, floors, strict=True)):
+    for i, (score, low) in enumerate(zip(asked.scores, floors, strict=True)):
         parts = [int(score), None if low is None else float(low)]
-        for noise in noises:
+        for noise in asked.noises:
             if isinstance(noise, Normal) and noise.bounds is not None and noise.above is not None:
                 parts += [int(noise.bounds[i]), bool(noise.above[i])]
             elif isinstance(noise, NormalBetween):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
@@ -29,9 +30,9 @@ from shortlist.draws import (
     Ints,
     Ladder,
     Noise,
+    Order,
     Ordered,
     Reals,
-    SharedFactor,
 )
 from shortlist.draws.noise import Normal
 from shortlist.draws.precision import precision
@@ -222,25 +223,13 @@ class Enumerator(Draws):
         draws = [self._taken(bound, partial(_AllAlike, bound)) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
-    def order(
-        self,
-        scores: Ints,
-        noises: Sequence[Noise],
-        *,
-        digits: int | None,
-        unit: float = UNIT,
-        radius: SharedFactor | None = None,
-        shared: Noise | None = None,
-        at_least: Ints | None = None,
-        k: int | None = None,
-    ) -> Ordered:
+    def order(self, asked: Order) -> Ordered:
         """As `Draws.order`, but that its values are numbers of edges."""
-        if digits is not None:
-            self.digits.append(digits)
-        edges = () if digits is None else self._edges
+        if asked.digits is not None:
+            self.digits.append(asked.digits)
+        edges = () if asked.digits is None else self._edges
         positions, cells = self._branch(
-            ("order", len(scores), digits),
-            lambda: _orders(scores, noises, at_least, k, edges, unit, radius, shared).items(),
+            ("order", len(asked.scores), asked.digits), lambda: _orders(asked, edges).items()
         )
         return Ordered(np.array(positions, np.int64), self.values(cells))
 
@@ -285,28 +274,18 @@ def _fields(noise: Noise | None) -> list[Any]:
     return [] if noise is None else [type(noise), *vars(noise).values()]
 
 
-def _orders(
-    scores: Ints,
-    noises: Sequence[Noise],
-    at_least: Ints | None,
-    k: int | None,
-    edges: tuple[float, ...],
-    unit: float,
-    radius: SharedFactor | None,
-    shared: Noise | None,
-) -> OrderLaw:
-    if len(scores) and at_least is None and not edges:  # where only differences decide
-        scores = scores - scores.min()
-    fields = [x for noise in noises for x in _fields(noise)]
-    parts = [scores, *fields, at_least, k, edges, unit, radius, *_fields(shared)]
+def _orders(asked: Order, edges: tuple[float, ...]) -> OrderLaw:
+    if len(asked.scores) and asked.at_least is None and not edges:  # where only differences decide
+        asked = replace(asked, scores=asked.scores - asked.scores.min())
+    fields = [x for noise in asked.noises for x in _fields(noise)]
+    parts = [asked.scores, *fields, asked.at_least, asked.k, edges, asked.unit, asked.radius]
+    parts += _fields(asked.shared)
     key = tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in parts)
     if key not in _KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
         try:
-            _KNOWN[key] = order_and_cell_law(
-                scores, noises, at_least, k, edges, unit=unit, radius=radius, shared=shared
-            )
+            _KNOWN[key] = order_and_cell_law(asked, edges)
         except (TypeError, ArithmeticError) as error:
             raise Unknown(f"The exact audit cannot tell the law of noisy values: {error}") from None
     return _KNOWN[key]

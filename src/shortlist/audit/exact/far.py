@@ -17,7 +17,7 @@ from shortlist.audit.settings import class_of, options_of
 from shortlist.audit.universes import Data
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip
-from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
 __all__ = ["audit_far", "far_settings"]
 
@@ -39,7 +39,7 @@ _MOST_PICKS: dict[str, Any] = {"k": _PICKED, "epsilon": 2.0, "delta": 0.0, "max_
 def far_settings(kind: type[Mechanism] | partial[Mechanism]) -> Iterator[Mechanism]:
     """Instances of a mechanism that are looked at far away."""
     made: Any = class_of(kind)
-    if issubclass(made, NoisyCounts | NoisyClippedCounts):  # two laws at once
+    if issubclass(made, NoisyCounts | NoisyClippedCounts | EachGroup):  # two laws at once
         return
     (option, *_) = options_of(kind)
     picks = [_MOST_PICKS] if issubclass(made, _BY_PICKS) else []

@@ -8,13 +8,12 @@ order one by one, as they always are.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import UNIT, ExactDraws, Floats, Ints, Noise
+from shortlist.draws import ExactDraws, Floats, Ints, Noise, Order
 from shortlist.draws.noisy_values import NoisyValues
 from shortlist.draws.shared import Shared
 
@@ -35,39 +34,37 @@ class Drawn(NamedTuple):
     columns: Floats
 
 
-def order_of_rows(  # noqa: PLR0913 - what `Draws.order` is asked, of so many rows
-    draws: ExactDraws,
-    n_rows: int,
-    scores: Ints,
-    noises: Sequence[Noise],
-    *,
-    digits: int | None,
-    unit: float = UNIT,
-    shared: Noise | None = None,
-    at_least: Ints | None = None,
-    k: int | None = None,
-) -> Drawn:
-    """What so many calls of `Draws.order` return: positions as rows, and values as columns."""
-    n = len(scores)
-    values = _Rows(
-        np.tile(scores, n_rows),
-        [_repeated(noise, n_rows) for noise in noises],
-        [draws.bits.words(n * n_rows) for _ in noises],
-        draws.bits,
-        unit=unit,
-        shared=None if shared is None else Shared(shared, draws.bits, n * n_rows, n_rows),
-        margin=draws.margin,
-    )
+def order_of_rows(draws: ExactDraws, n_rows: int, asked: Order) -> Drawn:
+    """What so many calls of `Draws.order` return: positions as rows, and values as columns.
+
+    Of what is asked without a factor that all noise of a row shares.
+    """
+    n = len(asked.scores)
+    values = _values_of(draws, n_rows, asked)
     reached = np.ones(n * n_rows, np.bool_)
-    if at_least is not None:
-        reached = values.reach(np.tile(at_least, n_rows))
-    rows = values.sorted_rows(reached.reshape(n_rows, n))[:, :k]
-    if digits is None:
+    if asked.at_least is not None:
+        reached = values.reach(np.tile(asked.at_least, n_rows))
+    rows = values.sorted_rows(reached.reshape(n_rows, n))[:, : asked.k]
+    if asked.digits is None:
         return Drawn(rows, np.empty((0, n_rows)))
     columns = np.full(rows.shape, np.nan)
     named = rows != NOBODY
-    columns[named] = values.rounded((rows + n * np.arange(n_rows)[:, None])[named], digits)
+    columns[named] = values.rounded((rows + n * np.arange(n_rows)[:, None])[named], asked.digits)
     return Drawn(rows, columns.T)
+
+
+def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _Rows:
+    """The noisy values of all rows."""
+    n = len(asked.scores) * n_rows
+    return _Rows(
+        np.tile(asked.scores, n_rows),
+        [_repeated(noise, n_rows) for noise in asked.noises],
+        [draws.bits.words(n) for _ in asked.noises],
+        draws.bits,
+        unit=asked.unit,
+        shared=None if asked.shared is None else Shared(asked.shared, draws.bits, n, n_rows),
+        margin=draws.margin,
+    )
 
 
 def _repeated(noise: Noise, times: int) -> Noise:

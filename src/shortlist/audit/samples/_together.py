@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,9 @@ from shortlist.draws import (
     Ints,
     Ladder,
     Noise,
+    Order,
     Ordered,
     Reals,
-    SharedFactor,
 )
 from shortlist.draws.permuting import first_accepted
 
@@ -127,16 +127,6 @@ def sample(
     return outcomes
 
 
-class _How(TypedDict):
-    """What `order` is asked beside scores and noise, but for the factor that a sample shares."""
-
-    digits: int | None
-    unit: float
-    shared: Noise | None
-    at_least: Ints | None
-    k: int | None
-
-
 class _Together(Draws):
     """The draws of a group: those of its script, then new ones, as long as all draw the same."""
 
@@ -175,28 +165,16 @@ class _Together(Draws):
             return self._exact.integer(bounds)
         return self._same(lambda: self._exact.integer(np.tile(bounds, self._size)))
 
-    def order(
-        self,
-        scores: Ints,
-        noises: Sequence[Noise],
-        *,
-        digits: int | None,
-        unit: float = UNIT,
-        radius: SharedFactor | None = None,
-        shared: Noise | None = None,
-        at_least: Ints | None = None,
-        k: int | None = None,
-    ) -> Ordered:
+    def order(self, asked: Order) -> Ordered:
         """As `Draws.order`, but that values come in columns, unless a sample is alone.
 
         With a factor that all noise of a sample shares, samples go on alone.
         """
-        how = _How(digits=digits, unit=unit, shared=shared, at_least=at_least, k=k)
         if self._is_alone:
-            return self._exact.order(scores, noises, radius=radius, **how)
-        if radius is not None and not self._left:
+            return self._exact.order(asked)
+        if asked.radius is not None and not self._left:
             self._part_all()
-        return self._ordered(lambda: order_of_rows(self._exact, self._size, scores, noises, **how))
+        return self._ordered(lambda: order_of_rows(self._exact, self._size, asked))
 
     def rounded_down(
         self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT

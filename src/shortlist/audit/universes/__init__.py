@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from shortlist.audit.universes.base import Data, Universe
 from shortlist.audit.universes.comparisons import OfOutcomes, OfWins
-from shortlist.audit.universes.groups import OfGroupedSets
+from shortlist.audit.universes.groups import OfGroupedCounts, OfGroupedSets
 from shortlist.audit.universes.histograms import OfCounts, OfPrivateCounts, OfViews, OfWeights
 from shortlist.audit.universes.users import OfContributions
 from shortlist.errors import InputError
 from shortlist.evidence import (
     Contributions,
-    GroupedSets,
+    GroupedCounts,
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    UserGroups,
     UserSets,
     View,
     WeightedHistogram,
@@ -33,7 +34,8 @@ _UNIVERSES: dict[type, type[Universe]] = {
     WeightedHistogram: OfWeights,
     UserSets: OfContributions,
     Contributions: OfContributions,
-    GroupedSets: OfGroupedSets,
+    GroupedCounts: OfGroupedCounts,
+    UserGroups: OfGroupedSets,
     Wins: OfWins,
     Outcomes: OfOutcomes,
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from shortlist.table.interrupting import interruptible
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.reading import Read
@@ -15,6 +17,8 @@ __all__ = ["Arrow", "Dialect", "Expression", "Key"]
 Expression: TypeAlias = Any  # of Ibis: a table or a column, which nothing reads until it is fetched
 Arrow: TypeAlias = Any  # a table of PyArrow
 Key: TypeAlias = tuple[int, int]  # fresh random bits, 62 in each
+
+_T = TypeVar("_T")
 
 
 class Dialect(ABC):
@@ -73,6 +77,10 @@ class Dialect(ABC):
     @abstractmethod
     def drop(self, name: str) -> None:
         """Drop a temporary table."""
+
+    def wait(self, action: Callable[[], _T]) -> _T:
+        """What the action returns, something that the engine does, which Ctrl-C must stop."""
+        return interruptible(action, None)
 
     @abstractmethod
     def cancel(self) -> None:

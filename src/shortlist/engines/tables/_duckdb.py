@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import call
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
+from shortlist.table.interrupting import interrupt_of, interruptible
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
 
 __all__ = ["DuckDB", "DuckDBRelation", "in_order_once"]
+
+_T = TypeVar("_T")
 
 
 class DuckDB(Plain):
@@ -88,9 +91,18 @@ class DuckDB(Plain):
         """As `Dialect.drop`."""
         self._run(f'DROP TABLE "{name}"')
 
+    def wait(self, action: Callable[[], _T]) -> _T:
+        """As `Dialect.wait`: in another thread, since DuckDB hears no Ctrl-C for long."""
+        return interruptible(action, self._interrupt)
+
     def cancel(self) -> None:
-        """As `Dialect.cancel`."""
-        self._connection.con.interrupt()
+        """As `Dialect.cancel`: nothing goes on once it was interrupted."""
+
+    @property
+    def _interrupt(self) -> Callable[[], None] | None:
+        """What stops a query."""
+        interrupt: Callable[[], None] = self._connection.con.interrupt
+        return interrupt
 
     def _run(self, statement: str) -> None:
         self._connection.con.execute(statement)
@@ -138,8 +150,9 @@ class DuckDBRelation(DuckDB):
         """As `Dialect.fetch`."""
         return self._relation.query(self._called, self._sql(query)).to_arrow_table()
 
-    def cancel(self) -> None:
-        """As `Dialect.cancel`: nothing of it goes on once it was interrupted."""
+    @property
+    def _interrupt(self) -> Callable[[], None] | None:
+        return interrupt_of(self._relation)
 
     def _run(self, statement: str) -> None:
         self._relation.query(self._called, statement)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import aggregate, call
@@ -14,6 +15,7 @@ from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read
 from shortlist.errors import InputError, shown
+from shortlist.table.interrupting import interruptible
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
@@ -25,6 +27,8 @@ _SAMPLED = 2.0**-10  # the share of rows by which it is found out
 _ALL = "all"
 _MOST_SENT = 2**21  # rows of a table that every worker gets whole
 _BINARY = "UTF8_BINARY"
+
+_T = TypeVar("_T")
 
 
 class Spark(Plain):
@@ -40,7 +44,7 @@ class Spark(Plain):
         """Take a session, and perhaps a data frame with the name by which queries call it."""
         self.name = "Spark"
         self._session, self._frame, self._called = session, frame, called
-        self._tag = f"shortlist-{secrets.token_hex(8)}"
+        self._tag, self._jobs = f"shortlist-{secrets.token_hex(8)}", _jobs_of(session)
         self._kept: dict[str, Any] = {}
 
     def require(self, keys: Expression) -> None:
@@ -102,8 +106,12 @@ class Spark(Plain):
 
     def give(self, name: str, rows: Arrow) -> None:
         """As `Dialect.give`: every worker gets the rows whole, unless they are many."""
-        with self._asking():
-            frame = self._session.createDataFrame(rows)
+        import ibis
+        from ibis.backends.pyspark.datatypes import PySparkSchema
+
+        schema = PySparkSchema.from_ibis(ibis.Schema.from_pyarrow(rows.schema))
+        with self._asking():  # with its schema, which Spark Connect finds in no table without rows
+            frame = self._session.createDataFrame(rows, schema)
             self._show(name, frame if rows.num_rows > _MOST_SENT else frame.hint("broadcast"))
 
     def fetch(self, query: Expression) -> Arrow:
@@ -117,9 +125,16 @@ class Spark(Plain):
             self._kept.pop(name).unpersist()
             self._session.catalog.dropTempView(name)
 
+    def wait(self, action: Callable[[], _T]) -> _T:
+        """As `Dialect.wait`: in a thread that has what the caller has set for this one."""
+        from pyspark import InheritableThread
+
+        thread = partial(InheritableThread, session=self._session)
+        return interruptible(action, self.cancel, thread)
+
     def cancel(self) -> None:
         """As `Dialect.cancel`."""
-        self._session.interruptTag(self._tag)
+        self._jobs.cancel(self._tag)
 
     def _show(self, name: str, frame: Any) -> None:  # noqa: ANN401
         """Let queries call a data frame by a name."""
@@ -136,7 +151,7 @@ class Spark(Plain):
     @contextmanager
     def _asking(self) -> Iterator[None]:
         """While Spark works for us: by a tag that can be cancelled, the caller's frame at hand."""
-        self._session.addTag(self._tag)
+        self._jobs.mark(self._tag)
         if self._frame is not None:
             self._frame.createOrReplaceTempView(self._called)
         try:
@@ -144,7 +159,23 @@ class Spark(Plain):
         finally:
             if self._frame is not None:
                 self._session.catalog.dropTempView(self._called)
-            self._session.removeTag(self._tag)
+            self._jobs.unmark(self._tag)
+
+
+class _Jobs(NamedTuple):
+    """What marks the jobs that this thread begins, stops doing so, and cancels those so marked."""
+
+    mark: Callable[[str], object]
+    unmark: Callable[[str], object]
+    cancel: Callable[[str], object]
+
+
+def _jobs_of(session: Any) -> _Jobs:  # noqa: ANN401 - PySpark is not required
+    """Of a session; `interruptTag` of a classic one finds no job that was begun from Python."""
+    context = getattr(session, "sparkContext", None)  # Spark Connect has none
+    if context is None:
+        return _Jobs(session.addTag, session.removeTag, session.interruptTag)
+    return _Jobs(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
 
 
 def _fixed(frame: Any) -> Any:  # noqa: ANN401

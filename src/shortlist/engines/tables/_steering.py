@@ -58,7 +58,8 @@ class SteeringInTable(Steering):
         sizes = np.arange(len(floors), dtype=np.int32)
         limits: dict[str, NDArray[Any]] = {SIZE: sizes, "floor": floors, "cap": caps}
         tables = [self.scratch.give(given) for given in (worth, limits)]
-        rows = self.scratch.fetch(_weighed(self.pairs, *tables))
+        with self.scratch.summing():
+            rows = self.scratch.fetch(_weighed(self.pairs, *tables))
         for table in tables:
             self.scratch.forget(table)
         sums = np.zeros(self.n_items, np.int64)

@@ -43,6 +43,12 @@ class Lying(NamedTuple):
     dialect: Dialect
     query: str | None = None
 
+    @property
+    def bounding(self) -> str:
+        """How users are bounded, as a guarantee says it."""
+        dialect = self.dialect
+        return f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key"
+
     def digest(self) -> str:
         """What tells one query from another, and not what it says: values may be in it."""
         import ibis

@@ -101,7 +101,7 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
     dialect, names = scratch.dialect, item_columns(len(items))
     columns = dict(zip([VALUE, *names], [user, *items], strict=True))
     keys = rows.select(**{name: rows[column] for name, column in columns.items()})
-    dialect.require(keys)
+    scratch.asked(lambda: dialect.require(keys))
     keys = keys.drop_null()
     return dialect.whole(
         keys.select(**{name: dialect.key(keys[name]) for name in columns}), scratch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression
 from shortlist.errors import InputError
+from shortlist.progress import phase
 from shortlist.table.part import attempt
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Scratch:
         import ibis
 
         name = self._new_name()
-        self._asked(lambda: make(name))
+        self.asked(lambda: make(name))
         return ibis.table(schema, name=name)
 
     def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:
@@ -79,8 +80,12 @@ class Scratch:
     def forget(self, table: Expression) -> None:
         """Drop a table that is not needed any more."""
         name = table.get_name()
-        self._asked(lambda: self.dialect.drop(name))
+        self.asked(lambda: self.dialect.drop(name))
         self._names.remove(name)
+
+    def summing(self) -> AbstractContextManager[None]:
+        """While sums over all users are fetched, which may take the engine long."""
+        return phase("sums by item in {engine}", engine=self.dialect.name)
 
     def fetch(self, query: Expression) -> dict[str, Ints]:
         """All rows of a query of whole numbers, column by column."""
@@ -92,7 +97,7 @@ class Scratch:
 
     def fetch_rows(self, query: Expression) -> Arrow:
         """All rows of a query."""
-        return self._asked(lambda: self.dialect.fetch(query))
+        return self.asked(lambda: self.dialect.fetch(query))
 
     def _new_name(self) -> str:
         """Known before there is a table that could be left behind."""
@@ -100,12 +105,12 @@ class Scratch:
         self._names.append(name)
         return name
 
-    def _asked(self, action: Callable[[], _T]) -> _T:
-        """What the engine answers; its errors may quote rows, and no refusal does."""
+    def asked(self, action: Callable[[], _T]) -> _T:
+        """What the engine answers, whose errors may quote rows, and no refusal does; or Ctrl-C."""
         refusal = InputError(
             "{engine} failed at a query",
             "check that it runs, that the table may be read, and that there is room for temporary "
             "tables. What it says may quote rows, and is not shown",
             engine=self.dialect.name,
         )
-        return attempt(action, refusal)
+        return attempt(lambda: self.dialect.wait(action), refusal)

@@ -171,7 +171,8 @@ class SetsInTable(UserSets):
 
     def fetched(self, sums: Expression) -> Ints:
         """The sum of each item, 0 where there is none."""
-        found = self.scratch.fetch(sums)
+        with self.scratch.summing():
+            found = self.scratch.fetch(sums)
         return self._by_code(found[CODE], found[SUM])
 
     def _by_code(self, codes: Ints, values: Ints) -> Ints:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import singledispatch
 
 from shortlist.errors import InputError
-from shortlist.evidence import GroupedSets
+from shortlist.evidence import UserGroups
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
@@ -52,7 +52,7 @@ def _with_counts(
     selection = build(epsilon, delta)
     if question.count_share is None:
         return selection
-    if selection.evidence is GroupedSets:
+    if selection.evidence is UserGroups:
         raise InputError(
             "{kind} gives noisy counts with its ranks",
             "omit it",

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
-from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws import Draws, Floats, Ints, Order
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import UserSets, Wants, WeightedHistogram
@@ -251,7 +251,7 @@ class NoisyCounts(Counted):
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         """Count + noise, rounded half up."""
         way = self._best
-        told = draws.order(counts, [way.noise], shared=way.shared, unit=1.0, digits=0)
+        told = draws.order(Order(counts, [way.noise], shared=way.shared, unit=1.0, digits=0))
         return told.by_position()
 
 

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant._normal import Floats
+from shortlist.privacy.accountant._normal import Floats, upper_quantiles
 from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import Cases, Novel, blocks, require_bound
@@ -191,7 +191,7 @@ def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
     even, one = 1 / np.sqrt(first) * (1 + 2.0**-50), plan.parts[0] / plan.whole
     caps = np.minimum(1.0, plan.reach * even)
     if plan.raised is not None:
-        noise = release.sigma * _quantiles(release.lost * plan.losses[-1] / last)
+        noise = release.sigma * upper_quantiles(release.lost * plan.losses[-1] / last)
         room = (1 + plan.raised) * np.max(even + noise) - noise - one * even
         caps = np.minimum(caps, room / (1 - one))
     caps = np.maximum(even, caps)
@@ -199,7 +199,7 @@ def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
     for r, loss in enumerate(plan.losses):
         so_far = sum(plan.parts[: r + 1])
         weight = (plan.parts[0] * even + (so_far - plan.parts[0]) * caps) / so_far
-        quantiles = _quantiles(release.lost * loss / last)
+        quantiles = upper_quantiles(release.lost * loss / last)
         noise = release.sigma * math.sqrt(plan.whole / so_far) * quantiles
         levels = weight + noise
         slack = _SLACK * (weight + np.abs(noise) + release.sigma * math.sqrt(plan.whole))
@@ -213,11 +213,3 @@ def sd_of_round(plan: Plan, sigma: float, r: int) -> float:
     """The standard deviation of the noise of round r alone, counted from 0, rounded up."""
     ratio = Fraction(math.sqrt(plan.whole / plan.parts[r])) * (1 + Fraction(1, 2**50))
     return round_up(Fraction(sigma) * ratio)
-
-
-def _quantiles(chances: Floats) -> Floats:
-    """What a standard normal number exceeds with such a chance, or less."""
-    from scipy.special import ndtri
-
-    found: Floats = -ndtri(chances * (1 - 1e-12))
-    return found

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant._normal import gaussian_curve
+from shortlist.privacy.accountant._normal import gaussian_curve, upper_quantiles
 from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
@@ -146,10 +146,7 @@ def least_threshold(sigma: float, lost: float, bound: int) -> float:
     The maximum over 1 <= t <= bound of 1/sqrt(t) + sigma z, z the quantile that one of t standard
     normal numbers exceeds with probability `lost`; rounded up.
     """
-    from scipy.special import ndtri
-
     first, last = blocks(bound)
-    chance = -np.expm1(np.log1p(-lost) / last) * (1 - 1e-12)
-    quantile = -ndtri(chance)
+    quantile = upper_quantiles(-np.expm1(np.log1p(-lost) / last))
     levels = 1 / np.sqrt(first) + sigma * quantile
     return float(np.max(levels + (1 + sigma * (1 + np.abs(quantile))) * 1e-11))

@@ -10,13 +10,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shortlist.charts import INK, MARK, MUTED, RULE
-from shortlist.release.described import NONE_CHARGED
+from shortlist.release._answers import UNPROVEN, answers, of_budget, title
+from shortlist.release._promises import cautions, cost, plainly
 from shortlist.release.formats import about, as_json
 from shortlist.release.intervals import DRAWN, chart_of, has_intervals
-from shortlist.release.report._answers import answers
 from shortlist.release.report._list import listed
-from shortlist.release.report._promises import weakness
-from shortlist.release.sheet import NOT_PRIVATE, harmless, notes
+from shortlist.release.sheet import harmless, notes
 
 if TYPE_CHECKING:
     import jinja2
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["rendered"]
 
-_TITLES = {
-    "top-k": "The items held by most users",
-    "domain": "The items held by enough users to be named",
-    "hitting-set": "Items that together reach the most users",
-    "rank": "The items that do best in comparisons",
-}
 _LONG = 10  # items, above which a list can be searched and sorted
 _WIDTHS = {"wide": 700, "narrow": 326}
 
@@ -55,39 +48,26 @@ def _told(release: Release) -> dict[str, Any]:
     """All words of the page."""
     guarantee, said = release.guarantee, about(release)
     return {
-        "title": _title(release),
+        "title": title(release),
         "question": harmless(release.question),
         "named": len(release),
         "asked": release.k,
         "by": ", ".join(map(harmless, release.by)),
-        "warning": "" if guarantee.private else NOT_PRIVATE,
-        "weak": weakness(guarantee) if guarantee.private else "",
+        "private": guarantee.private,
+        "cautions": cautions(guarantee),
         "epsilon": f"{guarantee.epsilon:g}",
-        "delta": f"{guarantee.delta:g}",
-        "rho": f"{guarantee.cost.rho:.4g}",
-        "lost": f"{guarantee.cost.lost:.4g}" if guarantee.cost.lost else "",
+        "delta": plainly(guarantee.delta),
+        "cost": cost(guarantee),
+        "unproven": UNPROVEN,
         "protects": harmless(guarantee.protects),
         "answers": answers(release),
         "parameters": notes(guarantee, release.mechanism),
-        "budget": _of_budget(release),
+        "budget": of_budget(release),
         "version": said["library"],
         "plan": json.dumps(said, indent=2),  # ASCII
         "file": base64.b64encode(as_json(release).encode()).decode(),
         "drawn": min(len(release), DRAWN),
     }
-
-
-def _title(release: Release) -> str:
-    title = _TITLES.get(release.question, harmless(release.question))
-    return f"{title}, by {', '.join(map(harmless, release.by))}" if release.by else title
-
-
-def _of_budget(release: Release) -> str:
-    """Which budget it was charged to."""
-    if release.budget not in ("", NONE_CHARGED):
-        return f"It was charged to a budget: {harmless(release.budget)}."
-    said = "It was charged to no budget" if release.budget else "It names no budget"
-    return f"{said}. Whoever publishes it keeps account of all releases about the same people."
 
 
 def _charts(release: Release) -> dict[str, str]:

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.release._explained import explained, finds_private_items, people_to_be_named
+from shortlist.release._promises import meaning, of_epsilon, protected, taken
+from shortlist.release.described import NONE_CHARGED
 from shortlist.release.intervals import has_intervals, told_of_intervals
-from shortlist.release.report._promises import meaning, of_epsilon, protected, taken
-from shortlist.release.sheet import advice, harmless
+from shortlist.release.sheet import advice, harmless, ranks_are_apart
 
 if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.release.scores import Scores
 
-__all__ = ["Answer", "answers"]
+__all__ = ["UNPROVEN", "Answer", "answers", "of_budget", "title"]
 
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
         "No. A score is a noisy weight: a user who holds one item adds 1 to it, and one who holds "
-        "several adds less than 1 to each. So it is mostly below the number of users who hold the "
-        "item."
+        "several adds less than 1 to each. So it is usually below the number of users who hold the "
+        "item, sometimes far below, and cannot be turned into that number."
     ),
     "noisy count": "Yes, but noisy: each is a number of users, with random noise added.",
     "noisy clipped count": (
@@ -33,25 +34,23 @@ _SCORES = {  # what a score is, by its unit
         "added."
     ),
 }
-_MISSING = {  # why an item is missing, by question
-    "rank": (
-        "That cannot be said. It may have been compared, and even have won often: it did less well "
-        "than those listed, or noise put it behind them."
-    ),
-    "hitting-set": (
-        "That cannot be said. It may be held by many people. Perhaps those already hold an item of "
-        "the list, which then gains nothing by it; or noise put it behind; or it was too rare to "
-        "be named."
-    ),
+_MISSING = {  # why an item may be missing, by question
+    "rank": "it may have won often, but less often than those listed",
+    "hitting-set": "most of its users may hold another item of the list already",
 }
-_RARE = (
-    "That cannot be said. It may be held by many people, and be missing because it was too rare to "
-    "be named safely, or because noise put it behind others."
-)
-_BEHIND = (
-    "That cannot be said. It may be held by many people, and be missing because others are held by "
-    "more, or because noise put it behind them."
-)
+_MORE = "other items may have more users"
+_RARE = "it may have too few users to be named safely"
+_BELOW = "noise may have kept it below the threshold"
+_BEHIND = "noise may have put it behind others"
+
+
+_TITLES = {
+    "top-k": "The items that the most users hold",
+    "domain": "All items with enough users to be named safely",
+    "hitting-set": "Items that together reach the most users",
+    "rank": "The items that do best in comparisons",
+}
+UNPROVEN = "A file cannot prove who made it, or that it was not changed."
 
 
 class Answer(NamedTuple):
@@ -60,6 +59,20 @@ class Answer(NamedTuple):
     question: str
     paragraphs: list[str]
     points: list[str]
+
+
+def title(release: Release) -> str:
+    """What the list is."""
+    named = _TITLES.get(release.question, harmless(release.question))
+    return f"{named}, by {', '.join(map(harmless, release.by))}" if release.by else named
+
+
+def of_budget(release: Release) -> str:
+    """Which budget it was charged to."""
+    if release.budget not in ("", NONE_CHARGED):
+        return f"It was charged to this budget: {harmless(release.budget)}."
+    said = "It was counted in no budget" if release.budget else "It names no budget"
+    return f"{said}. Whoever publishes it must keep account of all lists about the same people."
 
 
 def answers(release: Release) -> list[Answer]:
@@ -81,10 +94,9 @@ def _of_missing(release: Release) -> str:
 
 
 def _missing(release: Release) -> list[str]:
-    public = finds_private_items(release.mechanism) is False
-    why = _MISSING.get(release.question, _BEHIND if public else _RARE)
     k, more = release.k, advice(release)
-    lines = [" ".join([why, *people_to_be_named(release.mechanism)])]
+    needed = people_to_be_named(release.mechanism)
+    lines = [" ".join([f"Not necessarily: {_why(release)}.", *needed])]
     if k is not None and release.by:
         lines.append(f"The list of a group ends at the latest with number {k:,}, as asked for.")
     elif k is not None and len(release) >= k:
@@ -92,31 +104,44 @@ def _missing(release: Release) -> list[str]:
     return [*lines, more] if more else lines
 
 
+def _why(release: Release) -> str:
+    """Why an item may be missing."""
+    reasons = [_RARE] if finds_private_items(release.mechanism) is not False else []
+    if release.k is None:
+        return ", or ".join([*reasons, _BELOW])
+    return ", or ".join([_MISSING.get(release.question, _MORE), *reasons, _BEHIND])
+
+
 def _scores(release: Release) -> Iterator[str]:
     scores = release.scores
     if scores is None:
-        yield (
-            "There are none. The list says which items were named, and nothing of how many users "
-            "hold them."
-        )
+        yield "There are none. The list does not say how many users hold an item."
         return
     default = f"Each score is this: {harmless(scores.unit)}, with random noise added."
     yield _SCORES.get(scores.unit, default)
     most = "at most " if scores.unit == "noisy clipped count" else ""
-    yield f"The noise has standard deviation {most}{scores.noise_sd:.4g}.{_of_shared(scores)}"
+    yield f"The noise has a standard deviation of {most}{scores.noise_sd:.4g}.{_of_shared(scores)}"
     if has_intervals(release):
-        yield (
-            f"{told_of_intervals()} It tells of the noise alone. An item is listed since its noisy "
-            "value was high: near the end of the list, scores are more often too high than too low."
-        )
+        yield f"{told_of_intervals()} It covers the noise, and nothing else.{_of_luck(release)}"
+
+
+def _of_luck(release: Release) -> str:
+    """What it means that the noise of a score also decided whether the item is listed."""
+    if "selection" in release.mechanism.parameters():  # counts have noise of their own
+        return ""
+    return (
+        " The same noise helped to decide which items are listed: near the end of the list, scores "
+        "are more often too high than too low."
+    )
 
 
 def _of_shared(scores: Scores) -> str:
     if scores.shared_sd is None:
         return ""
     return (
-        f" A part of it, of standard deviation {scores.shared_sd:.4g}, is the same for all items: "
-        "it cancels in differences and adds up in sums."
+        f" Part of it is one random number, of standard deviation {scores.shared_sd:.4g}, that was "
+        "added to all scores alike. It changes no difference between two scores, but builds up "
+        "when scores are added."
     )
 
 
@@ -125,15 +150,15 @@ def _order(release: Release) -> Iterator[str]:
     if scores is None and release.question == "domain":
         yield "There is none to be right or wrong: the items are listed by name."
         return
-    yield "About. Noise may have put items the wrong way round that are close together."
+    yield "Roughly. Items that are close together may be in the wrong order."
     if has_intervals(release):
         yield "Where the intervals of two items overlap, do not rely on which of them is ahead."
-    if not release.by and scores is not None and list(scores) != sorted(scores, reverse=True):
-        yield "The ranks were drawn apart from the scores, so that the two need not agree."
+    if ranks_are_apart(release):
+        yield "The noise of the ranks is not that of the scores, so the two may disagree."
 
 
 def _drawn(release: Release) -> Iterator[Answer]:
     needed = people_to_be_named(release.mechanism)
     lines = [line for line in explained(release.mechanism) if line not in needed]
     if lines:
-        yield Answer("How was the list drawn?", [], [harmless(line) for line in lines])
+        yield Answer("How was the list made?", [], [harmless(line) for line in lines])

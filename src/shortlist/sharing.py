@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-
-from shortlist.draws import Ints
+from numpy.typing import NDArray
 
 __all__ = ["parts", "share", "total", "zeros"]
+
+Ints = NDArray[np.int64]
 
 _WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work
 

@@ -1,0 +1,32 @@
+"""Docstrings and signatures as they are written here, for the reference."""
+
+import re
+
+from sphinx.application import Sphinx
+from sphinx.ext import napoleon
+
+EVENT = "autodoc-process-docstring"
+_CHECKED = re.compile(r"(?:~?typing\.)?Annotated\[([^,\[\]]+), <[^>]*>\]")
+
+
+def _all_but_attributes(app: Sphinx, what: str, *about: object) -> None:
+    """Sections are read, but not of attributes, where Napoleon takes "a: b" for a type and more."""
+    if what not in {"attribute", "data", "property"}:
+        napoleon._process_docstring(app, what, *about)
+
+
+def _without_checks(*about: str | None) -> tuple[str | None, str | None]:
+    """A parameter's type without the function that checks it."""
+    *_, arguments, returned = about
+    return (arguments and _CHECKED.sub(r"\1", arguments)), returned
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Take the place of Napoleon's own listener."""
+    app.setup_extension("sphinx.ext.napoleon")
+    for listener in list(app.events.listeners[EVENT]):
+        if listener.handler is napoleon._process_docstring:
+            app.disconnect(listener.id)
+    app.connect(EVENT, _all_but_attributes)
+    app.connect("autodoc-process-signature", _without_checks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,82 @@
+"""What the command is doing and for how long, on a terminal, once it takes over a second."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shortlist.cli._shell import SHELL
+from shortlist.progress import listening
+
+if TYPE_CHECKING:
+    from rich.status import Status
+    from rich.text import Text
+
+    from shortlist.errors import Words
+
+__all__ = ["showing_progress"]
+
+_PATIENCE = 1.0  # seconds
+
+
+@contextmanager
+def showing_progress() -> Iterator[None]:
+    """A line on stderr after one second, if a person is watching; it is gone at the end."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    line = _Line()
+    timer = threading.Timer(_PATIENCE, line.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        with listening(line.tell):
+            yield
+    finally:
+        timer.cancel()
+        timer.join()
+        line.hide()
+
+
+class _Line:
+    """The phase that was told last, and for how long the command is at it all."""
+
+    def __init__(self) -> None:
+        """Take a number of its own for what stderr is now, before that is diverted."""
+        encoding = sys.stderr.encoding
+        self._screen = os.fdopen(os.dup(2), "w", encoding=encoding, errors="replace")
+        self._since = time.monotonic()
+        self._phase: Words | str = "Starting"
+        self._status: Status | None = None
+
+    def tell(self, phase: Words) -> None:
+        """Show this phase from now on."""
+        self._phase = phase
+
+    def show(self) -> None:
+        """Begin to show the line, anew several times a second."""
+        from rich.console import Console
+
+        self._status = Console(file=self._screen).status(self)
+        self._status.start()
+
+    def hide(self) -> None:
+        """Remove it."""
+        if self._status is not None:
+            self._status.stop()
+        self._screen.close()
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        from shortlist.release.sheet import harmless
+
+        phase = self._phase if isinstance(self._phase, str) else self._phase.told(SHELL)
+        minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
+        words = f"{minutes}:{seconds:02} {harmless(phase)}"
+        return Text(words, no_wrap=True, overflow="ellipsis")

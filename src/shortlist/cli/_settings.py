@@ -1,0 +1,141 @@
+"""What is not typed each time: the settings in a file called shortlist.toml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from shortlist.cli._settable import PATH, SETTINGS, Kind, check
+from shortlist.errors import InputError, shown
+
+__all__ = ["NAME", "Settings", "settings_of"]
+
+NAME = "shortlist.toml"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one command.
+
+    Attributes:
+        shown: The file, as it is told.
+        values: By the names that the arguments have in Python.
+    """
+
+    shown: str
+    values: Mapping[str, object] = field(repr=False)
+    context: typer.Context = field(repr=False)
+
+    @property
+    def used(self) -> list[str]:
+        """The options that were not typed, in the order of the command's help."""
+        return [
+            _option(parameter)
+            for parameter in self.context.command.params
+            if parameter.name in self.values
+            and getattr(self.context.get_parameter_source(parameter.name), "name", "")
+            == "DEFAULT_MAP"
+        ]
+
+    def told(self) -> str:
+        """Which come from the file, or nothing."""
+        return f"{', '.join(self.used)}: from {self.shown}" if self.used else ""
+
+
+def settings_of(context: typer.Context, given: str | None) -> Settings | None:
+    """Those of a file for the command of this context, which takes them where none was typed.
+
+    Args:
+        context: Of a question's command.
+        given: The file; None for the nearest shortlist.toml, if there is any.
+
+    Raises:
+        InputError: The file cannot be read, or has what is no setting.
+    """
+    path = _nearest_file() if given is None else Path(given)
+    if path is None:
+        return None
+    name = shown(str(path))
+    whole, questions = _read(path, name), _questions(context)
+    for question, options in questions.items():
+        check(whole.get(question, {}), options & set(SETTINGS), f"{name}, [{question}]")
+    check({k: v for k, v in whole.items() if k not in questions}, set(SETTINGS), name, questions)
+    names = _options(context.command)
+    own = {k: v for k, v in whole.items() if k in names} | whole.get(str(context.info_name), {})
+    values = {
+        names[key].name: _as_given(value, SETTINGS[key], names[key], path.parent)
+        for key, value in own.items()
+    }
+    context.default_map = values
+    return Settings(name, values, context)
+
+
+def _option(parameter: Any) -> str:  # noqa: ANN401 - the library's types moved
+    """Its name without dashes."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.name)
+    return str(max(parameter.opts, key=len)).lstrip("-")
+
+
+def _options(command: Any) -> dict[str, Any]:  # noqa: ANN401
+    """What the command takes, by the names; what it takes only to refuse it is left out."""
+    return {_option(p): p for p in command.params if not getattr(p, "hidden", False)}
+
+
+def _questions(context: typer.Context) -> dict[str, set[str]]:
+    """The commands that take settings, and the options of each."""
+    group: Any = context.parent.command if context.parent else None
+    commands = getattr(group, "commands", {})
+    found = {name: set(_options(command)) for name, command in commands.items()}
+    return {name: options for name, options in found.items() if "config" in options}
+
+
+def _nearest_file() -> Path | None:
+    """That of the working folder or the nearest one above it; it must be the user's own."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return None
+    for folder in (here, *here.parents):
+        path = folder / NAME
+        if os.path.isfile(path):  # noqa: PTH113 - a folder that may not be looked into has none
+            _require_own(path)
+            return Path(os.path.relpath(path, here))
+    return None
+
+
+def _require_own(path: Path) -> None:
+    """Refuse a file that somebody else has put there, who might ask for weaker privacy."""
+    if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
+        raise InputError(
+            '"{path}" belongs to somebody else',
+            "if you trust it, name it by {config=...}; or leave it out by {no_config}",
+            path=shown(str(path)),
+        )
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    """What stands in the file."""
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        why = error.strerror or "it cannot be read"
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        why = f"it is not TOML: {error}"
+    raise InputError("cannot read the settings in {name}: {why}", name=name, why=why)
+
+
+def _as_given(value: Any, kind: Kind, parameter: Any, folder: Path) -> object:  # noqa: ANN401
+    """As the option would be given; a path is seen from the folder of the file."""
+    if kind is PATH and "://" not in value and value != "-":
+        value = str(folder / value)
+    return [value] if parameter.multiple and isinstance(value, str) else value

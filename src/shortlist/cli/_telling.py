@@ -1,0 +1,107 @@
+"""The commands that only tell: what a release means, how a shell completes, all the help."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from shortlist.cli.completing import SHELLS, one_of, script
+from shortlist.errors import InputError, nearest, shown
+
+__all__ = ["completion", "explain", "help_of"]
+
+
+def _shell(text: str) -> str:
+    """A shell by its name; what is none is quoted."""
+    if text in SHELLS:
+        return text
+    raise typer.BadParameter(f'"{shown(text)}" is not known. It must be {_SHELLS}.')
+
+
+_SHELLS = f"{', '.join(SHELLS[:-1])} or {SHELLS[-1]}"
+
+Saved = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A release that was saved as .json or .parquet.",
+        show_default=False,
+    ),
+]
+Shell = Annotated[
+    str,
+    typer.Argument(
+        metavar="SHELL",
+        help=f"The shell: {_SHELLS}.",
+        parser=_shell,
+        autocompletion=one_of(*SHELLS),
+        show_default=False,
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="COMMAND", help="A command, such as top-k.", show_default=False),
+]
+All = Annotated[
+    bool,
+    typer.Option("--all", metavar="", help="Print that of all commands."),
+]
+
+
+def explain(file: Saved) -> int:
+    """What a saved release means, in plain words.
+
+    Who is protected, what epsilon means here, whether a missing item has no
+    users, whether the scores are counts, and what it cost.
+    """
+    import shortlist
+    from shortlist.cli._publishing import print_unpaid
+
+    print_unpaid(shortlist.load(file).explain(), "the explanation")
+    return 0
+
+
+def completion(shell: Shell) -> int:
+    """Print what lets a shell complete commands, options, columns and mechanisms."""
+    from shortlist.cli._publishing import print_unpaid
+
+    print_unpaid(script(shell), "the script")
+    return 0
+
+
+def help_of(context: typer.Context, names: Names = None, *, every: All = False) -> int:
+    """Print the help of a command; or of all, one after the other.
+
+    To search it: shortlist help --all | less
+    """
+    top = context.find_root()
+    found = _inside(top) if every else [_named(top, names or [])]
+    for one in found:
+        typer.echo(one.get_help())  # where Rich lays it out, it prints it, too
+    return 0
+
+
+def _named(context: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - the library's types moved
+    """The context of a command, by its name within its group."""
+    for name in names:
+        commands = getattr(context.command, "commands", {})
+        if name not in commands:
+            raise InputError(
+                "there is no command {name}",
+                "{hint}",
+                name=f'"{shown(" ".join(names))}"',
+                hint=nearest(name, commands) or "Its help names all: shortlist --help",
+            )
+        context = _below(context, name)
+    return context
+
+
+def _inside(context: Any) -> Iterator[Any]:  # noqa: ANN401
+    """The context of a command, and of all commands in it."""
+    yield context
+    for name in getattr(context.command, "commands", {}):
+        yield from _inside(_below(context, name))
+
+
+def _below(context: Any, name: str) -> Any:  # noqa: ANN401
+    return type(context)(context.command.commands[name], info_name=name, parent=context)

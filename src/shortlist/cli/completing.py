@@ -1,0 +1,70 @@
+"""What a shell may complete: names of mechanisms, columns of the table on the line, and forms."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+
+import typer
+
+__all__ = ["SHELLS", "VARIABLE", "columns", "mechanisms", "one_of", "prepare", "script"]
+
+SHELLS = ("bash", "zsh", "fish")
+VARIABLE = "_SHORTLIST_COMPLETE"  # by which a shell asks
+
+_PLAIN = re.compile(r"[\w][\w.+-]*")  # what no shell takes for anything but a word
+
+
+def script(shell: str) -> str:
+    """What that shell runs to complete the command."""
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]  # as below
+
+    text: str = get_completion_script(prog_name="shortlist", complete_var=VARIABLE, shell=shell)
+    return f"{text.strip()}\n"
+
+
+def prepare() -> None:
+    """Answer a shell that asks as its script does."""
+    if VARIABLE in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # not listed
+
+        completion_init()
+
+
+def one_of(*words: str) -> Callable[[], list[str]]:
+    """Some of these."""
+    return lambda: list(words)
+
+
+def columns(context: typer.Context) -> list[str]:
+    """Those of the table on the line, if it is in a file; nothing, whatever is wrong with it.
+
+    A name that a shell could take for more than a word is left out.
+    """
+    from shortlist.errors import InputError
+
+    file = context.params.get("file")
+    if not isinstance(file, str) or file == "-" or "://" in file:
+        return []
+    from shortlist.table.reading import open_parts
+
+    try:
+        first, *_ = open_parts(file, "data", context.params.get("separator"))
+    except InputError:
+        return []
+    return _plain(first.schema)
+
+
+def mechanisms(context: typer.Context) -> list[str]:
+    """Those that answer the question of the line; of a command for several questions, all."""
+    from shortlist.mechanisms.registry import every_mechanism, kebab
+
+    question = context.params.get("question", context.info_name)
+    every = list(every_mechanism())
+    fitting = [kind for kind in every if kind.question.name == question]
+    return _plain(kebab(kind) for kind in fitting or every)
+
+
+def _plain(names: Iterable[str]) -> list[str]:
+    return [name for name in names if _PLAIN.fullmatch(name)]

@@ -1,0 +1,87 @@
+"""Rows of users, groups and items in an engine of their own, which adds up where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.draws import Draws, Ints
+from shortlist.engines._described import described
+from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.tables import GroupsInTable, Items, Lying, Scratch, read
+from shortlist.errors import Words
+from shortlist.evidence import UserGroups, Wants
+from shortlist.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["GroupedTable"]
+
+
+class GroupedTable(Engine):
+    """Who holds what, in which group: read anew for each question, once."""
+
+    can_show = (UserGroups,)
+    items_are_public = False
+
+    def __init__(
+        self,
+        table: Table,
+        by: tuple[str, ...],
+        lying: Lying,
+        asking: Lock,
+        public: pl.DataFrame | None,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user, a group and an item a row: the first item columns say the group.
+            by: These columns.
+            lying: Where the rows are.
+            asking: Held while a question is asked there.
+            public: The groups that everybody knows, one row each; None where they are private.
+        """
+        self._table, self._lying, self._asking, self._public = table, lying, asking, public
+        self.by, self.columns = by, table.columns
+        self.origin = Words("rows in {engine}", engine=lying.dialect.name)
+
+    @property
+    def unit(self) -> str:
+        """As `Engine`."""
+        return next(iter(self.columns))
+
+    def about(self) -> dict[str, object]:
+        """As `Engine`, with a digest of the query that the rows are."""
+        known = described(self._table, self._public)
+        return {**known, "by": list(self.by), "query": self._lying.digest()}
+
+    def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.assumes`: where users are bounded, and by what."""
+        return (self._lying.bounding,)
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
+        """As `Engine.show`: whole sets, which the mechanism bounds. Others' groups are left out."""
+        user, *names = self.columns
+        with self._asking, Scratch(self._lying.dialect) as scratch:
+            pairs = read(self._lying.rows, user, names, scratch)
+            sets = GroupsInTable.of(pairs, len(self.by), scratch)
+            types = self._table.items
+            by = {name: types[name] for name in self.by}
+            groups = Items(sets.groups.values.numbered, by, scratch)
+            items = Items(sets.known, {n: t for n, t in types.items() if n not in by}, scratch)
+            public = self._public
+            if public is not None:
+                sets = sets.within(groups.find(public))
+
+            def named(positions: Ints) -> pl.DataFrame:
+                of_groups, of_items = np.divmod(positions, max(sets.n_items, 1))
+                found = groups.take(of_groups) if public is None else public[of_groups]
+                return found.hstack(items.take(of_items))
+
+            yield ShownEvidence(sets, named)

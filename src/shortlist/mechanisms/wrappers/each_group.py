@@ -1,0 +1,188 @@
+"""A selection in each group of a histogram, each by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from shortlist.draws import Draws
+from shortlist.evidence import GroupedCounts, Wants
+from shortlist.mechanisms.base import (
+    ADD_OR_REMOVE,
+    AuditHints,
+    Mechanism,
+    Selection,
+    counted,
+    require_groups,
+)
+from shortlist.mechanisms.finding import Finding
+from shortlist.parameters import Delta, Epsilon, Whole
+from shortlist.privacy import Cost
+from shortlist.privacy.calibration import divide_down
+from shortlist.privacy.repeated import repeated
+
+__all__ = ["EachGroup"]
+
+_HALVINGS = 7  # of the ratio between basic composition's epsilon of each group and all of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class EachGroup(Mechanism):
+    """Another mechanism of counts in each group, each by itself, however many groups there are.
+
+    One user changes nothing in groups that the user is not in. So what counts is in how many groups
+    one user is, which whoever gives the counts promises.
+
+    Guarantee: (epsilon, delta)-DP for the neighbours of the mechanism that selects, by composition
+    of it over the groups of one user: at most max_groups_per_user, or twice as many where a user
+    may be changed, who is in other groups then.
+
+    Source: parallel composition, McSherry (2009), over one user's own groups. Proof note:
+    `docs/proofs/each-group.md`.
+
+    Attributes:
+        selection: The mechanism that selects in each group.
+        epsilon: Of the whole.
+        delta: Of the whole.
+        max_groups_per_user: In how many groups one user is at most, as was promised.
+    """
+
+    selection: Mechanism
+    epsilon: Epsilon
+    delta: Delta
+    max_groups_per_user: Whole
+
+    evidence = GroupedCounts
+
+    @classmethod
+    def of(
+        cls,
+        build: Callable[[float, float], Mechanism],
+        *,
+        epsilon: float,
+        delta: float,
+        max_groups_per_user: int,
+    ) -> Self:
+        """Around the mechanism that `build(epsilon, delta)` gives for about the most it may spend.
+
+        Each group has its part of delta, or half of that, which leaves the other half to what they
+        cost together. Of epsilon it has at least its part, and more as far as the worst case of all
+        of a user's groups allows.
+        """
+        around = cls(
+            selection=build(epsilon, delta),
+            epsilon=epsilon,
+            delta=delta,
+            max_groups_per_user=max_groups_per_user,
+        )
+        if around.times == 1:
+            return around
+        part = divide_down(delta, around.times)
+        some = [around._for_each(build, each) for each in dict.fromkeys((part, part / 2))]
+        return max(some, key=lambda one: one.selection.epsilon)
+
+    def _for_each(self, build: Callable[[float, float], Mechanism], delta: float) -> Self:
+        """With about the most epsilon that each group may have beside so much delta."""
+        low, high = divide_down(self.epsilon, self.times), self.epsilon
+        best = replace(self, selection=build(low, delta))
+        for _ in range(_HALVINGS if delta else 0):
+            middle = math.sqrt(low * high)
+            tried = replace(self, selection=build(middle, delta))
+            if tried.cost.delta(self.epsilon) <= self.delta:
+                best, low = tried, middle
+            else:
+                high = middle
+        return best
+
+    @property
+    def times(self) -> int:
+        """In how many groups neighbours differ at most."""
+        groups = self.max_groups_per_user
+        return groups if self.adjacency == ADD_OR_REMOVE else 2 * groups
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The selection's, as often as there are groups in which neighbours differ."""
+        return repeated(self.selection.cost, self.times, epsilon=self.epsilon)
+
+    @property
+    def wants(self) -> Wants:
+        """Counts in groups, of which one user is in as many as the selection takes for granted."""
+        return Wants(self.evidence, self.selection.wants.bound)
+
+    @property
+    def names_private_items(self) -> bool:
+        """As the selection's."""
+        return self.selection.names_private_items
+
+    @property
+    def adjacency(self) -> str:
+        """As the selection's."""
+        return self.selection.adjacency
+
+    @property
+    def scores_are_counts(self) -> bool:
+        """As the selection's."""
+        return self.selection.scores_are_counts
+
+    @property
+    def score_unit(self) -> str | None:  # type: ignore[override]
+        """As the selection's."""
+        return self.selection.score_unit
+
+    @property
+    def finding(self) -> Finding | None:
+        """As the selection's."""
+        return self.selection.finding
+
+    def parameters(self) -> dict[str, object]:
+        """All public parameters, those of the selection under its own name."""
+        selection, epsilon = self.selection, self.selection.epsilon
+        about = {"name": type(selection).__name__, "epsilon": epsilon, "delta": selection.delta}
+        return {
+            "max_groups_per_user": self.max_groups_per_user,
+            "selection": about | selection.parameters(),
+        }
+
+    def audit_hints(self) -> AuditHints:
+        """Those of the selection, in any number of groups."""
+        inner = self.selection.audit_hints()
+        return replace(
+            inner,
+            most_items=None,
+            most_groups=self.max_groups_per_user,
+            inner=self.selection,
+            coarse=None if inner.coarse is None else replace(self, selection=inner.coarse),
+        )
+
+    def explain(self) -> list[str]:
+        """The selection in plain words, and how often it counts."""
+        each, groups = self.selection, counted(self.max_groups_per_user, "group")
+        price = f"epsilon = {each.epsilon:.4g} and delta = {each.delta:.4g}"
+        whole = "Each group is answered by itself, as a table of its own would be"
+        alone = f"{whole}. Its own price is {price}, and a user is in {groups} at most."
+        if self.times == 1:
+            alone = f"{whole}: a user is in one of them alone."
+        return [alone, *each.explain()]
+
+    def select(self, evidence: GroupedCounts, draws: Draws) -> Selection:
+        """What is selected in each group, one group after another.
+
+        Raises:
+            InputError: A user may be in more groups, or in more counts, than is accounted for.
+        """
+        require_groups(evidence, self.max_groups_per_user)
+        told = [(start, self.selection.select(own, draws)) for start, own in evidence.each()]
+        if not told:
+            return Selection(np.empty(0, np.int64))
+        positions = np.concatenate([start + each.positions for start, each in told])
+        scores = [each.scores for _, each in told if each.scores is not None]
+        # Which way a choice went is told of no group: there may be one of which nothing is.
+        return told[0][1]._replace(
+            positions=positions, scores=np.concatenate(scores) if scores else None, branch=None
+        )

@@ -1,0 +1,76 @@
+"""Ctrl-C while an engine works that would not hear of it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from threading import Thread
+from typing import Any, TypeVar
+
+__all__ = ["interrupt_of", "interruptible"]
+
+_AGAIN = 0.1  # seconds until signals are looked for, or a query is stopped that had not yet begun
+
+_T = TypeVar("_T")
+
+
+def interrupt_of(native: Any) -> Callable[[], None] | None:  # noqa: ANN401 - DuckDB is not required
+    """What stops the query that DuckDB works at for a relation or a table of Ibis, if it is DuckDB.
+
+    Relations of DuckDB 1 do not tell their connection: then DuckDB itself must hear of Ctrl-C.
+    """
+    connection = None
+    library = type(native).__module__.partition(".")[0]
+    if library == "ibis" and (backend := native.get_backend()).name == "duckdb":
+        connection = backend.con
+    elif library in {"duckdb", "_duckdb"}:
+        connection = getattr(native, "_con", None)
+    return getattr(connection, "interrupt", None)
+
+
+def interruptible(
+    action: Callable[[], _T],
+    stop: Callable[[], None] | None,
+    thread: Callable[..., Thread] = Thread,
+) -> _T:
+    """What the action returns; at Ctrl-C it is stopped first.
+
+    DuckDB seldom looks for signals while it works, and then raises an error like any other; Spark's
+    handler of signals uses the line on which this thread waits. So they work in a thread of their
+    own, which this one waits for.
+
+    Args:
+        action: What an engine does for us.
+        stop: What stops that, if there is anything: otherwise the action is run in this thread.
+        thread: The kind of thread.
+    """
+    _hear_signals()
+    if stop is None:
+        return action()
+    done: Future[_T] = Future()
+
+    def work() -> None:
+        try:
+            done.set_result(action())
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            done.set_exception(error)
+
+    try:
+        thread(target=work, daemon=True).start()
+        while not done.done():  # no signal ends a wait on Windows
+            wait([done], _AGAIN)
+        return done.result()
+    except KeyboardInterrupt:
+        while not done.done():
+            with suppress(Exception):  # there is nothing to stop yet, or any more
+                stop()
+            wait([done], _AGAIN)
+        raise
+
+
+def _hear_signals() -> None:
+    """Let Ctrl-C end a wait, as Python has it: with the handler of Polars, waits go on."""
+    if hasattr(signal, "siginterrupt"):  # Windows has none
+        signal.siginterrupt(signal.SIGINT, True)

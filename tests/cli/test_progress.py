@@ -1,0 +1,76 @@
+"""What the command shows of its progress, and to whom."""
+# ruff: noqa: S603 - the program that is run is our own
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from helpers.command import domain
+from helpers.terminal import Watched, read_until, terminal
+from shortlist.cli import _progress, answer
+from shortlist.progress import phase
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+def test_nothing_is_shown_where_nobody_watches(monkeypatch, capfd):
+    monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("a line waits"))
+    with _progress.showing_progress(), phase("Reading"):
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """For how long the line waits: in this test for no time at all."""
+    seconds = []
+
+    class Now:
+        def __init__(self, wait, action):
+            seconds.append(wait)
+            self.start, self.cancel, self.join = action, lambda: None, lambda: None
+
+    monkeypatch.setattr(threading, "Timer", Now)
+    return seconds
+
+
+def test_a_phase_is_shown_after_one_second_and_what_a_library_writes_is_lost(monkeypatch, waits):
+    with terminal(monkeypatch) as screen:
+        with _progress.showing_progress(), answer.without_panics():
+            os.write(2, b"panicked")
+            read_until(screen, b"0:00 Starting")
+            with phase("Reading {path}", path="a\x1b[31mb [bold]c[/]"):
+                shown = read_until(screen, b"[/]")
+        os.write(2, b"afterwards")
+        shown += read_until(screen, b"afterwards")
+    assert waits == [1.0]
+    assert rb"0:00 Reading a\x1b[31mb [bold]c[/]" in shown
+    assert b"panicked" not in shown
+    assert b"\x1b[2K" in shown.split(b"Reading")[-1]  # the line is gone
+
+
+def test_seconds_go_on(monkeypatch, waits):
+    now = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    with terminal(monkeypatch) as screen, _progress.showing_progress():
+        read_until(screen, b"0:00 Starting")
+        now[0] = 125.9
+        read_until(screen, b"2:05 Starting")
+    assert waits == [1.0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+def test_a_terminal_shows_phases_and_a_pipe_none(file):
+    """The same program, which has no patience."""
+    code = "from shortlist.cli import _progress, main; _progress._PATIENCE = 0.0; main()"
+    program = [sys.executable, "-c", code, *map(str, domain(file))]
+    watched = Watched(program)
+    watched.waits_for(f'Reading "{file}"')
+    status, out, last = watched.ends()
+    piped = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (status, last) == (0, "")
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert out.split("\n")[0] == piped.stdout.split("\n")[0] == "domain: 5 items"

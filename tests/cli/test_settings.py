@@ -1,0 +1,254 @@
+"""The file shortlist.toml: what it sets, what it may not, and how one is told."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import typer
+
+from helpers.command import COLUMNS, PRIVACY, top_k
+from shortlist.cli import commands
+from shortlist.cli._settable import COMMAND_LINE_ONLY, SETTINGS
+from shortlist.questions import Domain, HittingSet, Rank, TopK
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+TOLD = "file, user, item, k, epsilon, delta: from shortlist.toml"
+WHOLE = """
+file = "plays.parquet"
+user = "user"
+item = "title"
+epsilon = 5
+delta = 1e-6
+
+[top-k]
+k = 2
+"""
+
+
+@pytest.fixture
+def folder(file, monkeypatch):
+    """The working folder, with a table."""
+    monkeypatch.chdir(file.parent)
+    return file.parent
+
+
+@pytest.fixture
+def settings(folder):
+    """Write shortlist.toml."""
+
+    def write(text, path="shortlist.toml"):
+        (folder / path).write_text(text)
+
+    return write
+
+
+def test_each_option_of_a_question_is_a_setting_or_must_be_typed():
+    every = typer.main.get_command(commands.app).commands
+    taken = [
+        "file" if parameter.param_type_name == "argument" else max(parameter.opts, key=len)
+        for question in (TopK, Domain, HittingSet, Rank)
+        for parameter in every[question.name].params
+    ]
+    assert {name.lstrip("-") for name in taken} == set(SETTINGS) | set(COMMAND_LINE_ONLY)
+    assert not set(SETTINGS) & set(COMMAND_LINE_ONLY)
+
+
+def test_nothing_that_lets_privacy_go_unseen_is_a_setting():
+    lets_go = {"seed", "not-private", "public-items-in-table", "show-accesses", "contraction"}
+    assert lets_go <= set(COMMAND_LINE_ONLY)
+
+
+def test_what_is_in_the_file_need_not_be_typed(run, settings):
+    settings(WHOLE)
+    status, out, err = run("top-k")
+    assert (status, err) == (0, "")
+    assert out.startswith("top-k: 2 items\n")
+    assert f"\nsettings    {TOLD}\n" in out
+    assert "epsilon=5.0, delta=1e-06" in out
+
+
+def test_a_folder_below_takes_them_too_and_paths_are_those_of_the_file(
+    run, settings, folder, monkeypatch
+):
+    settings(WHOLE)
+    below = folder / "notes" / "today"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    status, out, _ = run("top-k")
+    assert status == 0
+    assert f"from {Path('..', '..', 'shortlist.toml')}\n" in out
+
+
+def test_the_nearest_file_counts_alone(complaint, settings, folder, monkeypatch):
+    settings(WHOLE)
+    (folder / "notes").mkdir()
+    settings("epsilon = 1", "notes/shortlist.toml")
+    monkeypatch.chdir(folder / "notes")
+    assert "Missing option '--item'" in complaint("top-k")
+
+
+def test_what_is_typed_comes_first_and_is_not_told(run, settings):
+    settings(WHOLE)
+    status, out, _ = run("top-k", "-k", "1", "--epsilon", "4")
+    assert status == 0
+    assert out.startswith("top-k: 1 item\n")
+    assert "epsilon=4.0" in out
+    assert "\nsettings    file, user, item, delta: from shortlist.toml\n" in out
+
+
+def test_where_all_is_typed_nothing_is_told(run, settings, file):
+    settings(WHOLE)
+    assert "settings" not in run(*top_k(file))[1]
+
+
+def test_a_part_of_its_own_comes_before_what_all_questions_share(run, settings):
+    settings(WHOLE + "epsilon = 3\n[domain]\nepsilon = 2\n")
+    assert "epsilon=3.0" in run("top-k")[1]
+    assert "epsilon=2.0" in run("domain")[1]
+    assert "epsilon=5.0" in run("hitting-set", "-k", "1")[1]
+
+
+def test_several_columns_are_a_list(run, settings, plays, folder):
+    plays.with_columns(year=1900).write_parquet(folder / "plays.parquet")
+    settings(WHOLE.replace('"title"', '["title", "year"]'))
+    assert "1900" in run("top-k")[1]
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "markdown"])
+def test_other_forms_than_the_table_say_it_beside(run, settings, form):
+    settings(WHOLE)
+    status, out, err = run("top-k", "--format", form)
+    assert status == 0
+    assert "shortlist.toml" not in out
+    assert f"settings: {TOLD}\n" in err
+
+
+def test_no_file_says_where_the_settings_lie(run, settings, folder):
+    settings(WHOLE)
+    assert run("top-k", "--output", "top.json")[0] == 0
+    assert "shortlist.toml" not in (folder / "top.json").read_text()
+
+
+def test_a_plan_says_it_too(run, settings):
+    settings(WHOLE)
+    assert f"\n- Settings: {TOLD}.\n" in run("top-k", "--dry-run")[1]
+    status, out, err = run("top-k", "--dry-run", "--json")
+    assert status == 0
+    assert "shortlist.toml" not in json.dumps(json.loads(out))
+    assert err == f"settings: {TOLD}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("epsilonn = 1", 'shortlist.toml: epsilonn is not a setting here. Did you mean "epsilon"?'),
+        ("max_items_per_user = 1", 'Did you mean "max-items-per-user"?'),
+        ("[topk]\nk = 1", 'topk is not a setting here. Did you mean "top-k"?'),
+        ("[domain]\nk = 1", "shortlist.toml, [domain]: k is not a setting here."),
+        ("domain = 5", "[domain] must be a table of settings."),
+        ('epsilon = "1"', "epsilon must be a number, not '1'."),
+        ("k = true", "k must be a whole number, not True."),
+        ("k = 2.5", "k must be a whole number, not 2.5."),
+        ("user = 5", "user must be a text in quotes, not 5."),
+        ('item = ["a", 5]', "item must be a text in quotes, or a list of such texts, not a value"),
+        ("seed = 5", "seed is for the command line alone; it makes answers less private"),
+        ("public-items-in-table = true", "is for the command line alone"),
+        ('output = "x.csv"', "output is for the command line alone; it is meant for one answer."),
+        ("epsilon = \n", "it is not TOML: Invalid value (at line 1, column 11)."),
+        ("a = 1\na = 2\n", "it is not TOML: Cannot overwrite a value (at line 2"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_told(complaint, settings, text, said):
+    settings(text)
+    assert said in complaint("top-k", "x.csv")
+
+
+def test_a_file_that_is_no_text_is_refused(complaint, folder):
+    (folder / "shortlist.toml").write_bytes(b"user = '\xff'")
+    assert "cannot read the settings in shortlist.toml: it is not UTF-8." in complaint("top-k")
+
+
+@pytest.mark.parametrize(("text", "said"), [("epsilon = -1", "--epsilon -1.0: must be"),
+                                            ("delta = 2", "--delta 2.0: must be"),
+                                            ('user = "usr"', 'Did you mean "user"?')])  # fmt: skip
+def test_values_are_checked_as_if_typed_and_it_is_said_where_they_stand(run, settings, text, said):
+    name = text.split()[0]
+    lines = [line for line in WHOLE.splitlines() if not line.startswith(name)]
+    settings("\n".join([text, *lines]))
+    status, out, err = run("top-k")
+    assert (status, out) == (2, "")
+    assert said in err
+    assert ": from shortlist.toml. To leave these out: --no-config.\n" in err
+
+
+def test_a_mark_at_the_beginning_is_passed_over(run, folder):
+    (folder / "shortlist.toml").write_text(WHOLE, encoding="utf-8-sig")
+    assert run("top-k")[0] == 0
+
+
+def test_where_the_working_folder_is_gone_there_is_no_file(run, file, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert run(*top_k(file))[0] == 0
+
+
+def test_the_settings_can_be_left_out(complaint, settings):
+    settings(WHOLE)
+    assert "Missing option '--item'" in complaint("top-k", "--no-config")
+    settings("wrong")
+    assert "Missing option '--item'" in complaint("top-k", "--no-config")
+
+
+def test_a_file_can_be_named(run, complaint, settings):
+    settings("wrong")
+    settings(WHOLE, "other.toml")
+    assert "from other.toml\n" in run("top-k", "--config", "other.toml")[1]
+    assert "cannot read the settings in none.toml: No such file" in complaint(
+        "top-k", "--config", "none.toml"
+    )
+    assert "--config and --no-config: give one of the two." in complaint(
+        "top-k", "--no-config", "--config", "other.toml"
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can chown")
+def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, folder):
+    settings(WHOLE)
+    os.chown(folder / "shortlist.toml", 12345, -1)
+    assert "belongs to somebody else; if you trust it, name it by --config" in complaint("top-k")
+    assert run("top-k", "--config", "shortlist.toml")[0] == 0
+
+
+def test_what_a_question_takes_only_to_refuse_is_not_taken_from_what_all_share(run, settings):
+    settings(WHOLE.replace("epsilon", 'public-items = "titles.csv"\nepsilon'))
+    assert run("domain")[0] == 0
+
+
+def test_a_password_in_the_file_is_not_told(complaint, settings):
+    settings('file = "postgresql://me:hunter2@nowhere.invalid/x"\nuser = "u"\nitem = "i"\nk = "2"')
+    assert "hunter2" not in complaint("top-k")
+    settings('budget = ["postgresql://me:hunter2@nowhere.invalid/x"]')
+    assert "hunter2" not in complaint("top-k")
+
+
+def test_a_budget_in_the_file_is_charged(run, settings, folder):
+    total = ["--epsilon", "6", "--delta", "1e-5", "--protects", "user", "--dataset", "plays"]
+    assert run("budget", "create", folder / "plays.budget", *total)[0] == 0
+    settings('budget = "plays.budget"\n' + WHOLE)
+    assert '\nbudget      charge 1 of "plays": ' in run("top-k")[1]
+
+
+def test_other_questions_have_their_own(run, settings, folder):
+    (folder / "games.csv").write_text("won,lost\n" + "a,b\n" * 50)
+    settings('[rank]\nfile = "games.csv"\nwinner = "won"\nloser = "lost"\nk = 1\nepsilon = 1\n')
+    assert run("rank", "--public-items-in-table")[0] == 0
+
+
+def test_help_and_columns_of_other_commands_do_not_need_a_sound_file(run, settings):
+    settings("wrong")
+    assert run("top-k", "--help")[0] == run("--version")[0] == 0
+    assert run("domain", "plays.parquet", *COLUMNS, *PRIVACY, "--no-config")[0] == 0

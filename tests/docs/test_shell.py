@@ -1,0 +1,48 @@
+"""The page on the shell, done as it says."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shortlist import cli
+from shortlist.cli._settable import COMMAND_LINE_ONLY
+
+PAGE = (Path(__file__).parents[2] / "docs" / "shell.md").read_text()
+SETTINGS, QUESTIONS, EXPLAIN = re.findall(r"^```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def done(tmp_path, monkeypatch, capsys):
+    """Run each line of a block, as the shell would; what each printed."""
+    monkeypatch.chdir(tmp_path)
+    rows = {"user": range(900), "title": ["Emma", "Ulysses", "Dune"] * 300}
+    pl.DataFrame(rows).write_parquet("plays.parquet")
+    Path("shortlist.toml").write_text(SETTINGS)
+
+    def done(block):
+        printed = []
+        for line in block.strip().split("\n"):
+            monkeypatch.setattr(sys, "argv", shlex.split(line))
+            assert cli.exit_status() == 0
+            printed.append(capsys.readouterr().out)
+        return printed
+
+    return done
+
+
+def test_the_questions_are_answered_and_the_answer_is_explained(done):
+    _, answer, plan = done(QUESTIONS)
+    assert "settings" in answer
+    assert "from shortlist.toml" in answer
+    assert "epsilon = 0.5" in plan
+    assert "Settings: file, user, item, delta, max-items-per-user, budget: from" in plan
+    assert "Who is protected?" in done(EXPLAIN)[0]
+
+
+def test_what_must_be_typed_is_named():
+    less_private = {name for name, why in COMMAND_LINE_ONLY.items() if "less private" in why}
+    assert {f"--{name}" for name in less_private} <= set(re.findall(r"`(--[\w-]+)`", PAGE))

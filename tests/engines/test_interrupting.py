@@ -1,0 +1,78 @@
+"""Ctrl-C while an engine works: a real signal, which the engine hears of."""
+
+import os
+import signal
+import time
+from threading import Timer
+
+import polars as pl
+import pytest
+
+from helpers.lying import Relation, is_slow
+from shortlist.errors import SPENT
+from shortlist.progress import listening
+from shortlist.table.interrupting import interrupt_of, interruptible
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+ASKED = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def interrupted(source):
+    """What is raised where a signal comes while rows are read."""
+    timers = []
+
+    def hear(phase):
+        if str(phase).startswith("Reading"):
+            timers.append(Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)))
+            timers[0].start()
+
+    with pytest.raises(KeyboardInterrupt) as caught, listening(hear):
+        source.domain(**ASKED)
+    timers[0].join()
+    return caught.value
+
+
+def test_a_signal_stops_the_query_and_leaves_nothing(engine):
+    error = interrupted(engine.endless())
+    assert error.__notes__ == [SPENT]
+    assert engine.left() == []
+    while engine.works():  # Spark ends its jobs by and by
+        assert is_slow(engine)
+        time.sleep(0.1)
+
+
+def test_a_signal_stops_what_is_pulled():
+    place = Relation()
+    assert interrupted(place.endless(pull=True)).__notes__ == [SPENT]
+    assert not place.works()
+
+
+def test_what_has_not_begun_is_stopped_once_it_has():
+    """An engine forgets that it was to stop, where it is told before a query begins."""
+    stopped, running = [], []
+
+    def stop():
+        stopped.extend(running)
+
+    def works():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+        running.append(True)
+        while not stopped:
+            time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(works, stop)
+    assert stopped
+
+
+def test_what_fails_fails_here():
+    for stop in (None, pytest.fail):
+        with pytest.raises(ZeroDivisionError):
+            interruptible(lambda: 1 / 0, stop)
+        assert interruptible(lambda: 1, stop) == 1
+
+
+def test_an_object_that_is_no_duckdb_has_nothing_that_stops_it(postgres):
+    assert interrupt_of(object()) is None
+    assert interrupt_of(postgres.table(pl.DataFrame({"item": [1]}))) is None

@@ -1,0 +1,125 @@
+"""A selection in each group of a histogram: what it charges, refuses and tells."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from helpers.refusals import refusal
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts
+from shortlist.mechanisms import (
+    Accounting,
+    JointOrPeel,
+    LimitedDomain,
+    OneShotLaplace,
+    Peeling,
+)
+from shortlist.mechanisms.base import Adjacency
+from shortlist.mechanisms.wrappers import EachGroup
+from shortlist.privacy import ZCDP, Composed, Pure
+from shortlist.privacy.accountant import Lost
+from shortlist.privacy.repeated import repeated
+
+
+def around(kind, *, groups, epsilon=1.0, delta=1e-6, **options):
+    def build(epsilon, delta):
+        given = {"epsilon": epsilon, "delta": delta, **options}
+        return kind(**{name: given[name] for name in given if name in kind.fields()})
+
+    return EachGroup.of(build, epsilon=epsilon, delta=delta, max_groups_per_user=groups)
+
+
+def counted(counts, groups, *, kind=PublicCounts, most=2):
+    return GroupedCounts.of_rows(
+        np.array(counts), np.array(groups), kind, max_items_per_user=None, max_groups_per_user=most
+    )
+
+
+@pytest.mark.parametrize("groups", [1, 2, 5, 40])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        partial(LimitedDomain, k=20),
+        partial(LimitedDomain, k=1, max_items_per_user=3),
+        partial(Peeling, k=10),
+        partial(JointOrPeel, k=20),
+        partial(LimitedDomain, k=20, accounting=Accounting.ZCDP),
+    ],
+)
+def test_the_budget_is_kept_and_mostly_used(kind, groups):
+    mechanism = around(kind.func, groups=groups, **kind.keywords)
+    spent = mechanism.cost.delta(1.0)
+    assert spent <= 1e-6
+    if kind.keywords["k"] >= 10 and groups <= 5:
+        assert mechanism.cost.epsilon(1e-6) > 0.85
+        assert mechanism.selection.epsilon > 0.999 / groups
+
+
+def test_many_groups_cost_less_than_by_adding_up():
+    mechanism = around(LimitedDomain, groups=10, k=20)
+    assert mechanism.selection.epsilon > 2.5 / 10
+    assert mechanism.selection.delta in (5e-8, 1e-7)
+
+
+def test_what_may_be_lost_adds_up():
+    mechanism = around(LimitedDomain, groups=3, k=20)
+    each = mechanism.selection.cost.composition.unnamed
+    lost = mechanism.cost.composition.unnamed
+    assert isinstance(lost, Lost)
+    assert 3 * each.delta <= lost.delta < 3.001 * each.delta
+    assert mechanism.cost.rho == pytest.approx(3 * mechanism.selection.cost.rho)
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_a_user_who_may_be_changed_is_in_other_groups_then(groups):
+    changed = around(OneShotLaplace, groups=groups, delta=0.0, k=2, neighbours=Adjacency.GENERAL)
+    assert changed.times == 2 * groups
+    assert changed.selection.epsilon == pytest.approx(1 / (2 * groups))
+    added = around(OneShotLaplace, groups=groups, delta=0.0, k=2)
+    assert added.times == groups
+
+
+def test_costs_that_are_known_in_no_stages_are_multiplied():
+    assert repeated(Pure(0.5), 3, epsilon=1.0) == Pure(0.5) * 3
+    assert repeated(ZCDP(0.1, 1e-7), 3, epsilon=1.0) == ZCDP(0.1, 1e-7) * 3
+    crowded = JointOrPeel(k=50, epsilon=0.2, delta=1e-7).cost
+    assert isinstance(repeated(crowded, 4, epsilon=1.0), Composed)
+    assert repeated(crowded, 5, epsilon=1.0) == crowded * 5  # too many branches
+    assert repeated(crowded, 1, epsilon=1.0) is crowded
+
+
+def test_each_group_is_answered_from_its_own_counts():
+    mechanism = around(Peeling, groups=2, epsilon=20.0, delta=0.0, k=1)
+    evidence = counted([5, 900, 800, 1, 2, 3, 700], [0, 0, 1, 1, 1, 1, 1])
+    told = mechanism.select(evidence, ExactDraws(SeededBits(1)))
+    assert told.positions.tolist() == [1, 2]
+    assert told.scores is None
+
+
+@pytest.mark.parametrize("kind", [PrivateCounts, PublicCounts])
+def test_nothing_in_nothing_out(kind):
+    mechanism = around(LimitedDomain if kind is PrivateCounts else Peeling, groups=2, k=2)
+    told = mechanism.select(counted([], [], kind=kind), ExactDraws(SeededBits(1)))
+    assert told.positions.tolist() == []
+
+
+def test_a_private_group_of_few_is_not_told_of():
+    mechanism = around(LimitedDomain, groups=2, k=2)
+    draws = ExactDraws(SeededBits(3))
+    evidence = counted([900, 1, 1], [0, 1, 2], kind=PrivateCounts)
+    assert all(mechanism.select(evidence, draws).positions.tolist() == [0] for _ in range(50))
+
+
+def test_a_looser_promise_is_refused():
+    mechanism = around(Peeling, groups=1, k=1)
+    error = refusal(lambda: mechanism.select(counted([1], [0], most=2), ExactDraws(SeededBits(1))))
+    assert "max_groups_per_user" in error
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_mechanism_that_spends_its_delta_on_a_bar_leaves_some_to_composition(k):
+    mechanism = around(LimitedDomain, groups=20, k=k)
+    assert mechanism.selection.epsilon > 1.5 / 20
+    assert mechanism.cost.delta(1.0) <= 1e-6

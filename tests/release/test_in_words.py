@@ -1,0 +1,84 @@
+"""A release in plain words: those of its report, for a terminal."""
+
+import html
+import re
+from dataclasses import replace
+
+import pytest
+
+import shortlist as sl
+from helpers.releases import GUARANTEE, HOSTILE, release
+from shortlist.bits import SeededBits
+from shortlist.release import Release
+from shortlist.release._answers import UNPROVEN, answers, of_budget, title
+from shortlist.release._promises import cost
+from shortlist.release.report import report
+
+ROWS = {"user": [*range(900)], "title": ["Emma", "Ulysses", "Dune"] * 300, "land": ["a", "b"] * 450}
+GAMES = {"won": ["a", "b"] * 40, "lost": ["b", "c"] * 40}
+SPENT = {"epsilon": 5.0, "delta": 1e-6}
+
+
+@pytest.fixture(scope="module")
+def releases():
+    plays = sl.pairs(ROWS, user="user", item="title")
+    games = sl.comparisons(GAMES, winner="won", loser="lost", public_items=sl.IN_TABLE)
+    return [
+        plays.top_k(2, **SPENT),
+        plays.top_k(5, count_share=0.3, **SPENT),
+        plays.top_k(2, by="land", **SPENT),
+        plays.domain(**SPENT),
+        plays.hitting_set(2, **SPENT),
+        games.rank(2, epsilon=1.0),
+        plays.plan(sl.TopK(2), **SPENT).run(SeededBits(1)),
+        release(["Emma"], question="another"),
+    ]
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+def test_the_words_are_those_of_the_report_and_fit(releases):
+    for made in releases:
+        page = words(html.unescape(re.sub(r"<[^>]+>", " ", report(made))))
+        said = made.explain()
+        assert all(len(line) <= 80 for line in said.split("\n"))
+        assert said.startswith(
+            f"{title(made)}\n{len(made):,} items named".replace("1 items", "1 item")
+        )
+        for answer in answers(made):
+            for text in (answer.question, *answer.paragraphs, *answer.points):
+                assert words(text) in words(said)
+                assert words(text) in page
+        for text in (title(made), cost(made.guarantee), of_budget(made), UNPROVEN):
+            assert text in words(said)
+            assert text in page
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_a_copy_from_a_file_says_the_same(releases, tmp_path, suffix):
+    for number, made in enumerate(releases):
+        path = tmp_path / f"{number}.{suffix}"
+        made.save(path)
+        assert sl.load(path).explain() == made.explain()
+
+
+def test_what_protects_nobody_is_said_in_capitals():
+    plays = sl.pairs(ROWS, user="user", item="title")
+    seeded = plays.plan(sl.TopK(2), **SPENT).run(SeededBits(1)).explain()
+    assert seeded.split("\n\n")[1].startswith("NOT PRIVATE: THE NOISE CAME FROM A SEED. Nobody")
+    weak = Release(
+        question="top-k",
+        items=release(["Emma"]).to_polars().select("title"),
+        scores=None,
+        guarantee=replace(GUARANTEE, epsilon=50.0),
+        mechanism=release(["Emma"]).mechanism,
+    )
+    assert weak.explain().split("\n\n")[1].startswith("WITH AN EPSILON OR A DELTA THIS LARGE, NEXT")
+    assert "THIS LARGE" not in plays.top_k(2, **SPENT).explain()
+
+
+def test_no_item_is_in_the_words():
+    assert "Emma" not in release(["Emma"]).explain()
+    assert all(c.isprintable() or c == "\n" for c in release(HOSTILE, unit=HOSTILE[0]).explain())
