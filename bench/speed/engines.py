@@ -29,6 +29,7 @@ K, ASKED = 100, {"epsilon": 1.0, "delta": 1e-6}
 _SHARES = {"DuckDB": 1.0, "Spark": 0.25, "PostgreSQL": 0.25}  # of 20 million rows
 _AIMS = {"DuckDB": 1.5, "Spark": 1.3, "PostgreSQL": 1.5}
 _ROUND_AIM = 0.8
+_ROUNDS = "domain in four rounds"
 _EXACT = "SELECT item, count(DISTINCT user) AS n FROM {} GROUP BY item ORDER BY n DESC LIMIT 100"
 
 
@@ -53,6 +54,7 @@ def measure(scale: float = 1.0, runs: int = 3) -> None:
     figures = frame(lines)
     plot(figures, report.path_of("engines-speed.png"))
     notes = (
+        f"At scale {scale:g}, {runs} turns. "
         "Generated tables of dense integers, a tenth as many users and a fortieth as many items as "
         f"rows, with popularity by Zipf. top_k: k={K}, epsilon=1, delta=1e-6, "
         "max_items_per_user=100. In turns with count(DISTINCT user) per item, in the same engine "
@@ -72,14 +74,15 @@ def _lines(engine: str, rows: int, held: Lying, runs: int) -> Iterator[Line]:
         "exact": held.exact,
         "one round": lambda: source.top_k(K, mechanism=DiscoverThenRank, **ASKED),
         "default": lambda: source.top_k(K, **ASKED),
-        "domain in four rounds": lambda: source.domain(**ASKED),
+        _ROUNDS: lambda: source.domain(**ASKED),
     }
     taken = in_turns(jobs, runs=runs)
     exact = taken["exact"]
-    for name in ("one round", "default", "domain in four rounds"):
+    aim = _AIMS[engine]
+    for name, most in {"one round": aim, "default": aim, _ROUNDS: aim + 3 * _ROUND_AIM}.items():
         line = timed_line(f"{engine}, {size}: {name}", taken[name], "exact", exact)
         yield line
-        yield ratio_line(line, aim=_AIMS[engine])
+        yield ratio_line(line, aim=most)
     taken = _rounds(source, held.exact, runs)
     line = timed_line(f"{engine}, {size}: a later round", taken["round"], "exact", taken["exact"])
     yield line
