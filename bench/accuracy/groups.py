@@ -203,7 +203,8 @@ def compare(runs: int) -> None:
     )
     unseen_what = (
         "PerGroup's parameters were chosen by looking at the first two tables, so that its figures "
-        "there may flatter. On the other three none was chosen. Their groups are derived, since no "
+        "there may flatter. On the other three none was chosen, but for one: baskets and games, "
+        "too, had shown that two looks err as little as three. Their groups are derived, since no "
         "other table has a column of groups: IMDb reviews are good or bad, by their number in the "
         f"file; baskets are of stretches of {_BASKETS:,}, in the order of the file, as weeks would "
         "be; games go by the first letter of their title. There every item is in one group alone, "

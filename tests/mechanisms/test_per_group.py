@@ -79,9 +79,9 @@ def test_the_cost_is_that_of_the_proof_note_whatever_the_number_of_groups():
         gaussian, choices = mechanism.cost.composition.stages
         assert isinstance(gaussian, GaussianStage)
         assert isinstance(choices, BoundedRange)
-        assert choices.times == 3
+        assert choices.times == 2
         assert mechanism.cost.composition.unnamed == Lost(mechanism.threshold_delta)
-        spent = gaussian.mu**2 / 2 + 3 * mechanism._choice_epsilon**2 / 8
+        spent = gaussian.mu**2 / 2 + 2 * mechanism._choice_epsilon**2 / 8
         assert spent == pytest.approx(mechanism.rho, rel=1e-6)
         costs.append(mechanism.cost)
     assert costs[0] == costs[1] == costs[2]

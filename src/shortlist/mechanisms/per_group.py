@@ -32,7 +32,7 @@ __all__ = ["PerGroup"]
 _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
 _LOSS_OF_GROUPS = 0.3  # of what thresholds may lose
-_LOOKS = Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)  # of what is left
+_LOOKS = Fraction(2, 3), Fraction(1, 3)  # of what is left: a third finds no more
 _ENOUGH = 100  # times k: no more items are looked for
 _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewer of many
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
@@ -48,7 +48,7 @@ class PerGroup(Mechanism):
 
     The groups are found by how many users are in them, and the items by how many hold them in any
     group, as by `AdaptiveGaussian`. Every found item may then be counted in every found group, with
-    no further threshold. Noisy counts of them all are made in three looks. In each, a user's part
+    no further threshold. Noisy counts of them all are made in two looks. In each, a user's part
     in all counts is clipped at a bound that is chosen privately. A look is at those items alone
     that may be, and may not be, among the k best of their group. Where the noise is large beside a
     count, the rank goes by what the item's popularity in all groups lets expect, too.
@@ -211,7 +211,7 @@ class PerGroup(Mechanism):
             "each count."
         )
         again = (
-            "After each look, only those items are counted again of which it is open whether they "
+            "After a look, only those items are counted again of which it is open whether they "
             f"are among the {best} of their group."
         )
         ranked = (

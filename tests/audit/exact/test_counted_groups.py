@@ -35,7 +35,7 @@ PUBLIC = partial(Peeling, k=1)
 CHANGED = partial(OneShotExponential, k=1, neighbours=Adjacency.GENERAL)
 
 
-@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 @pytest.mark.parametrize(
     ("selects", "delta"),
     [
