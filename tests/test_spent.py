@@ -258,3 +258,18 @@ def test_the_command_says_it_too(error, monkeypatch):
     said, _ = diagnosis(error)
     assert said.endswith(f". {SPENT}")
     assert MARKER not in said
+
+
+def test_an_interruption_of_the_charge_says_so():
+    """It may stand by then: nobody knows."""
+
+    class Interrupted:
+        def charge(self, _):
+            raise KeyboardInterrupt
+
+    source = sl.pairs(
+        {"user": ["a"], "item": ["b"]}, user="user", item="item", budget=Interrupted()
+    )
+    with pytest.raises(KeyboardInterrupt) as caught:
+        source.domain(**ASK)
+    assert SPENT in diagnosis(caught.value)[0]

@@ -251,7 +251,11 @@ class Plan:
         if self.budget is None:
             return None
         with phase("Charging the budget"):
-            return self.budget.charge(self)
+            try:
+                return self.budget.charge(self)
+            except KeyboardInterrupt as error:  # when, nobody knows: it may stand already
+                error.add_note(SPENT)
+                raise
 
     @contextmanager
     def _shown(self, draws: Draws) -> Iterator[ShownEvidence]:

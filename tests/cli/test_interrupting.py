@@ -34,7 +34,7 @@ def test_duckdb_stops_and_what_was_charged_stays_charged(tmp_path, more):
     path = tmp_path / "plays.budget"
     budget = sl.Budget.create(path, epsilon=9, delta=1e-3, protects="user", dataset="plays")
     running = asked(f"duckdb:///{tmp_path}/plays.db", "--budget", path, *more)
-    time.sleep(0.3)  # DuckDB is in the process, and nobody else sees whether it has begun
+    time.sleep(0.2)  # DuckDB is in the process, and nobody else sees whether it has begun
     running.process.send_signal(signal.SIGINT)
     assert running.ends() == (130, "", LINE)
     assert budget.to_csv().count("\n") == 2  # a heading, and one charge

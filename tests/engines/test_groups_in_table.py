@@ -10,7 +10,7 @@ import pytest
 from scipy.special import chdtrc
 
 import shortlist as sl
-from helpers.lying import DuckDB, Memory, is_slow, is_spoken_to_as_another
+from helpers.lying import DuckDB, Memory, is_slow
 from helpers.wrong_dialects import Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -22,6 +22,17 @@ from shortlist.evidence.grouped import GroupedSets, Pairing
 NAMED = {"user": "user", "item": "item"}
 NAMES = ["a", "A", "a ", "á", "x|y", "it's", "日本", "", "NULL", "line\nend"]
 ASKED = {"epsilon": 3.0, "delta": 1e-4}
+QUICK, MORE = ("memory", "duckdb", "postgresql"), ("relation", "any engine", "spark")
+in_places = pytest.mark.parametrize(
+    "place",
+    [
+        "memory",
+        "duckdb",
+        "postgresql",
+        *(pytest.param(p, marks=pytest.mark.exhaustive) for p in MORE),
+    ],
+    indirect=True,
+)
 
 
 def rows():
@@ -97,9 +108,10 @@ def check_sides(sets, named, held):
     assert again.recount().counts.tolist() == table.ravel()[::-2].tolist()
 
 
+@in_places
 @pytest.mark.parametrize("public", [None, ["A", "nobody's", "a "]])
 def test_sides_are_those_of_the_distinct_rows(place, public):
-    if is_slow(place) and (public is None or is_spoken_to_as_another(place)):
+    if is_slow(place) and public is None:
         pytest.skip("with public groups Spark is asked as much")
     frame = rows()
     with groups_of(place.source(frame), public_groups=public) as (sets, named):
@@ -113,10 +125,11 @@ def test_sides_are_those_of_the_distinct_rows(place, public):
     assert place.left() == []
 
 
+@in_places
 @pytest.mark.parametrize("most", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 def test_each_user_keeps_so_many_groups_whole_and_sums_are_those_of_memory(place, most):
     """Given what bounding kept, sums are those of memory to the last bit, round after round."""
-    if is_slow(place) and (most == 1 or is_spoken_to_as_another(place)):
+    if is_slow(place) and most == 1:
         pytest.skip("of a Spark that bounds, another bound tells as much")
     frame = rows()
     with groups_of(place.source(frame)) as (sets, named):
@@ -213,9 +226,8 @@ def with_others():
     return pl.concat([pl.DataFrame(more, schema=ALIKE.schema, orient="row"), ALIKE.reverse()])
 
 
+@in_places
 def test_the_choice_is_that_of_the_key_and_of_the_user_s_own_groups(engine):
-    if is_spoken_to_as_another(engine):
-        pytest.skip("users are bounded by Spark, which is asked itself")
     check_choice(engine.source(ALIKE), engine.source(with_others()))
 
 
@@ -255,7 +267,6 @@ def plays():
 
 
 QUESTIONS = {
-    "top-k": lambda source, **more: source.top_k(2, by="country", **more),
     "several groups": lambda source, **more: source.top_k(
         2, by="country", max_groups_per_user=2, **more
     ),

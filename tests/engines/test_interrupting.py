@@ -23,7 +23,7 @@ def interrupted(source):
 
     def hear(phase):
         if str(phase).startswith("Reading"):
-            timers.append(Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)))
+            timers.append(Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)))
             timers[0].start()
 
     with pytest.raises(KeyboardInterrupt) as caught, listening(hear):

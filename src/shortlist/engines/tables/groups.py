@@ -45,7 +45,7 @@ class GroupsInTable(UserGroups):
         """Of pairs of a group and an item, as they were read: the first columns are a group's."""
         by, items = pairs.columns[:n_by], pairs.columns[n_by:]
         held = scratch.keep(pairs.sets.select(USER, VALUE, *by, *items))
-        known = _side(held, items, scratch).numbered
+        known = _numbered(held.select(USER, *items).distinct(), items, scratch)
         return cls(SetsInTable(_side(held, by, scratch), scratch), held, known, scratch)
 
     @property
@@ -108,14 +108,19 @@ def _side(
     """Users' distinct sets of some of the columns, numbered as is known, or as they come."""
     sets = _sized(held.select(USER, VALUE, *columns).distinct(), scratch)
     if numbered is None:
-        own = sets.group_by(list(columns)).agg(**{HOLDERS: sets.count()})
-        numbered = Numbered(own, list(columns), scratch)
+        numbered = _numbered(sets, columns, scratch)
 
     def find_pairs() -> Expression:
         return scratch.keep(side.coded(sets))
 
     side = Read(numbered, lambda: (sets,), find_pairs)
     return side
+
+
+def _numbered(sets: Expression, columns: Sequence[str], scratch: Scratch) -> Numbered:
+    """What users hold, with how many do; numbers are given when they are asked for."""
+    held = sets.group_by(list(columns)).agg(**{HOLDERS: sets.count()})
+    return Numbered(held, list(columns), scratch)
 
 
 def _sized(rows: Expression, scratch: Scratch) -> Expression:
