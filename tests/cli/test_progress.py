@@ -62,15 +62,26 @@ def test_seconds_go_on(monkeypatch, waits):
     assert waits == [1.0]
 
 
+_READING = """
+import sys
+from shortlist.cli import _progress, main
+from shortlist.engines.rows_in_memory import RowsInMemory
+
+_progress._PATIENCE = 0.0
+read = RowsInMemory._read
+RowsInMemory._read = lambda rows: (sys.stdin.read(), read(rows))[1]
+main()
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
 def test_a_terminal_shows_phases_and_a_pipe_none(file):
-    """The same program, which has no patience."""
-    code = "from shortlist.cli import _progress, main; _progress._PATIENCE = 0.0; main()"
-    program = [sys.executable, "-c", code, *map(str, domain(file))]
-    watched = Watched(program)
+    """The same program, which has no patience, and reads until its standard input ends."""
+    program = [sys.executable, "-c", _READING, *map(str, domain(file))]
+    watched = Watched(program, stdin=subprocess.PIPE)
     watched.waits_for(f'Reading "{file}"')
     status, out, last = watched.ends()
-    piped = subprocess.run(program, capture_output=True, text=True, check=False)
+    piped = subprocess.run(program, input="", capture_output=True, text=True, check=False)
     assert (status, last) == (0, "")
     assert (piped.returncode, piped.stderr) == (0, "")
     assert out.split("\n")[0] == piped.stdout.split("\n")[0] == "domain: 5 items"

@@ -44,12 +44,11 @@ def read_until(shown, last):
 class Watched:
     """A process whose standard error is a terminal."""
 
-    def __init__(self, words, **environment):
+    def __init__(self, words, **streams):
         self.shown, screen = pytest.importorskip("pty").openpty()
-        environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"} | environment
-        self.process = subprocess.Popen(
-            list(map(str, words)), stdout=subprocess.PIPE, stderr=screen, env=environment
-        )
+        streams |= {"stdout": subprocess.PIPE, "stderr": screen}
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
+        self.process = subprocess.Popen(list(map(str, words)), env=environment, **streams)
         os.close(screen)
 
     def waits_for(self, words):
@@ -58,6 +57,9 @@ class Watched:
 
     def ends(self):
         """The exit status, what it printed, and the last line that its terminal shows."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+            self.process.stdin = None  # which nothing flushes once more
         shown = b""
         with contextlib.suppress(OSError):  # which is how a terminal says that nobody writes to it
             while more := os.read(self.shown, 65536):
