@@ -50,7 +50,7 @@ lint: $(VENV)/tools
 types: $(VENV)/tools
 	$(BIN)/mypy
 
-check: lint types test exhaustive
+check: lint types docs exhaustive test
 
 # The site, in build/site: from nothing, so that no page stays of one that is gone.
 docs: $(VENV)/site
