@@ -79,7 +79,15 @@ def test_a_total_in_zcdp_keeps_what_it_promises():
         cost = ZCDP(float(total.first), float(total.delta))
         assert cost.delta(epsilon) <= delta
         assert ZCDP(float(total.first) * 1.0001, float(total.delta)).delta(epsilon) > delta
-        assert total.delta <= Fraction(delta) * Fraction(share)
+        assert 0 <= total.delta / (Fraction(delta) * Fraction(share)) - 1 <= Fraction(1, 2**39)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 3e-6, 1e-7, 7e-9])
+def test_parts_of_a_delta_fit_however_their_floats_are_rounded(delta):
+    total = Zcdp().total(3.0, delta)
+    for parts in (1, 3, 10, 30):
+        lost = Fraction(delta / parts) * Fraction(0.25)
+        assert int(total.delta // lost) == 3 * parts
 
 
 @pytest.mark.parametrize(

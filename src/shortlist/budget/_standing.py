@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context
 
 from shortlist.budget._terms import Terms
 from shortlist.budget._units import Amount, Basic, Unit, Zcdp, sum_of
@@ -55,23 +56,27 @@ class Standing:
             InputError: The cost is more than what is left; nothing was read.
         """
         if not cost.within(self.left):
+            digits = _telling_apart(cost, self.left)
             raise InputError(
                 "the budget of {dataset} has {left} left, and this question costs {cost}. Nothing "
                 "was read and nothing was spent",
                 "{remedy}",
                 dataset=in_quotes(self.terms.dataset),
-                left=self.terms.told(self.left),
-                cost=self.terms.told(cost),
-                remedy=self._remedy(),
+                left=self.terms.told(self.left, digits=digits),
+                cost=self.terms.told(cost, digits=digits),
+                remedy=self._remedy(cost),
             )
 
-    def _remedy(self) -> str:
+    def _remedy(self, cost: Amount) -> str:
         if not (self.left.first and self.worth):
             return "It is used up"
         if self.terms.total.delta and not self.left.delta:
             return "Its delta is used up: ask a question that needs none"
-        worth = f"epsilon = {self.worth:.3g}"
-        return f"Ask with a smaller epsilon or delta; all that is left is worth {worth}"
+        if cost.first <= self.left.first:
+            return "Its epsilon would fit: ask with a smaller delta"
+        both = " and delta" if cost.delta > self.left.delta else ""
+        worth = f"epsilon = {_cut(self.worth):g}"
+        return f"Ask with a smaller epsilon{both}; all that is left is worth {worth}"
 
     @property
     def worth(self) -> float:
@@ -97,6 +102,18 @@ class Standing:
             f'It takes {self.terms.told(cost)} of the budget of "{self.terms.dataset}", and leaves '
             f"{left}: enough for {again}."
         )
+
+
+def _telling_apart(cost: Amount, left: Amount) -> str:
+    """A format with digits enough that what is too large looks larger."""
+    pairs = [(float(a), float(b)) for a, b in zip(cost, left, strict=True) if a > b]
+    apart = all(f"{a:.4g}" != f"{b:.4g}" for a, b in pairs)
+    return ".4g" if apart else ""
+
+
+def _cut(number: float) -> float:
+    """To three digits, downwards: so much can be asked for."""
+    return float(Context(prec=3, rounding=ROUND_DOWN).create_decimal_from_float(number))
 
 
 def more_questions(standing: Standing) -> list[tuple[float, float, int, int, int]]:

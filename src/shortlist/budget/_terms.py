@@ -99,9 +99,9 @@ class Terms:
             "total": [float(part) for part in self.total],
         }
 
-    def told(self, amount: Amount) -> str:
-        """An amount in words."""
-        first, delta = (f"{float(part):.4g}" for part in amount)
+    def told(self, amount: Amount, *, digits: str = ".4g") -> str:
+        """An amount in words, its numbers in this format: without one, in all their digits."""
+        first, delta = (format(float(part), digits) for part in amount)
         lost = "" if self.unit.name == "pure" else f" and delta = {delta}"
         return f"{self.unit.first} = {first}{lost}"
 

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.parameters import require_share
-from shortlist.privacy import ZCDP, round_down
+from shortlist.privacy import ZCDP, round_up
 from shortlist.privacy.calibration import zcdp_rho
 from shortlist.privacy.guarantee import Guarantee
 
@@ -24,6 +24,7 @@ __all__ = ["LOST_SHARE", "UNITS", "Amount", "Basic", "Pure", "Unit", "Zcdp", "su
 LOST_SHARE = 0.75
 """Of a total delta, by default: what is kept for the mass that releases leave out."""
 
+_HAIR = Fraction(1, 2**40)
 _LEAST = sys.float_info.min  # below it, a float has lost digits
 
 
@@ -125,8 +126,9 @@ class Unit(Protocol):
 class Zcdp:
     """Approximate zCDP: rhos add, and so do the masses left out.
 
-    A total (epsilon, delta) is taken apart once: `lost_share` of delta is for the masses, and rho
-    is the largest with which (epsilon, delta) holds for the rest.
+    A total (epsilon, delta) is taken apart once: `lost_share` of delta is for the masses, and a
+    hair more, so that parts fit whose floats add up to a hair more; rho is the largest with which
+    (epsilon, delta) holds for the rest.
 
     >>> total = Zcdp().total(3.0, 1e-6)
     >>> f"rho = {float(total.first):.4g}, delta = {float(total.delta):.4g}"
@@ -144,7 +146,8 @@ class Zcdp:
 
     def total(self, epsilon: float, delta: float) -> Amount:
         """As `Unit.total`."""
-        lost = round_down(Fraction(delta) * Fraction(self.lost_share))
+        share = Fraction(self.lost_share) * (1 + _HAIR)
+        lost = round_up(Fraction(delta) * min(share, (1 + Fraction(self.lost_share)) / 2))
         return Amount.of(zcdp_rho(epsilon=epsilon, delta=delta, lost=lost), lost)
 
     def cost(self, guarantee: Guarantee) -> Amount:
