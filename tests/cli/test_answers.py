@@ -29,7 +29,7 @@ def test_top_k_is_printed_with_its_guarantee(run, file):
     assert [line.split()[:2] for line in lines[4:6]] == [["1", "007"], ["2", "7"]]
     assert "epsilon=5.0, delta=1e-06" in out
     assert 'all rows of any one "user"' in out
-    assert out.endswith("\nRunning it again spends the budget again.\n")
+    assert out.endswith("\nA new run costs as much again.\n")
     assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
 
 

@@ -76,7 +76,7 @@ weight      noisy weight, not a number of users; the noise has standard
             deviation 4.88; for numbers of users add count_share=0.3
 budget      none was charged
 
-Running it again spends the budget again."""
+A new run costs as much again."""
 
 
 def test_plain_text():
@@ -89,7 +89,7 @@ def test_clipped_counts_are_told_from_counts():
     assert " ".join(str(counted).split()).endswith(
         "count noisy clipped count: a user who holds many of the items found adds less than 1; the "
         "noise has standard deviation at most 4.88; for numbers of users add count_share=0.3 "
-        "budget none was charged Running it again spends the budget again."
+        "budget none was charged A new run costs as much again."
     )
     whole = " ".join(str(release(["b", "a"], unit="noisy count")).split())
     assert " count noisy count; the noise has standard deviation 4.88 budget none" in whole
@@ -278,4 +278,5 @@ def test_markdown_has_the_guarantee_and_the_warning():
     assert "**not private: the noise came from a seed**" in page
     assert '- protects: all rows of any one "user"' in page
     assert "- privacy: epsilon=1.0, delta=1e-06" in page
-    assert page.endswith("Running it again spends the budget again.\n")
+    assert "A new run" not in page
+    assert release(["a"]).to_markdown().endswith("A new run costs as much again.\n")

@@ -68,6 +68,8 @@ def test_what_protects_nobody_is_said_in_capitals():
     plays = sl.pairs(ROWS, user="user", item="title")
     seeded = plays.plan(sl.TopK(2), **SPENT).run(SeededBits(1)).explain()
     assert seeded.split("\n\n")[1].startswith("NOT PRIVATE: THE NOISE CAME FROM A SEED. Nobody")
+    assert "Nothing that adds up: it protects nobody." in seeded
+    assert "costs as much again" not in seeded
     weak = Release(
         question="top-k",
         items=release(["Emma"]).to_polars().select("title"),

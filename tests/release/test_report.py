@@ -388,3 +388,8 @@ def test_a_chart_of_groups_has_a_line_for_each_item():
 def test_the_report_of_groups_is_the_same_from_a_file(tmp_path):
     grouped().save(tmp_path / "groups.json")
     assert report(sl.load(tmp_path / "groups.json")) == report(grouped())
+
+
+def test_luck_is_told_where_the_scores_put_the_items_in_order():
+    assert "more often too high than too low" in told(report(release(["a"])))
+    assert "too high" not in told(report(release(["a"], question="domain")))

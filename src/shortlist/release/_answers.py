@@ -38,6 +38,7 @@ _MISSING = {  # why an item may be missing, by question
     "rank": "it may have won often, but less often than those listed",
     "hitting-set": "most of its users may hold another item of the list already",
 }
+_BEST_FIRST = ("top-k", "rank")  # a set is found by other numbers than its scores, in rounds
 _MORE = "other items may have more users"
 _RARE = "it may have too few users to be named safely"
 _BELOW = "noise may have kept it below the threshold"
@@ -127,7 +128,8 @@ def _scores(release: Release) -> Iterator[str]:
 
 def _of_luck(release: Release) -> str:
     """What it means that the noise of a score also decided whether the item is listed."""
-    if "selection" in release.mechanism.parameters():  # counts have noise of their own
+    apart = "selection" in release.mechanism.parameters()  # counts have noise of their own
+    if apart or release.question not in _BEST_FIRST:
         return ""
     return (
         " The same noise helped to decide which items are listed: near the end of the list, scores "

@@ -137,6 +137,8 @@ def cautions(guarantee: Guarantee) -> list[Caution]:
 
 def cost(guarantee: Guarantee) -> str:
     """What it adds to the cost of other releases."""
+    if not guarantee.private:
+        return "Nothing that adds up: it protects nobody. The same seed gives the same list again."
     lost = f" and delta = {guarantee.cost.lost:.4g}" if guarantee.cost.lost else ""
     return (
         f"Epsilon = {guarantee.epsilon:g} and delta = {plainly(guarantee.delta)}. To add up "

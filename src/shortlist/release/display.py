@@ -37,8 +37,8 @@ def _below(sheet: Sheet) -> list[RenderableType]:
 
     more = [Text(sheet.more, style="dim")] if sheet.more else []
     between = [*more, Text(), *_warning(sheet)]  # again: the title of a long table scrolls away
-    advice = [Text(sheet.advice)] if sheet.advice else []
-    return [*between, _rich_notes(sheet), Text(), Text(sheet.closing), *advice]
+    last = [Text(line) for line in (sheet.closing, sheet.advice) if line]
+    return [*between, _rich_notes(sheet), *([Text(), *last] if last else [])]
 
 
 def _warning(sheet: Sheet) -> list[RenderableType]:

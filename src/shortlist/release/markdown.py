@@ -32,10 +32,9 @@ def markdown(sheet: Sheet) -> str:
         *(_row(map(_plain, row)) for row in sheet.rows),
         "",
         *(f"- {label}: {_plain(line)}" for label, line in sheet.notes),
-        "",
-        *(_plain(line) for line in (sheet.closing, sheet.advice) if line),
     ]
-    return "\n".join([*lines, ""])
+    last = [_plain(line) for line in (sheet.closing, sheet.advice) if line]
+    return "\n".join([*lines, *(["", *last] if last else []), ""])
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -43,7 +43,7 @@ _NO_COUNTS = {  # units of scores that are no numbers of users, and what these a
     "has standard deviation at most",
 }
 _COUNTS = Words("{count_share=0.3}")
-_SPENDS = "Running it again spends the budget again."
+_SPENDS = "A new run costs as much again."
 
 
 def visible(value: object) -> str:
@@ -86,7 +86,7 @@ class Sheet:
         rows: The cells of the first rows.
         more: How many rows are left out, in words, or "".
         notes: The guarantee as labels and texts.
-        closing: What holds of every release.
+        closing: What another run costs, or "" where nobody is protected.
         advice: What to do where less came out than was asked for, or "".
     """
 
@@ -97,7 +97,7 @@ class Sheet:
     rows: tuple[tuple[str, ...], ...]
     more: str
     notes: tuple[tuple[str, str], ...]
-    closing: str = _SPENDS
+    closing: str = ""
     advice: str = ""
 
 
@@ -122,6 +122,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *_scores(release, face),
             *([("budget", harmless(release.budget))] if release.budget else ()),
         ),
+        closing=_SPENDS if release.guarantee.private else "",
         advice=advice(release),
     )
 
