@@ -15,7 +15,7 @@ from shortlist.mechanisms import Peeling, PermuteAndFlip
     ("asked", "said"),
     [
         ({"epsilon": 20.1, "delta": 1e-6}, [r"^epsilon=20\.1: above 20, "]),
-        ({"epsilon": 1, "delta": 1e-3}, [r"^delta=0\.001: from 0\.001 on, "]),
+        ({"epsilon": 1, "delta": 1e-3}, [r"^delta=0\.001: 0\.001 or more is large, "]),
         ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: "]),
         ({"epsilon": 20, "delta": 9.99e-4}, []),
     ],

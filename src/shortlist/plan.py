@@ -105,8 +105,8 @@ class Plan:
         promise, cost = self.guarantee, self.guarantee.cost
         lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
         return (
-            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. In a sum "
-            f"with other runs, it counts as these, or in zCDP as rho = {cost.rho:.4g}{lost}."
+            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. To add "
+            f"up several runs, add these two numbers; or, in zCDP, add rho = {cost.rho:.4g}{lost}."
         )
 
     def _repr_html_(self) -> str:

@@ -351,8 +351,9 @@ def _warn_of_weakness(epsilon: float, delta: float) -> None:
     if delta >= WEAK_DELTA:
         weak.append(
             WeakPrivacyWarning(
-                "from {limit} on, the promise may fail for one user in a thousand, or more",
-                "it should be far below one over their number, such as 1e-6",
+                "{limit} or more is large, and the protection may fail for one user in a thousand "
+                "or more",
+                "use a delta far below 1 / (number of users), such as 1e-6",
                 given={"delta": delta},
                 limit=WEAK_DELTA,
             )

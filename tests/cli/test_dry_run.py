@@ -34,12 +34,14 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
     said = " ".join(out.split())
     for part in (
         "costs epsilon = 5 and delta = 1e-06.",
-        "as rho = 0.",
+        "in zCDP, add rho = 0.",
         "standard deviation",
         "at least",
     ):
         assert part in said
-    assert re.search(r"To be named, an item needs about \d+ users who hold nothing else\.", said)
+    assert re.search(
+        r"To be named, an item needs about \d+ users, if each holds only this item\.", said
+    )
     assert all(len(line) <= 80 for line in out.split("\n"))
 
 
@@ -71,7 +73,7 @@ def test_a_dry_run_in_json(run, file):
     assert cost["name"] == "Composed"
     assert cost["parameters"]["by_rho"]["name"] == "Gaussian"
     assert plan["guarantee"]["epsilon"] == 5
-    assert "users who hold nothing else" in plan["explanation"][-1]
+    assert "users, if each holds only this item" in plan["explanation"][-1]
 
 
 def test_a_dry_run_checks_that_file_and_columns_exist(complaint, file):

@@ -315,5 +315,5 @@ def test_a_weak_guarantee_is_warned_of(run, file, more):
     assert (status, bool(out)) == (0, True)
     first, second = err.splitlines()
     assert first.startswith("shortlist: warning: --epsilon 20.5: above 20, ")
-    assert second.startswith("shortlist: warning: --delta 0.001: from 0.001 on, ")
+    assert second.startswith("shortlist: warning: --delta 0.001: 0.001 or more is large, ")
     assert run(*domain(file, "--epsilon", 20, "--delta", "0.00099", *more))[2] == ""

@@ -15,7 +15,8 @@ from shortlist import cli
 PAGE = (Path(__file__).parents[2] / "docs" / "engines.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 PYTHON, SHELL = (next(text for name, text in BLOCKS if name == one) for one in ("python", "sh"))
-ELSEWHERE = ("postgresql://", "spark.table", "ibis.bigquery")  # tests of engines ask these
+ELSEWHERE = ("postgresql://", "import SparkSession", "getOrCreate", "spark.table", "ibis.bigquery")
+"""Lines that need a server or Java; tests of engines ask these."""
 
 
 @pytest.fixture

@@ -50,10 +50,10 @@ budget = typer.Typer(
     rich_markup_mode="rich",
     epilog="""
 [bold]Example[/]\n
-shortlist budget create plays.budget --epsilon 3 --delta 1e-6 \\
+shortlist budget create plays.budget --epsilon 3 --delta 3e-6 \\
     --protects user --dataset plays-2026\n
 shortlist top-k plays.parquet --user user --item title \\
-    -k 20 --epsilon 0.5 --delta 1e-7 --budget plays.budget\n
+    -k 20 --epsilon 0.5 --delta 3e-7 --budget plays.budget\n
 shortlist budget show plays.budget""",
 )
 
@@ -71,7 +71,7 @@ def _budget() -> None:
     cls=Command,
     epilog="""
 [bold]Example[/]\n
-shortlist budget create plays.budget --epsilon 3 --delta 1e-6 \\
+shortlist budget create plays.budget --epsilon 3 --delta 3e-6 \\
     --protects user --dataset plays-2026""",
 )
 def create(  # noqa: PLR0913 - a command's options are its arguments
@@ -116,7 +116,8 @@ def create(  # noqa: PLR0913 - a command's options are its arguments
         float | None,
         valued(
             "NUMBER",
-            "In zcdp: the share of delta for thresholds; the rest makes rho. By default 0.75.",
+            "For experts: in zcdp, the share of delta that pays for thresholds. The rest gives "
+            "rho. By default 0.75.",
             PRIVACY,
             parser=number,
         ),

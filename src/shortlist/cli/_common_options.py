@@ -201,7 +201,9 @@ AuditMechanism = Annotated[
     ),
 ]
 AuditJson = Annotated[bool, flag("--json", "Print JSON.")]
-Quick = Annotated[bool, flag("--quick", "Few parameters and small inputs: seconds, not minutes.")]
+Quick = Annotated[
+    bool, flag("--quick", "Few parameters and small inputs: about a minute for all mechanisms.")
+]
 Statistical = Annotated[
     bool,
     flag(

@@ -115,7 +115,8 @@ PublicGroups = Annotated[
     valued(
         "FILE",
         "With --by: a file with the groups that everybody knows, in a column named as in the "
-        "table. Others are dropped. With --count: each of them has all --public-items.",
+        "table. Others are dropped. With --count, every public item is possible in every public "
+        "group.",
         PRIVACY,
     ),
 ]
@@ -236,9 +237,8 @@ RankMechanism = Annotated[
 Contraction = Annotated[
     float | None,
     _budget(
-        "For spectral-ranking: only tables whose walks have at most this ergodicity coefficient "
-        "are protected from each other; other outcomes are not protected. Not needed where all "
-        "pairs were compared."
+        "For experts, with spectral-ranking: only tables whose random walk has at most this "
+        "ergodicity coefficient are protected. Not needed where all pairs were compared."
     ),
 ]
 Degree = Annotated[

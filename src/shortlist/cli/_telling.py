@@ -62,7 +62,7 @@ def explain(file: Saved) -> int:
 
 
 def completion(shell: Shell) -> int:
-    """Print what lets a shell complete commands, options, columns and mechanisms."""
+    """Print a script for tab completion."""
     from shortlist.cli._publishing import print_unpaid
 
     print_unpaid(script(shell), "the script")

@@ -20,12 +20,12 @@ def told_of_rounds(
     """
     number = f"{'up to ' if may_stop else ''}{len(thresholds)}"
     added = weight_added(bound)
-    close = f"those of the user's items that are close to being {named}"
+    close = f"not yet {named}, but close to it by the noisy weights so far"
     sd = f"In the mean of all rounds, its standard deviation is {sigma:.3g}."
     least = in_turn([f"{threshold:.4g}" for threshold in thresholds])
     return [
         f"There are {number} rounds. In the first, {added[0].lower()}{added[1:]}",
-        f"In each later round, a user's weight moves to {close} by the noisy weights so far.",
+        f"In each later round, users move weight to those of their items that are {close}.",
         f"Normal noise is added to each item's weight in each round. {sd}",
         f"An item is {named} if its mean noisy weight is at least {least}.",
     ]

@@ -215,8 +215,8 @@ class PerGroup(Mechanism):
             f"are among the {best} of their group."
         )
         ranked = (
-            "Where the noise is large beside a count, the rank goes by how common the item is in "
-            "all groups, too. Seldom, an item is named in a group in which nobody holds it."
+            "Where the noise is large compared with a count, the rank also depends on how common "
+            "the item is in all groups. Rarely, an item is named in a group where nobody holds it."
         )
         public = "Public groups need not be found, and the counts get what that would cost."
         return [user, group, item, counted, again, ranked, public]

@@ -231,8 +231,8 @@ def light_below(sigma: float, threshold: float) -> int | None:
 def people_needed(threshold: float) -> str:
     """What a threshold means for an item."""
     return (
-        f"To be named, an item needs about {threshold:.0f} users who hold nothing else. Of users "
-        "who hold more, it needs more."
+        f"To be named, an item needs about {threshold:.0f} users, if each holds only this item. If "
+        "they hold others too, it needs more users."
     )
 
 
