@@ -272,11 +272,12 @@ class Plan:
         return NONE_CHARGED if self.budget is None else f"charged, by {type(self.budget).__name__}"
 
     def _answered(self, shown: ShownEvidence, draws: Draws, bits: Bits, budget: str) -> Release:
-        require_enough(self.question, shown.n_items)
+        k = None if self.engine.by else self.question.most_items  # a group may have fewer
+        if k is not None:
+            require_enough(self.question, shown.n_items)
         # A copy, so that nothing which a mechanism might keep of the rows is in the release.
         selection = copy(self.mechanism).select(shown.evidence, draws)
         items = shown.items(selection.positions)
-        k = self.question.most_items
         if self.engine.items_are_public and k is not None and items.height < k:
             # Without a number: what ids span may tell how often rows were replaced.
             raise InputError("there are not so many items", "ask for fewer", given={"k": k})

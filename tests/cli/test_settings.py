@@ -219,8 +219,22 @@ def test_a_file_can_be_named(run, complaint, settings):
 def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, folder):
     settings(WHOLE)
     os.chown(folder / "shortlist.toml", 12345, -1)
-    assert "belongs to somebody else; if you trust it, name it by --config" in complaint("top-k")
+    foreign = "belongs to somebody else, or everybody may write to it; if you trust it, name it by"
+    assert f"{foreign} --config" in complaint("top-k")
     assert run("top-k", "--config", "shortlist.toml")[0] == 0
+    settings(WHOLE, "own.toml")
+    (folder / "shortlist.toml").unlink()
+    (folder / "shortlist.toml").symlink_to("own.toml")
+    assert run("top-k")[0] == 0
+    os.chown(folder / "shortlist.toml", 12345, -1, follow_symlinks=False)
+    assert foreign in complaint("top-k")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such rights")
+def test_a_file_that_everybody_may_write_to_is_not_taken_unasked(complaint, settings, folder):
+    settings(WHOLE)
+    (folder / "shortlist.toml").chmod(0o666)
+    assert "everybody may write to it" in complaint("top-k")
 
 
 def test_what_a_question_takes_only_to_refuse_is_not_taken_from_what_all_share(run, settings):

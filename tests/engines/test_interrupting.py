@@ -66,6 +66,28 @@ def test_what_has_not_begun_is_stopped_once_it_has():
     assert stopped
 
 
+def test_a_second_signal_does_not_leave_it_running():
+    """Whoever presses Ctrl-C twice would else leave the query, and what it writes, behind."""
+    stopped, ended = [], []
+
+    def works():
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.15)
+        while not stopped:
+            time.sleep(0.01)
+        ended.append(True)
+
+    def stop():
+        if len(stopped) > 3:
+            return
+        stopped.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(works, stop)
+    assert ended
+
+
 def test_what_fails_fails_here():
     for stop in (None, pytest.fail):
         with pytest.raises(ZeroDivisionError):

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
+import pytest
 from numba.core.caching import FunctionCache
 
-from shortlist.kernels import compiling
+from shortlist.kernels import _cache, compiling
 
 ONLY_FOR_COMPILING = {"numba.np.linalg", "numba.np.arraymath", "scipy.linalg"}
 LOAD = """
@@ -44,6 +46,41 @@ def test_a_numba_with_another_cache_compiles_all_the_same(monkeypatch):
     monkeypatch.delattr(FunctionCache.__mro__[1], "_load_overload")
     monkeypatch.setattr(FunctionCache, "load_overload", lambda *_: None)
     assert raised(compiling.Kernel(one_more, "void(int64[::1])", {})) == [1, 1]
+
+
+def hits():
+    """How often it was found in the cache, anew."""
+    return sum(
+        compiling.Kernel(one_more, "void(int64[::1])", {}).compiled.stats.cache_hits.values()
+    )
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert (hits(), hits()) == (0, 1)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_change_of_any_loop_compiles_all_again(monkeypatch):
+    monkeypatch.setattr(_cache, "_digest", lambda _: b"of other files")
+    assert (hits(), hits()) == (0, 1)
+
+
+def test_the_stamp_is_of_every_file(tmp_path):
+    for name in ("caller.py", "called.py"):
+        (tmp_path / name).write_text("one")
+    before = _cache._digest(tmp_path)
+    (tmp_path / "called.py").write_text("two")
+    assert _cache._digest.__wrapped__(tmp_path) != before
+
+
+@pytest.mark.parametrize(("kind", "left"), [("nbi", 100), ("nbi", 0), ("nbc", 0), ("nbc", 50)])
+def test_a_cache_that_was_cut_off_is_written_again(folder, kind, left):
+    (path,) = folder.rglob(f"*.{kind}")
+    path.write_bytes(path.read_bytes()[:left])
+    assert (hits(), hits()) == (0, 1)
 
 
 def test_where_no_folder_can_be_written_to_loops_are_compiled(monkeypatch):

@@ -164,3 +164,13 @@ def test_two_rows_of_a_pair_are_refused():
     twice = pl.concat([table(), table()])
     message = refusal(lambda: counts(twice).top_k(1, **ASK), "more than one row")
     assert MARKER not in message
+
+
+@pytest.mark.parametrize("k", [2, 3, 9])
+def test_a_group_of_a_table_that_is_its_own_list_may_have_fewer_items(k):
+    release = counts(public_items=sl.IN_TABLE).top_k(k, epsilon=8.0)
+    assert {country: len(names) for country, names in titles(release).items()} == {
+        "CH": min(k, 3),
+        "FR": 2,
+        "LI": 1,
+    }

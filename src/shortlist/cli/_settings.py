@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,10 +111,14 @@ def _nearest_file() -> Path | None:
 
 
 def _require_own(path: Path) -> None:
-    """Refuse a file that somebody else has put there, who might ask for weaker privacy."""
-    if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
+    """Refuse a file that somebody else may have written, who might ask for weaker privacy."""
+    if not hasattr(os, "getuid"):
+        return
+    written = path.stat()
+    owners = {written.st_uid, path.lstat().st_uid}  # a link may lead to a file of another's choice
+    if owners - {os.getuid(), 0} or written.st_mode & stat.S_IWOTH:
         raise InputError(
-            '"{path}" belongs to somebody else',
+            '"{path}" belongs to somebody else, or everybody may write to it',
             "if you trust it, name it by {config=...}; or leave it out by {no_config}",
             path=shown(str(path)),
         )

@@ -3,13 +3,21 @@
 Numba loads all that it can compile before it reads what was compiled already: a quarter of a
 second, most of it for SciPy's linear algebra, which no loop here uses. What is found in the cache
 needs no more than the helpers for arrays; what is not is compiled, and Numba loads the rest then.
+
+A compiled loop holds those that it calls, also from other files. So what was compiled of other
+files than those that are here now, of which Numba would look at one, is compiled again.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
 __all__ = ["Cache"]
@@ -18,8 +26,28 @@ __all__ = ["Cache"]
 class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
     """The cache of one loop."""
 
+    def __init__(self, loop: Callable[..., Any]) -> None:
+        super().__init__(loop)
+        name = self._impl.filename_base
+        self._cache_file = IndexDataCacheFile(
+            self._cache_path, name, _digest(Path(__file__).parent)
+        )
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's
-        """The compiled loop, or None where it is not there."""
+        """The compiled loop, or None where it is not there, or cannot be read."""
         rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
+        try:
             return self._load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001 - of a file that was cut off, pickle may raise any
+            with suppress(OSError):
+                self.flush()
+            return None
+
+
+@cache
+def _digest(folder: Path) -> bytes:
+    """Of all loops, as they are written."""
+    found = hashlib.blake2b()
+    for path in sorted(folder.glob("*.py")):
+        found.update(path.read_bytes())
+    return found.digest()

@@ -39,10 +39,8 @@ class Kernel:
         with _COMPILING:
             try:
                 return self._from_cache()
-            except RuntimeError:  # no folder can be written to
-                return self._by_numba(cache=False)
-            except (AttributeError, ImportError):  # a Numba whose cache is another
-                return self._by_numba(cache=True)
+            except (RuntimeError, AttributeError, ImportError):
+                return self._compiled_anew()  # no folder can be written to, or a Numba unlike ours
 
     def _from_cache(self) -> Any:  # noqa: ANN401
         """What is in the cache already is not made to wait for what only compiling needs."""
@@ -56,10 +54,10 @@ class Kernel:
         loop.disable_compile()
         return loop
 
-    def _by_numba(self, *, cache: bool) -> Any:  # noqa: ANN401
+    def _compiled_anew(self) -> Any:  # noqa: ANN401
         import numba
 
-        return numba.njit(self._signature, cache=cache, nogil=True, **self._options)(self.plain)
+        return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
 
 
 def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], Kernel]:

@@ -13,7 +13,6 @@ from shortlist.release.sheet import advice, harmless, ranks_are_apart
 
 if TYPE_CHECKING:
     from shortlist.release import Release
-    from shortlist.release.scores import Scores
 
 __all__ = ["UNPROVEN", "Answer", "answers", "of_budget", "title"]
 
@@ -121,7 +120,7 @@ def _scores(release: Release) -> Iterator[str]:
     default = f"Each score is this: {harmless(scores.unit)}, with random noise added."
     yield _SCORES.get(scores.unit, default)
     most = "at most " if scores.unit == "noisy clipped count" else ""
-    yield f"The noise has a standard deviation of {most}{scores.noise_sd:.4g}.{_of_shared(scores)}"
+    yield f"The noise has a standard deviation of {most}{scores.noise_sd:.4g}.{_of_shared(release)}"
     if has_intervals(release):
         yield f"{told_of_intervals()} It covers the noise, and nothing else.{_of_luck(release)}"
 
@@ -137,13 +136,14 @@ def _of_luck(release: Release) -> str:
     )
 
 
-def _of_shared(scores: Scores) -> str:
-    if scores.shared_sd is None:
+def _of_shared(release: Release) -> str:
+    if release.scores is None or release.scores.shared_sd is None:
         return ""
+    which = "all scores of a group" if release.by else "all scores"
     return (
-        f" Part of it is one random number, of standard deviation {scores.shared_sd:.4g}, that was "
-        "added to all scores alike. It changes no difference between two scores, but builds up "
-        "when scores are added."
+        f" Part of it is one random number, of standard deviation {release.scores.shared_sd:.4g}, "
+        f"that was added to {which} alike. It changes no difference between two of them, but "
+        "builds up when they are added."
     )
 
 

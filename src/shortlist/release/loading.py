@@ -187,9 +187,12 @@ def _groups(about: Mapping[str, Any]) -> list[str]:
 
 
 def _guarantee(said: Mapping[str, Any]) -> Guarantee:
+    epsilon, delta = _of(float, said["epsilon"]), _of(float, said["delta"])
+    if not (0 < epsilon < math.inf and 0 <= delta < 1):
+        raise InputError("its guarantee is none: epsilon must be above 0, and delta from 0 to 1")
     return Guarantee(
-        epsilon=_of(float, said["epsilon"]),
-        delta=_of(float, said["delta"]),
+        epsilon=epsilon,
+        delta=delta,
         cost=cost_from(**_number(said["cost"])),
         adjacency=_of(str, said["adjacency"]),
         protects=_of(str, said["protects"]),

@@ -200,7 +200,8 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
     if scores.shared_sd is not None:
         about += (
             f", of which a part ({_number(scores.shared_sd)}) is the same for all "
-            f"{scores.heading}s: it cancels in differences and adds up in sums"
+            f"{scores.heading}s{' of a group' * bool(release.by)}: it cancels in differences and "
+            "adds up in sums"
         )
     if _ranks_go_by_all_groups(release):
         about += "; the ranks go by how common an item is in all groups, too"

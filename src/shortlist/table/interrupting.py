@@ -64,9 +64,11 @@ def interruptible(
         return done.result()
     except KeyboardInterrupt:
         while not done.done():
-            with suppress(Exception):  # there is nothing to stop yet, or any more
+            # There may be nothing to stop yet, or any more. If Ctrl-C is pressed again, the query
+            # still has to end: else it would go on, and leave its rows behind.
+            with suppress(Exception, KeyboardInterrupt):
                 stop()
-            wait([done], _AGAIN)
+                wait([done], _AGAIN)
         raise
 
 
