@@ -58,12 +58,15 @@ shortlist budget show plays.budget""",
 )
 
 
-@budget.callback()
-def _budget() -> None:
+@budget.callback(invoke_without_command=True)
+def _budget(context: typer.Context) -> None:
     """A total of privacy for one data set, which no question may overspend.
 
     Questions are charged to it by --budget, before anything is read.
     """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+        raise typer.Exit(2)
 
 
 @budget.command(
