@@ -85,14 +85,14 @@ def test_what_cannot_be_answered_is_refused_with_a_remedy(run, url, words, compl
     assert str(url) not in err
 
 
-def test_a_file_that_is_not_there_is_named_and_not_made(complaint, tmp_path, monkeypatch):
+def test_a_file_that_is_not_there_is_told_of_and_not_made(complaint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     root = "a path from the root has one slash more, as in duckdb:////data/plays.db"
     for path, said in {
-        "playz.db": f'there is no file "playz.db" in this folder; {root}.',
-        "a/playz.db": f'there is no file "a/playz.db" there; {root}.',
-        f"{tmp_path}/playz.db": f'there is no file "{tmp_path}/playz.db" there; check its path.',
-        "playz.db?key=hush": "there is no such file; check its path.",
+        "playz.db": f"there is no such file in this folder; {root}.",
+        "a/playz.db": f"there is no such file; {root}.",
+        f"{tmp_path}/playz.db": "there is no such file; check its path.",
+        "playz.db?key=hush": f"there is no such file in this folder; {root}.",
     }.items():
         found = complaint(*top_k(f"duckdb:///{path}", "--table", "plays"))
         assert found == f'"duckdb://…": {said}'

@@ -60,8 +60,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             Or a table that stays where it is: of Ibis, a relation of DuckDB, a data frame of
             PySpark, or the URL of a database, such as duckdb:///plays.db or
             postgresql://user@host/database, and whatever else Ibis connects to. No message, text
-            or release shows more of a URL than its kind; or the path, if it is of a file of DuckDB
-            that is not there.
+            or release shows more of a URL than its kind.
         user: The column of users. In CSV and NDJSON, users and items are text; in a pandas column
             of Python objects, strings, dates and UUIDs are, dates as 2024-02-29.
         item: The column of items, or several: then an item is a tuple. Strings, integers or dates.

@@ -8,7 +8,7 @@ from pathlib import Path
 from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
-from shortlist.errors import InputError, Words, in_quotes, named, shown
+from shortlist.errors import InputError, Words, named, shown
 from shortlist.stores.connecting import why
 from shortlist.stores.faults import guarded
 from shortlist.table.part import attempt
@@ -25,9 +25,7 @@ def is_url(data: object) -> bool:
 
 
 def connected(url: str, table: str) -> Expression:
-    """The table of that name, of which nothing is read.
-
-    Of the URL nothing is ever shown but its kind and, of DuckDB, the path of a missing file.
+    """The table of that name, of which nothing is read; nothing of the URL is ever shown.
 
     Args:
         url: As Ibis takes it; of DuckDB, a file that is there.
@@ -126,17 +124,14 @@ def _path(url: str) -> str:
 
 
 def _require_file(path: str, origin: Words) -> None:
-    """Refuse a file that is not there: it is never made."""
+    """Refuse a file that is not there: it is never made, and its path is not shown."""
     if not path or path.startswith((":memory:", "md:", "motherduck:")) or Path(path).exists():
         return
-    if not re.fullmatch(r"[\w./ -]+", path):  # a key may be in it
-        raise InputError("{origin}: there is no such file", "check its path", origin=origin)
     raise InputError(
-        "{origin}: there is no file {path} {where}",
+        "{origin}: there is no such file{where}",
         "{remedy}",
         origin=origin,
-        path=in_quotes(path),
-        where="there" if "/" in path else "in this folder",
+        where="" if "/" in path else " in this folder",
         remedy="check its path" if path.startswith("/") else _ROOT,
     )
 
