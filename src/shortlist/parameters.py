@@ -28,6 +28,7 @@ __all__ = [
     "Contraction",
     "Delta",
     "DeltaAboveZero",
+    "DeltaOfCounts",
     "DeltaOfDomain",
     "Epsilon",
     "Number",
@@ -39,6 +40,7 @@ __all__ = [
     "require_count",
     "require_delta",
     "require_delta_above_zero",
+    "require_delta_of_counts",
     "require_delta_of_domain",
     "require_epsilon",
     "require_number",
@@ -82,6 +84,15 @@ def require_delta(name: str, value: float) -> float:
 def require_delta_above_zero(name: str, value: float) -> float:
     """The same of what names private items."""
     known = Words(". If everybody knows the items, give {public_items=...} instead")
+    return _above_zero(name, value, known)
+
+
+def require_delta_of_counts(name: str, value: float) -> float:
+    """The same of what names private items, of a table of counts above all."""
+    known = Words(
+        ". If everybody knows the items, give {public_items=...} instead; or, with a table of "
+        "counts that has them all, {public_items=IN_TABLE}"
+    )
     return _above_zero(name, value, known)
 
 
@@ -145,6 +156,7 @@ def require_contraction(name: str, value: float) -> float:
 Epsilon = Annotated[float, require_epsilon]
 Delta = Annotated[float, require_delta]
 DeltaAboveZero = Annotated[float, require_delta_above_zero]
+DeltaOfCounts = Annotated[float, require_delta_of_counts]
 DeltaOfDomain = Annotated[float, require_delta_of_domain]
 Whole = Annotated[int, require_count]
 Share = Annotated[float, require_share]

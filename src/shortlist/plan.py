@@ -176,7 +176,7 @@ class Plan:
         top-k by AdaptiveTopK of 10,000 users who each draw 10 of 1,000 items, Zipf exponent 1:
         - 20.0 of 20 items named
         - 20.0 of them among the 20 of the largest counts
-        - the first 20 items named in at least half of the runs, each
+        - each of the 20 most common items named in at least half of the runs
         Means of 20 runs. No data was read, and nothing was spent.
         """
         from shortlist.expectations import expected

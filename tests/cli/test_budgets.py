@@ -156,6 +156,24 @@ def test_commands_that_cannot_be_done(complaint, ledger, file, words, said):
     assert said in complaint(*[known.get(word, word) for word in words])
 
 
+@pytest.mark.parametrize("command", ["show", "export", "verify"])
+def test_the_budget_of_the_settings_need_not_be_named(
+    run, complaint, ledger, tmp_path, monkeypatch, command
+):
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert complaint("budget", command).endswith("give it here, or as budget in shortlist.toml.")
+    settings = tmp_path / "shortlist.toml"
+    settings.write_text(f'k = 1\nbudget = "{ledger}"\ndataset = "plays-2026"')
+    status, out, err = run("budget", command)
+    assert (status, err) == (0, "The budget is that of ../shortlist.toml.\n")
+    assert run("budget", command, ledger) == (0, out, "")
+    settings.write_text(f'budget = "{ledger}"\ndataset = "other"')
+    assert "other" in run("budget", command)[2]
+    settings.write_text("budget = 5")
+    assert "budget must be a path in quotes, not 5." in complaint("budget", command)
+
+
 def test_help_says_how(run):
     for words in (["budget", "--help"], ["budget", "create", "--help"], ["budget", "show", "-h"]):
         status, out, err = run(*words)

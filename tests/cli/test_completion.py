@@ -35,6 +35,9 @@ def test_commands_and_options(completed):
     assert completed("to") == {"top-k"}
     assert completed("budget", "") == {"create", "show", "export", "verify"}
     assert completed("top-k", "--max-i") == {"--max-items-per-user"}
+    assert {"top-k", "audit", "budget", "help"} <= completed("help", "")
+    assert completed("help", "budget", "") == {"create", "show", "export", "verify"}
+    assert completed("help", "top-k", "") == completed("help", "none", "") == set()
 
 
 @pytest.mark.parametrize("question", ["top-k", "domain", "hitting-set", "rank"])

@@ -72,7 +72,10 @@ def test_nothing_is_read_for_what_would_happen(run, url):
         ((), "FILE is the URL of a database, of which one table is read; name it by --table"),
         (("--table", "play"), '--table "play" is not a table of this database'),
         (("--table", "plays", "--by", "title"), '--by "title"'),
-        (("--table", "plays", "--user", "usr"), '--user "usr" is not a column'),
+        (
+            ("--table", "plays", "--user", "usr"),
+            'shortlist: the table "plays": --user "usr" is not a column',
+        ),
     ],
 )
 def test_what_cannot_be_answered_is_refused_with_a_remedy(run, url, words, complaint):
@@ -80,6 +83,37 @@ def test_what_cannot_be_answered_is_refused_with_a_remedy(run, url, words, compl
     assert (status, out) == (2, "")
     assert complaint in err.replace("\n", " ")
     assert str(url) not in err
+
+
+def test_a_file_that_is_not_there_is_told_of_and_not_made(complaint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    root = "a path from the root has one slash more, as in duckdb:////data/plays.db"
+    for path, said in {
+        "playz.db": f"there is no such file in this folder; {root}.",
+        "a/playz.db": f"there is no such file; {root}.",
+        f"{tmp_path}/playz.db": "there is no such file; check its path.",
+        "playz.db?key=hush": f"there is no such file in this folder; {root}.",
+    }.items():
+        found = complaint(*top_k(f"duckdb:///{path}", "--table", "plays"))
+        assert found == f'"duckdb://…": {said}'
+        assert "hush" not in found
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "text.db").write_text("no database")
+    found = complaint(*top_k("duckdb:///text.db", "--table", "plays"))
+    assert found.startswith('"duckdb://…" cannot be opened; check that the file is of DuckDB')
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nobody@localhost:1/x", "the connection was refused; check that the server runs, and "),
+        ("nobody@no.such.host.invalid/x", "the host was not found; check its name."),
+    ],
+)
+def test_a_server_that_is_not_reached_is_told_of(complaint, address, said):
+    told = complaint(*top_k(f"postgresql://{address}", "--table", "plays"))
+    assert told.startswith(f'"postgresql://…" cannot be connected to: {said}')
+    assert "duckdb" not in told.lower()
 
 
 def test_options_of_databases_need_one(run, file):

@@ -35,6 +35,17 @@ def test_an_interruption_is_one_line(complaint, file, monkeypatch):
     assert complaint(*domain(file), status=130) == "interrupted; nothing was released."
 
 
+@pytest.mark.parametrize("command", ["audit", "compare"])
+def test_an_interruption_of_what_releases_nothing(complaint, file, monkeypatch, command):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.audit.run", interrupted)
+    monkeypatch.setattr("shortlist.metrics.compare", interrupted)
+    words = ["compare", *domain(file), "--not-private"] if command == "compare" else ["audit"]
+    assert complaint(*words, status=130) == "interrupted."
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -113,6 +124,7 @@ def test_stdout_is_closed(words):
     status, out, err = closed(">&-", *words)
     assert (status, out) == (2, "")
     assert err.startswith("shortlist: standard output is closed")
+    assert ("save the answer by --output" in err) is (words[0] == "domain")
     assert err.count("\n") == 1
 
 
@@ -149,6 +161,16 @@ def test_an_answer_that_cannot_be_printed_is_saved(file, tmp_path):
     assert running.returncode == 2
     assert b"could not be printed: No space left on device." in err
     assert (tmp_path / "kept.csv").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("words", [["--help"], ["help", "--all"], ["help", "top-k"]])
+def test_a_help_that_cannot_be_printed(words):
+    with Path("/dev/full").open("wb") as full:
+        running = process(*words, stdout=full)
+        _, err = running.communicate()
+    said = b"shortlist: the output cannot be written: No space left on device.\n"
+    assert (running.returncode, err) == (2, said)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")

@@ -62,6 +62,29 @@ def test_without_a_command_there_is_help(run):
     assert "Usage: shortlist" in out
 
 
+def test_a_group_without_a_command_has_its_help(run):
+    status, out, err = run("budget")
+    assert (status, err) == (2, "")
+    assert "Usage: shortlist budget" in out
+
+
+def test_help_of_all_is_of_all_within_the_command_that_is_named(run):
+    usages = re.findall("Usage: (.*?)  ", run("help", "--all", "budget")[1])
+    assert [usage.split(" [")[0] for usage in usages] == [
+        "shortlist budget",
+        *(f"shortlist budget {name}" for name in ("create", "show", "export", "verify")),
+    ]
+    assert run("help", "--all", "top-k")[1] == run("help", "top-k")[1]
+    assert "shortlist rank [" in run("help", "--all")[1]
+
+
+@pytest.mark.parametrize("command", ["explain", "completion", "help", "budget show", "top-k"])
+def test_a_box_called_answer_is_about_the_answer(run, command):
+    out = run(*command.split(), "--help")[1]
+    assert ("─ Answer ─" in out) is (command == "top-k")
+    assert ("─ Help ─" in out) is (command != "top-k")
+
+
 def test_help_loads_nothing_heavy():
     code = (
         "import sys; from shortlist.cli import exit_status; sys.argv[1:] = ['top-k', '--help'];"

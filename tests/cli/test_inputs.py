@@ -31,6 +31,17 @@ def test_what_is_piped_in(run, monkeypatch, options, separator):
         assert [item["title"] for item in json.loads(out)["items"]] == ["007"]
 
 
+def test_parquet_is_told_from_text(complaint, file, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    said = "the standard input is Parquet; add --input-format parquet."
+    assert complaint(*top_k("-")) == said
+    (tmp_path / "plays.csv").write_bytes(file.read_bytes())
+    said = complaint(*top_k(tmp_path / "plays.csv"))
+    assert said.endswith('plays.csv" is Parquet; give it the suffix .parquet.')
+    (tmp_path / "plays.csv").write_text("PAR1,title\n1,a\n")
+    assert '--user "user" is not a column' in complaint(*top_k(tmp_path / "plays.csv"))
+
+
 @pytest.mark.parametrize("given", ["directory", "gzip"])
 def test_other_files(run, tmp_path, given):
     rows = b"".join(b"u%d;007\n" % i for i in range(3000))

@@ -26,7 +26,12 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
         (["top-k", "x.csv"], "Missing option '--item'"),
         (["domain", "x.csv"], "Missing option '--user'"),
         (["top-k", "x.csv", "--usr", "a"], "Did you mean --user? See shortlist top-k --help."),
-        (["top-k", "x.csv", "--user"], "Option '--user' requires an argument."),
+        (
+            ["top-k", "x.csv", "--user"],
+            "Option '--user' requires an argument. See shortlist top-k --help.",
+        ),
+        (["hitting-set", "--k", "4"], "No such option: --k. Did you mean -k? See shortlist hit"),
+        (["hitting-set", "--epsilom", "4"], "Did you mean --epsilon?"),
         (["domain", "x.csv", "y.csv", *COLUMNS, *PRIVACY], "unexpected extra argument"),
         (domain("x.csv")[:-2], "Missing option '--delta'"),
     ],
@@ -55,7 +60,8 @@ def test_words_that_do_not_fit(complaint, words, said):
         (["--user", "usr"], 'Did you mean "user"?'),
         (["--item", "titel"], '--item "titel" is not a column.'),
         (["--user", "title"], "are the same column"),
-        (["--output", "answer.xlsx"], ".json, .csv or .parquet"),
+        (["--output", "answer.xlsx"], ".json, .csv or .parquet."),
+        (["--output", "a.html"], 'as a page by --output; for a page write --report "a.html".'),
         (["--output", "/no/such/folder/x.csv"], "/no/such/folder/x.csv"),
         (["--public-items", "none.csv"], '--public-items "none.csv" does not exist'),
     ],
@@ -68,6 +74,8 @@ def test_values_that_do_not_fit(complaint, file, more, said):
     ("more", "said"),
     [
         ([], "--delta is needed, because the items are private"),
+        ([], "give --public-items FILE instead; or, with a table of counts that has them all, "),
+        ([], "--public-items-in-table."),
         (["--delta", "2"], "--delta 2.0: must be"),
         (["--user", "title"], '--user "title" and --count "readers": a table has rows of users'),
         ([IN_TABLE, "--public-items", "x.csv"], "give one of the two."),
@@ -134,7 +142,7 @@ def test_a_table_is_in_one_place(complaint, file):
     for more, option in ((["--table", "t"], '--table "t"'), (["--show-accesses"], "--show-acc")):
         said = complaint(*top_k(file, *more))
         assert said.startswith(option)
-        assert "goes with a database; omit it, or name the database." in said
+        assert "goes with a database; omit it, or name the database by its URL, such as" in said
     words = ["top-k", "--store", "sqlite:///x.db", "--item", "a", "-k", 1, "--epsilon", 1]
     assert complaint(*words, "--count", "b").endswith("; add --table TABLE.")
     assert complaint(*words, "--table", "t").endswith("; add --count COLUMN.")
@@ -192,6 +200,24 @@ def test_files_that_cannot_be_read(complaint, tmp_path):
         content = "" if name == "empty.csv" else f"user,title\n{MARKER},{MARKER},{MARKER}\n"
         (tmp_path / name).write_text(content)
         assert name in complaint(*domain(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["plays.db", "plays.DuckDB"])
+def test_a_file_of_duckdb_is_named_by_its_url(complaint, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(b"DUCK")
+    assert complaint(*top_k(name)) == (
+        f'"{name}" has the suffix of a database, which is not read as a file; for one of DuckDB '
+        f'write "duckdb:///{name}" and --table TABLE.'
+    )
+    for written in (f"duckdb:{name}", f"duckdb:/{name}"):
+        assert complaint(*top_k(written)) == (
+            f'"{written}" does not exist; for a file of DuckDB write "duckdb:///{name}" and '
+            "--table TABLE."
+        )
+    file = tmp_path / "plays.csv"
+    file.write_text("user,title\n1,a\n")
+    assert "which is not read; use" in complaint(*top_k(file, "--public-items", name))
 
 
 def test_names_are_shown_harmlessly(complaint, tmp_path):

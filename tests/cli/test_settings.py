@@ -152,7 +152,12 @@ def test_a_plan_says_it_too(run, settings):
         ("k = true", "k must be a whole number, not True."),
         ("k = 2.5", "k must be a whole number, not 2.5."),
         ("user = 5", "user must be a text in quotes, not 5."),
-        ('item = ["a", 5]', "item must be a text in quotes, or a list of such texts, not a value"),
+        (
+            'item = ["a", 5]',
+            "item must be a text in quotes, or a list of such texts; the list holds 5.",
+        ),
+        ("item = 5", "item must be a text in quotes, or a list of such texts, not 5."),
+        ("user = ['a']", "user must be a text in quotes, not a value of type list."),
         ("seed = 5", "seed is for the command line alone; it makes answers less private"),
         ("public-items-in-table = true", "is for the command line alone"),
         ('output = "x.csv"', "output is for the command line alone; it is meant for one answer."),
@@ -163,6 +168,21 @@ def test_a_plan_says_it_too(run, settings):
 def test_what_is_wrong_in_the_file_is_told(complaint, settings, text, said):
     settings(text)
     assert said in complaint("top-k", "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('user = "usr"\nk = 1', "user is from shortlist.toml: change it there, or type --user, "),
+        ('user = "user"\nk = 1\nmechanism = "jiont"', "mechanism is from shortlist.toml: "),
+        ('user = "user"\nk = 0', "k is from shortlist.toml: change it there, or type -k, which"),
+    ],
+)
+def test_a_refused_value_is_said_to_be_from_the_file(run, settings, file, text, said):
+    settings(text)
+    status, _, err = run("top-k", file, "--item", "title", *PRIVACY)
+    assert status == 2
+    assert err.split("\n")[1].startswith(f"shortlist: {said}")
 
 
 def test_a_file_that_is_no_text_is_refused(complaint, folder):
@@ -180,7 +200,13 @@ def test_values_are_checked_as_if_typed_and_it_is_said_where_they_stand(run, set
     status, out, err = run("top-k")
     assert (status, out) == (2, "")
     assert said in err
-    assert ": from shortlist.toml. To leave these out: --no-config.\n" in err
+    assert f"\nshortlist: {name} is from shortlist.toml: change it there, or type --{name}, " in err
+
+
+def test_a_refusal_of_something_else_says_what_is_not_typed(run, settings):
+    settings("epsilon = 1\nk = 1")
+    _, _, err = run("top-k", "no.csv", "--user", "user", "--item", "title")
+    assert "k, epsilon: from shortlist.toml. To leave these out: --no-config.\n" in err
 
 
 def test_a_mark_at_the_beginning_is_passed_over(run, folder):

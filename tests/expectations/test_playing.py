@@ -6,6 +6,7 @@ import pytest
 import shortlist as sl
 from helpers.charts import rows_of
 from helpers.refusals import MARKER, refusal
+from shortlist.expectations.expectation import Expectation
 from shortlist.mechanisms import OneShotLaplace, ThresholdTopK
 
 SMALL = {"users": 2_000, "items": 200, "items_per_user": 5, "runs": 10}
@@ -58,9 +59,24 @@ def test_it_says_what_was_played_and_what_came_out():
     )
     assert "of them among the 10 of the largest counts\n" in said
     assert said.endswith("\nMeans of 10 runs. No data was read, and nothing was spent.")
+    assert "\n- each of the 10 most common items named in at least half of the runs\n" in said
     named = str(plan(sl.Domain()).expect(**SMALL))
     assert "of them among" not in named
     assert MARKER not in said + named
+
+
+@pytest.mark.parametrize(
+    ("chances", "said"),
+    [
+        ((0.4, 1.0), "not even the most common item"),
+        ((0.5, 0.4), "the most common item"),
+        ((0.9, 0.5, 0.0, 1.0), "each of the 2 most common items"),
+        ((0.9, 0.5), "each item"),
+    ],
+)
+def test_it_says_which_items_to_expect(chances, said):
+    found = Expectation(told="a plan", k=2, named=1.0, right=1.0, chances=chances, runs=4)
+    assert f"\n- {said} named in at least half of the runs\n" in str(found)
 
 
 def test_a_flat_table_has_no_best():

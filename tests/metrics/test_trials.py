@@ -38,6 +38,10 @@ def layers(chart):
     return told.get("spec", told)["layer"]
 
 
+LEGEND = (
+    "Less is better, but for items. missing_mass: what the answer lacks, as a share of all pairs; "
+    "items: how many it names."
+)
 TWO = [cell(epsilon=e, mechanism=name) for e in (0.1, 1.0) for name in ("One", "Other")]
 
 
@@ -51,6 +55,7 @@ def test_figures_are_printed_to_the_digits_that_their_errors_leave():
         "    0.1   Other               0.250 ± 0.025   4.00 ± 0.40",
         "      1   One         0.0000200 ± 0.0000020   5.00 ± 0.50",
         "      1   Other                       0 ± 0   3.00 ± 0.30",
+        LEGEND,
         NOT_PRIVATE,
     ]
 

@@ -59,7 +59,7 @@ def test_a_group_that_is_not_there_is_not_quoted():
     message = refusal(lambda: released().group(MARKER), "no item of this group")
     assert MARKER not in message
     refusal(lambda: released().group("CH", 1), 'columns of groups are "country"')
-    refusal(lambda: released(()).group("CH"), "none")
+    refusal(lambda: released(()).group("CH"), "this release has no groups; to ask in groups, give")
     assert list(released(()).groups()) == []
 
 

@@ -130,6 +130,9 @@ def test_columns_are_checked(form, user, items, said):
         said = [said[0], "The first line must hold"]  # whose keys are those of one person's row
     if ".csv" in str(data).lower():  # whose first line may be a row: no column is listed
         said = [part for part in said if not part.startswith("are ")]
+    for other in ("ITEM ", "Item"):
+        if user == "user" and items == ["itm"] and "csv" in str(data).lower():
+            refusal(lambda name=other: open_table(data, user=user, items=[name]), 'mean "item"?')
     refusal(lambda: open_table(data, user=user, items=items), *said)
 
 

@@ -63,7 +63,7 @@ def exit_status(*, can_print: bool = True) -> int:
     from shortlist.cli.completing import prepare as prepare_completion
     from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
     from shortlist.cli.request import Request
-    from shortlist.errors import InputError
+    from shortlist.errors import InputError, Words
 
     asked = None
     try:
@@ -72,9 +72,11 @@ def exit_status(*, can_print: bool = True) -> int:
         if asked == INTERRUPTED:  # while the arguments were looked at
             raise KeyboardInterrupt  # noqa: TRY301 - told as any other
         if not (can_print or (isinstance(asked, Request) and asked.saves())):
+            saves = Words(", or save the answer by {output}" if isinstance(asked, Request) else "")
             raise InputError(  # noqa: TRY301
                 "standard output is closed, so that nothing can be printed",
-                "open it, or save the answer by {output}",
+                "open it{saves}",
+                saves=saves,
             )
         if isinstance(asked, Request):
             from shortlist.cli.answer import answer
@@ -88,6 +90,6 @@ def exit_status(*, can_print: bool = True) -> int:
         if message:
             complain(message)
         if isinstance(error, InputError) and isinstance(asked, Request) and asked.configured():
-            complain(f"{asked.configured()}. To leave these out: --no-config.")
+            complain(asked.blamed(error.argument))
         return status
     return asked if isinstance(asked, int) else 0

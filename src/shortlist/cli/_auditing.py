@@ -7,6 +7,8 @@ import sys
 
 import typer
 
+from shortlist.cli.failure import releasing_nothing
+
 __all__ = ["audited"]
 
 
@@ -16,7 +18,7 @@ def audited(mechanism: str | None, *, quick: bool, statistical: bool, as_json: b
 
     from shortlist import audit
 
-    with Console(stderr=True).status("auditing"):
+    with releasing_nothing(), Console(stderr=True).status("auditing"):
         found = audit.run(
             mechanism, quick=quick, statistical=statistical, processes=os.cpu_count() or 1
         )

@@ -7,11 +7,14 @@ import typer
 
 from shortlist.cli._builders import ANSWER, PRIVACY, number, valued
 from shortlist.cli._parsing import Command, Group
+from shortlist.cli._settings import budget_of_file
 from shortlist.cli.completing import one_of
 from shortlist.errors import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from shortlist.budget import Budget
 
 __all__ = ["budget", "create"]
 
@@ -38,6 +41,14 @@ _Place = Annotated[
         show_default=False,
     ),
 ]
+_Known = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="BUDGET",
+        help="A file, or postgresql://user@host/database. By default that of shortlist.toml.",
+        show_default=False,
+    ),
+]
 _Which = Annotated[
     str | None, valued("NAME", "The data set, where a database has several budgets.")
 ]
@@ -58,12 +69,15 @@ shortlist budget show plays.budget""",
 )
 
 
-@budget.callback()
-def _budget() -> None:
+@budget.callback(invoke_without_command=True)
+def _budget(context: typer.Context) -> None:
     """A total of privacy for one data set, which no question may overspend.
 
     Questions are charged to it by --budget, before anything is read.
     """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+        raise typer.Exit(2)
 
 
 @budget.command(
@@ -144,16 +158,14 @@ def create(  # noqa: PLR0913 - a command's options are its arguments
 
 
 @budget.command("show", cls=Command)
-def show(place: _Place, *, dataset: _Which = None) -> int:
+def show(place: _Known = None, *, dataset: _Which = None) -> int:
     """What is left, what one may still ask, and every charge."""
-    import shortlist
-
-    return _print(shortlist.Budget(place, dataset=dataset).show())
+    return _print(_opened(place, dataset).show())
 
 
 @budget.command("export", cls=Command)
 def export(
-    place: _Place,
+    place: _Known = None,
     *,
     dataset: _Which = None,
     form: Annotated[
@@ -169,17 +181,16 @@ def export(
     ] = _Form.CSV,
 ) -> int:
     """Print the charges for a program."""
-    import shortlist
     from shortlist.cli._publishing import print_text
 
-    asked = shortlist.Budget(place, dataset=dataset)
+    asked = _opened(place, dataset)
     print_text(asked.to_json() if form is _Form.JSON else asked.to_csv(), faithful=True)
     return 0
 
 
 @budget.command("verify", cls=Command)
 def verify(
-    place: _Place,
+    place: _Known = None,
     *,
     dataset: _Which = None,
     known: Annotated[
@@ -191,14 +202,23 @@ def verify(
 
     The exit status is 1 if one was.
     """
-    import shortlist
-
-    asked = shortlist.Budget(place, dataset=dataset)
+    asked = _opened(place, dataset)
     if found := asked.verify(known):
         typer.echo("\n".join(found))
         return 1
     typer.echo(f"All entries are as they were written. The hash of the last one is\n{asked.head}")
     return 0
+
+
+def _opened(place: str | None, dataset: str | None) -> "Budget":
+    """The budget that is named, or that of the settings; then it is said so."""
+    import shortlist
+
+    if place is None:
+        place, default, file = budget_of_file()
+        dataset = default if dataset is None else dataset
+        typer.echo(f"The budget is that of {file}.", err=True)
+    return shortlist.Budget(place, dataset=dataset)
 
 
 def _print(shown: "RenderableType") -> int:

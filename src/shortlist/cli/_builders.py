@@ -7,9 +7,9 @@ import typer
 
 from shortlist.cli import _numbers
 
-__all__ = ["ANSWER", "PRIVACY", "STORE", "TESTS", "flag", "number", "valued", "whole"]
+__all__ = ["ANSWER", "HELP", "PRIVACY", "STORE", "TESTS", "flag", "number", "valued", "whole"]
 
-PRIVACY, STORE, ANSWER, TESTS = "Privacy", "Database", "Answer", "Tests"
+PRIVACY, STORE, ANSWER, TESTS, HELP = "Privacy", "Database", "Answer", "Tests", "Help"
 
 _Number = TypeVar("_Number", int, float)
 

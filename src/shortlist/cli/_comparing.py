@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli._progress import showing_progress
 from shortlist.cli._publishing import print_text
 from shortlist.cli.answer import without_panics
+from shortlist.cli.failure import releasing_nothing
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
 from shortlist.errors import InputError
@@ -79,7 +80,7 @@ def compared(asked: Comparing) -> int:
     request.require_sense()
     questions = asked.questions()
     prepare()
-    with showing_progress(), without_panics():
+    with releasing_nothing(), showing_progress(), without_panics():
         source = request.source()
         usable = source.mechanisms_for(questions[0])
         with phase("Comparing"):

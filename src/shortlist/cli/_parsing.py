@@ -5,7 +5,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from shortlist.cli._builders import ANSWER
+from shortlist.cli._builders import ANSWER, HELP
+from shortlist.cli.failure import USAGE_ERROR
 
 __all__ = ["Command", "Group"]
 
@@ -27,7 +28,11 @@ class Command(TyperCommand):
         """
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # its value is still to come, without which nothing would be parsed
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        except USAGE_ERROR as error:
+            vars(error)["ctx"] = ctx  # which it does not give for an option without its value
+            raise
         for option, times in Counter(given).items():
             if times > 1 and option.param_type_name == "option" and not option.multiple:
                 ctx.fail(f"Option '{max(option.opts, key=len)}' is given {times} times.")
@@ -38,9 +43,10 @@ class Command(TyperCommand):
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401 - the library's types moved
-        """Beside the other flags, and without a type."""
+        """Beside the other flags, if there are any, and without a type."""
         option = super().get_help_option(ctx)
-        vars(option).update(metavar="", rich_help_panel=ANSWER)
+        panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}
+        vars(option).update(metavar="", rich_help_panel=ANSWER if ANSWER in panels else HELP)
         return option
 
 

@@ -21,18 +21,9 @@ if TYPE_CHECKING:
     from shortlist.cli.request import Request
     from shortlist.release import Release
 
-__all__ = ["print_text", "print_unpaid", "publish", "tell_of_long_answers"]
+__all__ = ["print_text", "print_unpaid", "publish"]
 
 _SPENT = "the budget is spent: do not ask again."
-
-
-def tell_of_long_answers(request: Request) -> None:
-    """Say, before anything is spent, that a terminal may not keep the whole answer."""
-    if request.output is request.report is None and request.may_be_long() and sys.stdout.isatty():
-        _say(
-            "More rows may come than a terminal keeps. To have them in a file, stop now (Ctrl-C) "
-            "and add --output FILE."
-        )
 
 
 def publish(release: Release, request: Request) -> None:
@@ -53,6 +44,7 @@ def publish(release: Release, request: Request) -> None:
         kept = output if output is not None and output not in unsaved else _keep(release)
         raise _unprinted(error, kept) from None
     _tell(release, form, request.configured())
+    _tell_of_length(release, request)
     for path, why in unsaved.items():
         raise InputError(
             'the answer could not be saved as "{path}" ({unsaved})',
@@ -142,6 +134,15 @@ def _tell(release: Release, form: Form, configured: str) -> None:
             _say(NOT_PRIVATE)
     if form in (Form.CSV, Form.JSON) and (said := advice(release)):
         _say(said)
+
+
+def _tell_of_length(release: Release, request: Request) -> None:
+    """Where a terminal may not keep the whole answer, what keeps the next one."""
+    from shortlist.release.sheet import SHORT
+
+    unsaved = request.output is request.report is None
+    if unsaved and len(release) > SHORT and sys.stdout.isatty():
+        _say("To keep a long list, add --output FILE the next time.")
 
 
 def _keep(release: Release) -> Path | None:

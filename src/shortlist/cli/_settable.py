@@ -77,17 +77,28 @@ def check(values: object, known: Iterable[str], where: str, tables: Iterable[str
                 key=shown(key),
                 hint=nearest(key, [*known, *tables]),
             )
-        if not _is_of(value, SETTINGS[key]):
+        kind = SETTINGS[key]
+        if list in kind.types and isinstance(value, list) and (wrong := _no_texts(value)):
+            raise InputError(
+                "{where}: {key} must be {told}; the list holds {value}",
+                where=where,
+                key=key,
+                told=kind.told,
+                value=written(wrong[0]),
+            )
+        if not _is_of(value, kind):
             raise InputError(
                 "{where}: {key} must be {told}, not {value}",
                 where=where,
                 key=key,
-                told=SETTINGS[key].told,
+                told=kind.told,
                 value=written(value),
             )
 
 
+def _no_texts(values: list[object]) -> list[object]:
+    return [value for value in values if not isinstance(value, str)]
+
+
 def _is_of(value: object, kind: Kind) -> bool:
-    if isinstance(value, list):
-        return list in kind.types and all(isinstance(text, str) for text in value)
     return isinstance(value, kind.types) and not isinstance(value, bool)

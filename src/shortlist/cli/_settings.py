@@ -14,7 +14,7 @@ import typer
 from shortlist.cli._settable import PATH, SETTINGS, Kind, check
 from shortlist.errors import InputError, shown
 
-__all__ = ["NAME", "Settings", "settings_of"]
+__all__ = ["NAME", "Settings", "budget_of_file", "settings_of"]
 
 NAME = "shortlist.toml"
 
@@ -74,6 +74,22 @@ def settings_of(context: typer.Context, given: str | None) -> Settings | None:
     }
     context.default_map = values
     return Settings(name, values, context)
+
+
+def budget_of_file() -> tuple[str, str | None, str]:
+    """The budget that the nearest shortlist.toml names, its data set, and how the file is told.
+
+    Raises:
+        InputError: There is no such file, it names none, or it cannot be read.
+    """
+    path = _nearest_file()
+    name = "" if path is None else shown(str(path))
+    whole = {} if path is None else _read(path, name)
+    given = {key: whole[key] for key in ("budget", "dataset") if key in whole}
+    check(given, set(SETTINGS), name)
+    if path is None or "budget" not in given:
+        raise InputError("BUDGET is needed", "give it here, or as budget in {file}", file=NAME)
+    return _seen_from(path.parent, given["budget"]), given.get("dataset"), name
 
 
 def _option(parameter: Any) -> str:  # noqa: ANN401 - the library's types moved
@@ -141,6 +157,11 @@ def _read(path: Path, name: str) -> dict[str, Any]:
 
 def _as_given(value: Any, kind: Kind, parameter: Any, folder: Path) -> object:  # noqa: ANN401
     """As the option would be given; a path is seen from the folder of the file."""
-    if kind is PATH and "://" not in value and value != "-":
-        value = str(folder / value)
+    if kind is PATH:
+        value = _seen_from(folder, value)
     return [value] if parameter.multiple and isinstance(value, str) else value
+
+
+def _seen_from(folder: Path, path: str) -> str:
+    """A path that stands in a file of that folder; a URL and the standard input are none."""
+    return path if "://" in path or path == "-" else str(folder / path)

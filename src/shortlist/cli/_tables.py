@@ -115,7 +115,9 @@ def _require_file(request: Request) -> None:
             reference("show_accesses") if request.table is None else named("table", request.table)
         )
         raise InputError(
-            "{option} goes with a database", "omit it, or name the database", option=option
+            "{option} goes with a database",
+            "omit it, or name the database by its URL, such as duckdb:///plays.db",
+            option=option,
         )
     if request.file is None:
         raise InputError(

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.completing import SHELLS, one_of, script
+from shortlist.cli.completing import SHELLS, commands, one_of, script
 from shortlist.errors import InputError, nearest, shown
 
 __all__ = ["completion", "explain", "help_of"]
@@ -40,7 +40,12 @@ Shell = Annotated[
 ]
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="COMMAND", help="A command, such as top-k.", show_default=False),
+    typer.Argument(
+        metavar="COMMAND",
+        help="A command, such as top-k.",
+        autocompletion=commands,
+        show_default=False,
+    ),
 ]
 All = Annotated[
     bool,
@@ -70,13 +75,12 @@ def completion(shell: Shell) -> int:
 
 
 def help_of(context: typer.Context, names: Names = None, *, every: All = False) -> int:
-    """Print the help of a command; or of all, one after the other.
+    """Print the help of a command; or, with --all, of all within it, too.
 
     To search it: shortlist help --all | less
     """
-    top = context.find_root()
-    found = _inside(top) if every else [_named(top, names or [])]
-    for one in found:
+    named = _named(context.find_root(), names or [])
+    for one in _inside(named) if every else [named]:
         typer.echo(one.get_help())  # where Rich lays it out, it prints it, too
     return 0
 

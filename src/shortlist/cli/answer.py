@@ -14,7 +14,7 @@ import typer
 
 from shortlist.cli._common_options import Form
 from shortlist.cli._progress import showing_progress
-from shortlist.cli._publishing import print_unpaid, publish, tell_of_long_answers
+from shortlist.cli._publishing import print_unpaid, publish
 from shortlist.cli.failure import warn
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
@@ -43,7 +43,6 @@ def answer(request: Request) -> None:
             typer.echo(f"settings: {configured}", err=True)
         print_unpaid(_in_json(plan) if form is Form.JSON else _in_words(plan, request), "the plan")
         return
-    tell_of_long_answers(request)
     with showing_progress(), without_panics():
         kept = plan.kept() if request.reuse else None
         release = plan.run(bits) if kept is None else kept

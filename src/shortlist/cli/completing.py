@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import typer
 
-__all__ = ["SHELLS", "VARIABLE", "columns", "mechanisms", "one_of", "prepare", "script"]
+__all__ = ["SHELLS", "VARIABLE", "columns", "commands", "mechanisms", "one_of", "prepare", "script"]
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_SHORTLIST_COMPLETE"  # by which a shell asks
@@ -54,6 +55,14 @@ def columns(context: typer.Context) -> list[str]:
     except InputError:
         return []
     return _plain(first.schema)
+
+
+def commands(context: typer.Context) -> list[str]:
+    """The commands; or those within the one that is named on the line."""
+    group: Any = context.find_root().command
+    for name in context.params.get("names") or ():
+        group = getattr(group, "commands", {}).get(name)
+    return list(getattr(group, "commands", {}))
 
 
 def mechanisms(context: typer.Context) -> list[str]:

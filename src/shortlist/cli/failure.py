@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +24,55 @@ from shortlist.errors import (
     says_spent,
 )
 
-__all__ = ["INTERRUPTED", "complain", "diagnosis", "discard_output", "warn"]
+__all__ = [
+    "INTERRUPTED",
+    "USAGE_ERROR",
+    "complain",
+    "diagnosis",
+    "discard_output",
+    "releasing_nothing",
+    "warn",
+]
 
+USAGE_ERROR: Any = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
 INTERRUPTED = 130  # the exit status of a process that Ctrl-C ended
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO)
+
+
+class Interrupted(BaseException):
+    """Ctrl-C at a command that releases nothing anyway."""
+
+
+@contextlib.contextmanager
+def releasing_nothing() -> Iterator[None]:
+    """Where an interruption need not say that nothing was released."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted from None
 
 
 def diagnosis(error: BaseException) -> tuple[str, int]:
     """What to say of an error, and the exit status."""
     if isinstance(error, InputError):
         return error.told(SHELL), 2
-    if isinstance(error, _USAGE_ERROR):
+    if isinstance(error, USAGE_ERROR):
         return _usage(error), 2
     spent = f" {SPENT}" if says_spent(error) else ""
+    if isinstance(error, Interrupted):
+        return "interrupted.", INTERRUPTED
     if isinstance(error, KeyboardInterrupt):
         return str(error) or f"interrupted; nothing was released.{spent}", INTERRUPTED
     discard_output()
+    return _of_failure(error, spent)
+
+
+def _of_failure(error: BaseException, spent: str) -> tuple[str, int]:
+    """The same of what nobody who asks has written."""
     if isinstance(error, BrokenPipeError):  # of a text that was not paid for: enough was seen
         return "" if error.errno else str(error), 1
+    if isinstance(error, OSError) and error.errno in _FULL and not spent:
+        return f"the output cannot be written: {error.strerror}.", 2
     if lacks_memory(error):
         return f"there is not enough memory for this table.{spent}", 1
     remedy = "memory is short, since it is limited (ulimit -v); allow more, or " * is_limited()
@@ -91,13 +125,18 @@ def _as_parser_shows(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
-_USAGE_ERROR = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
-
-
 def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
     likely = getattr(error, "possibilities", None)
     message = error.message if likely else error.format_message()
-    hint = f" Did you mean {likely[0]}?" if likely else ""
+    meant = likely[0] if likely else _with_one_dash(error)
+    hint = f" Did you mean {meant}?" if meant else ""
     stop = "" if message.endswith(("?", ".")) else "."
     command = error.ctx.command_path if error.ctx else "shortlist"
     return f"{message}{stop}{hint} See {command} --help."
+
+
+def _with_one_dash(error: Any) -> str | None:  # noqa: ANN401 - as above
+    """The option of one letter that was written with two dashes."""
+    option = getattr(error, "option_name", None) or ""
+    known = [name for parameter in error.ctx.command.params for name in parameter.opts]
+    return option[1:] if option.startswith("--") and option[1:] in known else None

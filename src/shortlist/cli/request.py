@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli._common_options import Form
+from shortlist.cli._shell import SHELL
 from shortlist.cli._tables import require_input_format, require_one_table
-from shortlist.errors import InputError, Words, reference
+from shortlist.errors import InputError, Words, named, reference
 
 if TYPE_CHECKING:
     from shortlist.bits import Bits
@@ -147,12 +148,6 @@ class Request:
             )
         return form
 
-    def may_be_long(self) -> bool:
-        """Whether more rows could come than a terminal shows at once."""
-        from shortlist.release.sheet import SHORT
-
-        return self.k is None or self.k > SHORT
-
     def check_output(self) -> None:
         """Refuse a file that the answer cannot be saved to, before anything is spent."""
         from shortlist.release.saving import check_output, check_replaces_none
@@ -160,6 +155,12 @@ class Request:
         if self.overwrite and self.saved_as() is None and self.report is None:
             raise InputError("{overwrite} goes with {output=...} or {report=...}", "omit it")
         if (output := self.saved_as()) is not None:
+            if output.suffix.lower() == ".html":
+                raise InputError(
+                    "an answer is not saved as a page by {output}",
+                    "for a page write {page}",
+                    page=named("report", str(output)),
+                )
             check_replaces_none(output, self.files())
             check_output(output, overwrite=self.overwrite)
         if self.report is not None:
@@ -190,7 +191,10 @@ class Request:
         """What is to be opened: a path, or what is piped in."""
         from shortlist.table.scans import StandardInput
 
-        return StandardInput(f".{self.input_format or 'csv'}") if self.file == "-" else self.file
+        if self.file != "-":
+            return self.file
+        as_parquet = Words("add {input_format=parquet}")
+        return StandardInput(f".{self.input_format or 'csv'}", as_parquet)
 
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
@@ -230,6 +234,15 @@ class Request:
     def configured(self) -> str:
         """What was not typed, and from where it comes; nothing, where all was."""
         return "" if self.settings is None else self.settings.told()
+
+    def blamed(self, argument: str | None) -> str:
+        """What of a refusal may come from the settings: the argument at fault, if that does."""
+        option = reference(argument or "").told(SHELL)
+        key = option.lstrip("-")
+        if self.settings is not None and key in self.settings.used:
+            place = self.settings.shown
+            return f"{key} is from {place}: change it there, or type {option}, which comes first."
+        return f"{self.configured()}. To leave these out: --no-config."
 
     def charged(self) -> Budget | None:
         """The budget that is charged, if there is one."""

@@ -33,11 +33,17 @@ def is_short(text: str) -> bool:
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint at the known name that resembles `name` most, or nothing.
 
-    >>> nearest("usr", ["user", "item"])
-    ' Did you mean "user"?'
+    >>> nearest("usr", ["user", "item"]), nearest("user id", ["User ID", "item"])
+    (' Did you mean "user"?', ' Did you mean "User ID"?')
     """
-    matches = difflib.get_close_matches(name, list(names), n=1)
-    return f' Did you mean "{shown(matches[0])}"?' if matches else ""
+    alike = {_alike(known): known for known in names}
+    matches = difflib.get_close_matches(_alike(name), list(alike), n=1)
+    return f' Did you mean "{shown(alike[matches[0]])}"?' if matches else ""
+
+
+def _alike(name: str) -> str:
+    """What names that differ in their case and spaces have in common."""
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def written(value: object) -> str:

@@ -43,12 +43,17 @@ class Expectation:
         lines = [f"{self.told}:", f"- {self.named:.1f}{asked} items named"]
         if self.k is not None:
             lines.append(f"- {self.right:.1f} of them among the {self.k} of the largest counts")
+        lines.append(f"- {self._often()} named in at least half of the runs")
+        return "\n".join([*lines, f"{_means(self.runs)} No data was read, and nothing was spent."])
+
+    def _often(self) -> str:
+        """Which items, from the most common one on, were named in at least half of the runs."""
         sure = next((at for at, chance in enumerate(self.chances) if chance < 0.5), None)
         if sure is None:
-            lines.append("- every item named in at least half of the runs")
-        else:
-            lines.append(f"- the first {sure} items named in at least half of the runs, each")
-        return "\n".join([*lines, f"{_means(self.runs)} No data was read, and nothing was spent."])
+            return "each item"
+        if sure < 2:
+            return "the most common item" if sure else "not even the most common item"
+        return f"each of the {sure} most common items"
 
     def plot(self) -> alt.LayerChart:
         """How often the item of each rank was named.

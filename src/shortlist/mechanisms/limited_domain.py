@@ -22,7 +22,7 @@ from shortlist.mechanisms.base import (
     require_bounded,
 )
 from shortlist.mechanisms.peeling import odds
-from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.parameters import DeltaOfCounts, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
 from shortlist.privacy.accountant.fitting import largest_within
@@ -69,7 +69,7 @@ class LimitedDomain(Mechanism):
 
     k: Whole
     epsilon: Epsilon
-    delta: DeltaAboveZero
+    delta: DeltaOfCounts
     k_bar: Whole | None = None
     max_items_per_user: Whole | None = None
     threshold_share: Share = 0.5

@@ -16,6 +16,16 @@ __all__ = ["constant", "figures", "measures_of", "runs_of", "text"]
 _ERROR = "_se"
 _LAST = "items"  # every question has it, and it is no shortfall
 _WIDTH = 160  # columns of the text, at most
+_MEANING = {
+    "missing_mass": "what the answer lacks, as a share of all pairs",
+    "l1": "how far its counts are from those of the true top k, place by place, in sum",
+    "linf": "the same at the worst place",
+    "relative": "how far its least count is below the k-th largest",
+    "largest_missed": "the share of the most frequent item that is not named",
+    "missed_users": "the users who hold none of its items",
+    "beyond_greedy": "how many more these are than of a greedy choice without noise",
+    _LAST: "how many it names",
+}
 
 
 def runs_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -70,8 +80,15 @@ def text(frame: pl.DataFrame) -> str:
     for part in frame.partition_by("question", maintain_order=True):
         console.print(_title(part), markup=False, highlight=False)
         console.print(_table(part))
+        console.print(_legend(part), markup=False, highlight=False)
     lines = (line.rstrip() for line in out.getvalue().split("\n"))
     return "\n".join(lines).rstrip("\n")
+
+
+def _legend(part: pl.DataFrame) -> str:
+    """What each measure is, as far as it is one of ours."""
+    told = [f"{name}: {_MEANING[name]}" for name in measures_of(part) if name in _MEANING]
+    return f"Less is better, but for {_LAST}. {'; '.join(told)}." if told else ""
 
 
 def _title(part: pl.DataFrame) -> str:

@@ -134,8 +134,10 @@ class Release:
         Raises:
             InputError: No such columns were asked for, or no item of such a group was named.
         """
-        if len(key) != len(self.by) or not key:
-            names = ", ".join(f'"{name}"' for name in self.by) or "none"
+        if not self.by:
+            raise InputError("this release has no groups", "to ask in groups, give {by}")
+        if len(key) != len(self.by):
+            names = ", ".join(f'"{name}"' for name in self.by)
             raise InputError(
                 "the columns of groups are {names}",
                 "give a value for each",

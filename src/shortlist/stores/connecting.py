@@ -12,7 +12,7 @@ from shortlist.stores.faults import Fault, guarded
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["connector"]
+__all__ = ["connector", "why"]
 
 
 def connector(url: str, subject: Words) -> Callable[[], psycopg.Connection[Any]]:
@@ -35,10 +35,11 @@ def connector(url: str, subject: Words) -> Callable[[], psycopg.Connection[Any]]
             fallback_application_name="shortlist",
         )
 
-    return lambda: guarded(connect, lambda error: _why(error).of(subject))
+    return lambda: guarded(connect, lambda error: why(error).of(subject))
 
 
-def _why(error: Exception) -> Fault:
+def why(error: Exception) -> Fault:
+    """What is wrong, by the driver's error, of which nothing is quoted."""
     if isinstance(error, ImportError):
         return _NOT_INSTALLED
     from psycopg import OperationalError

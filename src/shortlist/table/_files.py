@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import TypeGuard
 from shortlist.errors import InputError, Words, is_short, named, reference, shown
 from shortlist.table._formats import READABLE, has_known_suffix
 
-__all__ = ["NamedFile", "exists", "files_of", "is_list_of_paths"]
+__all__ = ["NamedFile", "exists", "files_of", "in_duckdb", "is_list_of_paths"]
+
+_DUCKDB = re.compile(r"duckdb:/?(?=[^/])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,24 @@ def exists(file: str) -> bool:
     return os.path.exists(file)  # noqa: PTH110 - Path.exists fails on long texts
 
 
+def in_duckdb(path: str) -> Words:
+    """The table at this path in place of a file, as one of DuckDB.
+
+    >>> print(in_duckdb("plays.db"))
+    data="duckdb:///plays.db"
+    """
+    url = Words('"duckdb:///{path}"', path=shown(path))
+    return Words("{data=}", given={"data": url})
+
+
 def _check(file: NamedFile) -> None:
+    if not exists(file.path) and (scheme := _DUCKDB.match(file.path)):
+        raise InputError(
+            "{origin} does not exist",
+            "for a file of DuckDB write {url} and {table=...}",
+            origin=file.origin,
+            url=in_duckdb(file.path[scheme.end() :]),
+        )
     if not exists(file.path):
         raise InputError("{origin} does not exist", "check the path", origin=file.origin)
     path = Path(file.path)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, Words, reference
+from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table._objects import text_of
 from shortlist.table._pandas_like import open_pandas_like
@@ -32,7 +32,7 @@ def open_frame(data: object, argument: str) -> Part:
     import polars as pl
 
     native = nw.to_native(data, pass_through=True)
-    origin = Words("{argument} of type {kind}", argument=reference(argument), kind=type(data))
+    origin = _origin(data, argument)
     if isinstance(native, pl.DataFrame | pl.LazyFrame):
         return _open_polars(native, origin)
     refusal = InputError(
@@ -53,6 +53,15 @@ def open_frame(data: object, argument: str) -> Part:
         accepted=_ACCEPTED,
     )
     return attempt(lambda: _open_narwhals(frame, origin), refusal)
+
+
+def _origin(data: object, argument: str) -> Words:
+    """How messages name it: a table of Ibis that has a name, by that."""
+    if type(data).__module__.startswith("ibis.") and type(data).__name__ == "Table":
+        node: Any = data.op()  # type: ignore[attr-defined]  # Ibis is not required
+        if type(node).__name__ == "DatabaseTable":
+            return Words('the table "{name}"', name=shown(node.name))
+    return Words("{argument} of type {kind}", argument=reference(argument), kind=type(data))
 
 
 def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: Words) -> Part:

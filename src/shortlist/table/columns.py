@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["check_columns", "check_groups", "check_names", "check_roles", "column_type"]
 
 _LISTED = 40  # columns named in a message at most
+_WHY_NOT_SHOWN = "It is not shown: without names it would be somebody's row."
 
 
 def check_names(item: object, **first: object) -> dict[str, str]:
@@ -131,6 +132,7 @@ def _columns_of(part: Part, name: str, *, known: bool) -> str:
         header = known and part.kind == "CSV" and all(map(str.isprintable, names))
         first = "The first line must hold the columns' names; check it"
         first = f"{first}, and the separator." if part.kind == "CSV" else f"{first}."
+        first = f"{first} {_WHY_NOT_SHOWN}"
         return nearest(name, names).strip() if header and nearest(name, names) else first
     # Who writes Parquet says what a name is; a frame may be of a text that was taken apart wrongly.
     names = [repr(n)[1:-1] if part.kind == "Parquet" else n for n in names]

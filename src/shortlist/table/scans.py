@@ -6,15 +6,15 @@ import contextlib
 import io
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError, Words
 from shortlist.table._causes import Cause
 from shortlist.table._encoding import conversion, encoding_of
-from shortlist.table._files import NamedFile
+from shortlist.table._files import NamedFile, in_duckdb
 from shortlist.table._formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
 from shortlist.table.part import Part, attempt
 
@@ -25,13 +25,21 @@ __all__ = ["StandardInput", "open_file", "open_standard_input"]
 
 _STANDARD_INPUT = Words("the standard input")
 _MARK = "\ufeff"  # of byte order
+_PARQUET = "PAR1"
+_OF_DATABASES = (".db", ".duckdb", ".ddb")
 
 
 @dataclass(frozen=True)
 class StandardInput:
-    """In place of a path: what another program writes to this one, in a format by its suffix."""
+    """In place of a path: what another program writes to this one, in a format by its suffix.
+
+    Attributes:
+        suffix: That of a file of this format.
+        as_parquet: How whoever asks says that it is Parquet.
+    """
 
     suffix: str = ".csv"
+    as_parquet: Words = field(default=Words("read it as Parquet"))
 
 
 def open_file(file: NamedFile, separator: str | None) -> Part:
@@ -39,6 +47,13 @@ def open_file(file: NamedFile, separator: str | None) -> Part:
     held = format_of(file.path, separator)
     if held is None:
         suffix = PurePath(file.path).suffix.lower()
+        if suffix in _OF_DATABASES and "data" in file.argument.given:
+            raise InputError(
+                "{origin} has the suffix of a database, which is not read as a file",
+                "for one of DuckDB write {url} and {table=...}",
+                origin=file.origin,
+                url=in_duckdb(file.path),
+            )
         ending = f'the suffix "{suffix}"' if suffix else "no suffix"
         raise InputError(
             "{origin} has {ending}, which is not read",
@@ -63,14 +78,20 @@ def open_standard_input(data: StandardInput, separator: str | None) -> Part:
             "check what writes to it",
             origin=file.origin,
         )
-    part = _open(file, content, format_by_suffix(data.suffix, separator))
+    held = format_by_suffix(data.suffix, separator)
+    part = _open(file, content, held, data.as_parquet)
     return replace(part, files=("/dev/stdin",))  # which is a file's place, where one is read
 
 
-def _open(file: NamedFile, source: str | bytes, held: Format) -> Part:
+def _open(
+    file: NamedFile,
+    source: str | bytes,
+    held: Format,
+    as_parquet: Words = Words("give it the suffix .parquet"),  # noqa: B008 - a constant
+) -> Part:
     import polars as pl
 
-    convert = partial(_conversion, file, source)
+    convert = partial(_conversion, file, source, as_parquet)
     cannot = partial(_cannot_be_read, file, held, convert)
     source, held, types = attempt(lambda: _header(source, held), cannot)
     repeated: frozenset[str] = frozenset()
@@ -153,8 +174,9 @@ def _is_numbered(name: str, repeated: frozenset[str]) -> bool:
 def _refuse_foreign(
     file: NamedFile, names: Iterable[str], convert: Callable[[], Cause | None]
 ) -> None:
-    """Refuse a file whose first line shows that it is in another encoding."""
-    if any("\0" in name or "\ufffd" in name for name in names) and (said := convert()):
+    """Refuse a file whose first line shows that it is in another encoding, or is no text."""
+    odd = any("\0" in n or "\ufffd" in n or n.startswith(_PARQUET) for n in names)
+    if odd and (said := convert()):
         raise _foreign(file, said)
 
 
@@ -186,8 +208,24 @@ def _foreign(file: NamedFile, said: Cause) -> InputError:
     )
 
 
-def _conversion(file: NamedFile, source: str | bytes) -> Cause | None:
+def _conversion(file: NamedFile, source: str | bytes, as_parquet: Words) -> Cause | None:
+    if _is_parquet(source):
+        return Cause(Words("is Parquet"), as_parquet)
     encoding = encoding_of(source)
     if encoding is None:
         return None
     return conversion(None if isinstance(source, bytes) else file.path, encoding)
+
+
+def _is_parquet(source: str | bytes) -> bool:
+    """Whether it begins as Parquet does: with four letters, and then with no text."""
+    try:
+        head = source[:5] if isinstance(source, bytes) else _head(source)
+    except OSError:
+        return False
+    return head[:4] == _PARQUET.encode() and not head[4:].decode("latin1").isprintable()
+
+
+def _head(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        return file.read(5)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from pathlib import Path
 from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
+from shortlist.stores.connecting import why
+from shortlist.stores.faults import guarded
 from shortlist.table.part import attempt
 
 __all__ = ["connected", "is_url", "require_ibis"]
 
+_ROOT = "a path from the root has one slash more, as in duckdb:////data/plays.db"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
@@ -32,7 +36,11 @@ def connected(url: str, table: str) -> Expression:
     """
     origin = _origin(url)
     require_ibis(origin)
-    connection = attempt(lambda: _connection(url, origin), _unreached(origin))
+    kind = _kind(url)
+    if kind == "duckdb":
+        _require_file(_path(url), origin)
+    refusal = _unreadable(origin) if kind == "duckdb" else _unreached(origin)
+    connection = attempt(lambda: _connection(url, origin), refusal)
     refusal = InputError(
         "{named} is not a table of this database, or may not be read",
         "check its name; in a schema, write schema.table",
@@ -62,15 +70,18 @@ def _origin(url: str) -> Words:
 def _connection(url: str, origin: Words) -> Expression:
     import ibis
 
-    scheme = url.partition("://")[0].lower()
+    scheme = _kind(url)
     try:
         if scheme == "duckdb":
-            path = url.partition("://")[2].removeprefix("/")  # as of SQLite: four for the root
-            return ibis.duckdb.connect(path, read_only=True)  # temporary tables are none of it
+            return ibis.duckdb.connect(
+                _path(url), read_only=True
+            )  # temporary tables are none of it
         if scheme in ("postgres", "postgresql"):
             import psycopg
 
-            native = psycopg.connect(url, autocommit=True)
+            native = guarded(
+                lambda: psycopg.connect(url, autocommit=True), lambda error: why(error).of(origin)
+            )
             connection = ibis.postgres.from_connection(native)
             finalize(connection, native.close)
             return connection
@@ -89,9 +100,39 @@ def _connection(url: str, origin: Words) -> Expression:
 def _unreached(origin: Words) -> InputError:
     return InputError(
         "{origin} cannot be connected to",
-        "check that the database is there, its path (duckdb:///plays.db is in this folder, "
-        "duckdb:////data/plays.db is not), or its host, port, name, user and password",
+        "check that the database is there, and its path, or its host, port, name, user and "
+        "password",
         origin=origin,
+    )
+
+
+def _unreadable(origin: Words) -> InputError:
+    return InputError(
+        "{origin} cannot be opened",
+        "check that the file is of DuckDB, may be read, and is not being written",
+        origin=origin,
+    )
+
+
+def _kind(url: str) -> str:
+    return url.partition("://")[0].lower()
+
+
+def _path(url: str) -> str:
+    """Of a file of DuckDB; as of SQLite, four slashes are for the root."""
+    return url.partition("://")[2].removeprefix("/")
+
+
+def _require_file(path: str, origin: Words) -> None:
+    """Refuse a file that is not there: it is never made, and its path is not shown."""
+    if not path or path.startswith((":memory:", "md:", "motherduck:")) or Path(path).exists():
+        return
+    raise InputError(
+        "{origin}: there is no such file{where}",
+        "{remedy}",
+        origin=origin,
+        where="" if "/" in path else " in this folder",
+        remedy="check its path" if path.startswith("/") else _ROOT,
     )
 
 
