@@ -1,11 +1,13 @@
 """Top-k per group: its law elsewhere, what it spends, and what it names."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from helpers import wrong_groups as wrong
 from helpers.oracles import ORACLES
@@ -93,6 +95,31 @@ def test_thresholds_rise_with_what_one_user_may_bring():
     assert few.group_threshold < more.group_threshold
     assert few.item_threshold == more.item_threshold
     assert few.item_threshold < built(max_items_per_user=100).item_threshold
+
+
+def named_alone(search, most):
+    """The chance that something is named which a user alone holds: the largest, over the sizes."""
+    parts, whole = search.plan.parts, search.plan.whole
+    so_far = np.cumsum(parts)
+    noise = search.sigma * np.sqrt(whole / so_far)
+    passed = []
+    for d in range(1, most + 1):
+        cap = search.limits.caps[search.limits.first <= d][-1]
+        mean = (parts[0] / math.sqrt(d) + (so_far - parts[0]) * cap) / so_far
+        passed.append(d * ndtr((mean - search.limits.thresholds) / noise).sum())
+    return max(passed)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_thresholds_lose_what_is_spent_on_them_however_many_groups_or_items_a_user_has(groups):
+    mechanism = PerGroup(
+        k=5, epsilon=1.0, delta=1e-6, max_items_per_user=3, max_groups_per_user=groups
+    )
+    of_groups = named_alone(mechanism._groups, groups)
+    of_items = named_alone(mechanism._items, 3)
+    assert 0.999 < of_groups / (0.3 * mechanism.threshold_delta) <= 1
+    assert 0.999 < of_items / (0.7 * mechanism.threshold_delta) <= 1
+    assert of_groups + of_items <= mechanism.threshold_delta
 
 
 def looked(counts, popularity, *, k=2, rho=0.5, seen=1.0, seed=0):
