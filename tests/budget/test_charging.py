@@ -385,21 +385,3 @@ def test_under_zcdp_the_default_is_one_that_adds_up(path):
     assert pairs(budget, **one).default_for(sl.Domain()) is AdaptiveGaussian
     assert alone.guarantee.cost.rho > 20 * summed.guarantee.cost.rho
     assert len(summed.run()) == 3
-
-
-def test_a_refusal_shows_what_is_too_large_in_digits_enough(path):
-    budget = created(path, epsilon=0.3, delta=0.0)
-    ask = partial(counts(budget).top_k, 1, epsilon=0.1)
-    ask()
-    ask()
-    refusal(
-        ask, "epsilon = 0.09999999999999998 left", "costs epsilon = 0.1.", "worth epsilon = 0.0999"
-    )
-
-
-def test_a_refusal_says_where_only_the_delta_is_too_large(path):
-    budget = created(path, epsilon=3.0, delta=1e-6)
-    ask = partial(pairs(budget).top_k, 1, epsilon=0.1, delta=1e-6)
-    for _ in range(3):
-        ask()
-    refusal(ask, "delta = 2.5e-07", "Its epsilon would fit: ask with a smaller delta")
