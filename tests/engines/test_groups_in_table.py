@@ -146,6 +146,22 @@ def test_each_user_keeps_so_many_groups_whole_and_sums_are_those_of_memory(place
     assert place.left() == []
 
 
+@pytest.mark.parametrize("kind", [Memory, DuckDB])
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_users_in_one_group_too_many_are_bounded_and_no_others(kind, most):
+    frame = pl.DataFrame(
+        [(user, group, 0) for user in range(4) for group in range(min(user + 1, 3))],
+        schema=["user", "country", "item"],
+        orient="row",
+    )
+    with groups_of(kind().source(frame)) as (sets, named):
+        bounded = sets.bounded(most, ExactDraws(SeededBits(2)))
+        left = Counter(user for user, *_ in rows_of(bounded, named))
+        assert sorted(left.values()) == sorted(min(user + 1, 3, most) for user in range(4))
+        assert bounded.groups.recount().counts.sum() == left.total()
+        assert bounded.groups.largest == min(most, 3)
+
+
 def in_memory(held, groups, items, sets):
     """The same rows in memory, groups and items by the same codes."""
     users = {user: number for number, user in enumerate(sorted({row[0] for row in held}))}

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from helpers.lying import Relation, is_slow
+from shortlist.engines.tables.scratch import Scratch
 from shortlist.errors import SPENT
 from shortlist.progress import listening
 from shortlist.table.interrupting import interrupt_of, interruptible
@@ -45,6 +46,52 @@ def test_a_signal_stops_what_is_pulled():
     place = Relation()
     assert interrupted(place.endless(pull=True)).__notes__ == [SPENT]
     assert not place.works()
+
+
+class Told:
+    """A dialect that notes what it is told; it stops nothing, or fails at that."""
+
+    name = "toy"
+
+    def __init__(self, *, fails):
+        self.heard, self.fails = [], fails
+
+    def wait(self, action):
+        return action()
+
+    def drop(self, name):  # noqa: ARG002 - of a dialect
+        self.heard.append("drop")
+
+    def cancel(self):
+        self.heard.append("cancel")
+        if self.fails:
+            raise OSError
+
+
+def with_a_table(dialect, then):
+    """Something done while there is a temporary table."""
+    with Scratch(dialect) as scratch:
+        scratch.made({"item": "int64"}, lambda _: None)
+        then()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_engine_is_told_to_stop_before_tables_are_dropped(error, fails):
+    dialect = Told(fails=fails)
+
+    def fail():
+        raise error
+
+    with pytest.raises(error):
+        with_a_table(dialect, fail)
+    assert dialect.heard == ["cancel", "drop"]
+
+
+def test_an_engine_that_is_done_is_not_told_to_stop():
+    dialect = Told(fails=False)
+    with_a_table(dialect, lambda: None)
+    assert dialect.heard == ["drop"]
 
 
 def test_what_has_not_begun_is_stopped_once_it_has():

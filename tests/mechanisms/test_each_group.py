@@ -31,9 +31,13 @@ def around(kind, *, groups, epsilon=1.0, delta=1e-6, **options):
     return EachGroup.of(build, epsilon=epsilon, delta=delta, max_groups_per_user=groups)
 
 
-def counted(counts, groups, *, kind=PublicCounts, most=2):
+def counted(counts, groups, *, kind=PublicCounts, most=2, most_items=None):
     return GroupedCounts.of_rows(
-        np.array(counts), np.array(groups), kind, max_items_per_user=None, max_groups_per_user=most
+        np.array(counts),
+        np.array(groups),
+        kind,
+        max_items_per_user=most_items,
+        max_groups_per_user=most,
     )
 
 
@@ -123,3 +127,23 @@ def test_a_mechanism_that_spends_its_delta_on_a_bar_leaves_some_to_composition(k
     mechanism = around(LimitedDomain, groups=20, k=k)
     assert mechanism.selection.epsilon > 1.5 / 20
     assert mechanism.cost.delta(1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("kind", [PrivateCounts, PublicCounts])
+@pytest.mark.parametrize("promised", [None, 1, 3])
+def test_each_group_is_told_the_promise_about_all_of_them(kind, promised):
+    evidence = counted([5, 900, 1], [0, 0, 1], kind=kind, most_items=promised)
+    each = [(start, type(own), own.max_items_per_user) for start, own in evidence.each()]
+    assert each == [(0, kind, promised), (2, kind, promised)]
+
+
+@pytest.mark.parametrize("promised", [None, 4])
+def test_a_looser_promise_about_items_is_refused_in_each_group(promised):
+    mechanism = around(LimitedDomain, groups=2, k=1, max_items_per_user=3)
+
+    def select(promised):
+        evidence = counted([900, 1], [0, 1], kind=PrivateCounts, most_items=promised)
+        return mechanism.select(evidence, ExactDraws(SeededBits(1)))
+
+    assert "max_items_per_user=3" in refusal(lambda: select(promised))
+    assert select(3).positions.tolist() == [0]
