@@ -84,3 +84,12 @@ def test_what_protects_nobody_is_said_in_capitals():
 def test_no_item_is_in_the_words():
     assert "Emma" not in release(["Emma"]).explain()
     assert all(c.isprintable() or c == "\n" for c in release(HOSTILE, unit=HOSTILE[0]).explain())
+
+
+def test_noise_that_is_shared_is_shared_within_a_group():
+    rows = {"g": ["a"] * 3 + ["b"] * 3, "item": ["x", "y", "z"] * 2, "n": [900, 800, 700] * 2}
+    table = sl.counts(rows, item="item", count="n", by="g", max_groups_per_user=1)
+    answer = table.top_k(3, epsilon=1.0, delta=1e-6, count_share=0.5)
+    assert answer.scores.shared_sd is not None
+    assert "added to all scores of a group alike" in " ".join(answer.explain().split())
+    assert "the same for all counts of a group:" in str(answer)

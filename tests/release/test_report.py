@@ -393,12 +393,3 @@ def test_the_report_of_groups_is_the_same_from_a_file(tmp_path):
 def test_luck_is_told_where_the_scores_put_the_items_in_order():
     assert "more often too high than too low" in told(report(release(["a"])))
     assert "too high" not in told(report(release(["a"], question="domain")))
-
-
-def test_noise_that_is_shared_is_shared_within_a_group():
-    rows = {"g": ["a"] * 3 + ["b"] * 3, "item": ["x", "y", "z"] * 2, "n": [900, 800, 700] * 2}
-    table = sl.counts(rows, item="item", count="n", by="g", max_groups_per_user=1)
-    answer = table.top_k(3, epsilon=1.0, delta=1e-6, count_share=0.5)
-    assert answer.scores.shared_sd is not None
-    assert "added to all scores of a group alike" in told(report(answer))
-    assert "the same for all counts of a group:" in str(answer)
