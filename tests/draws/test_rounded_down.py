@@ -8,7 +8,7 @@ from flint import arb, ctx, fmpq
 from scipy.special import ndtr
 
 from helpers.drawn import ONE, noise_at
-from helpers.exactness import ints
+from helpers.exactness import Script, ints
 from shortlist import sharing
 from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.exact.enumerator import law
@@ -33,6 +33,14 @@ def test_they_are_the_exact_values_rounded_down(sd, step, margin):
         ]
         down = [int((value * ONE / step).floor().unique_fmpz()) for value in exact]
     assert rungs.tolist() == down
+
+
+@pytest.mark.parametrize("sd", [1e-6, 0.01, 3.0])
+def test_noise_next_to_an_edge_is_on_its_side_of_it(sd):
+    """The median of the noise lies on the edge, between two words: floats cannot tell the sides."""
+    for word, rung in ((2**63 - 1, -1), (2**63, 0)):
+        drawn = ExactDraws(Script(word, word)).rounded_down(ints(0, ONE), Normal(sd), Ladder(ONE))
+        assert drawn.tolist() == [rung, rung + 1]
 
 
 def test_beyond_the_ladder_a_rung_stands_for_all():
