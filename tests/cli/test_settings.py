@@ -163,6 +163,7 @@ def test_a_plan_says_it_too(run, settings):
         ('output = "x.csv"', "output is for the command line alone; it is meant for one answer."),
         ("epsilon = \n", "it is not TOML: Invalid value (at line 1, column 11)."),
         ("a = 1\na = 2\n", "it is not TOML: Cannot overwrite a value (at line 2"),
+        ("a = " + "[" * 100_000, "it is nested too deeply."),
     ],
 )
 def test_what_is_wrong_in_the_file_is_told(complaint, settings, text, said):
@@ -246,7 +247,7 @@ def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, 
     settings(WHOLE)
     os.chown(folder / "shortlist.toml", 12345, -1)
     foreign = "belongs to somebody else, or everybody may write to it; if you trust it, name it by"
-    assert f"{foreign} --config" in complaint("top-k")
+    assert f"{foreign} --config FILE" in complaint("top-k")
     assert run("top-k", "--config", "shortlist.toml")[0] == 0
     settings(WHOLE, "own.toml")
     (folder / "shortlist.toml").unlink()

@@ -152,6 +152,8 @@ def _read(path: Path, name: str) -> dict[str, Any]:
         why = "it is not UTF-8"
     except tomllib.TOMLDecodeError as error:
         why = f"it is not TOML: {error}"
+    except RecursionError:
+        why = "it is nested too deeply"
     raise InputError("cannot read the settings in {name}: {why}", name=name, why=why)
 
 

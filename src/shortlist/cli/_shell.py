@@ -32,6 +32,7 @@ _PLACEHOLDERS = {
     "public_groups": "FILE",
     "output": "FILE",
     "report": "FILE",
+    "config": "FILE",
     "store": "URL",
     "table": "TABLE",
     "mechanism": "NAME",
