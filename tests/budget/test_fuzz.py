@@ -50,7 +50,9 @@ def cost_of(rng, accounting):
     return cost, (cost.rho, cost.lost), asked
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.exhaustive) for part in (1, 2, 3))]
+)
 def test_what_is_accepted_is_what_a_model_accepts(part):
     rng = random.Random(part)
     accepted = refused = 0

@@ -173,13 +173,13 @@ PURE = [kind for kind in KINDS if build(kind, 2).cost.delta(EPSILON) == 0]
 NOT_PURE = [kind for kind in KINDS if kind not in PURE]
 
 
-@pytest.mark.parametrize("k", [1, 3])  # and 2 in the quick audit
+@pytest.mark.parametrize("k", [1, pytest.param(3, marks=pytest.mark.exhaustive)])  # 2: quick audit
 @pytest.mark.parametrize("kind", PURE)
 def test_the_pure_loss_of_all_neighbours_is_within_epsilon(kind, k):
     assert worst_loss(build(kind, k)) <= EPSILON + 1e-12
 
 
-@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("k", [1, pytest.param(3, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("kind", NOT_PURE)
 def test_the_delta_of_all_neighbours_is_within_the_cost(kind, k):
     mechanism = build(kind, k)

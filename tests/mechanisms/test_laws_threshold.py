@@ -42,7 +42,7 @@ GAPS = [(-1,), (2, -1), (-1, -1, 1), (3, -1, 2), (-1, 1, 1), (0, -1, 0)]
 
 
 @every
-@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("m", [1, 2, pytest.param(3, marks=pytest.mark.exhaustive)])
 def test_the_law_is_that_of_reading_everything(noise, m):
     for scores in [*universes(m), *(gaps for gaps in GAPS if len(gaps) == m)]:
         for k in range(1, min(m + 1, 3) + 1):

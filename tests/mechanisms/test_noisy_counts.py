@@ -128,6 +128,7 @@ def test_every_usual_budget_is_within_reach(kind, epsilon, delta):
                 require_within_reach(kind, **given, count_share=count_share)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("count_share", [0.1, 0.5])
 def test_so_is_one_discovered_item_at_a_tiny_delta(count_share):
     given = {"k": 1, "epsilon": 100.0, "delta": 1e-100}
