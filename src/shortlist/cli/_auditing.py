@@ -7,7 +7,9 @@ import sys
 
 import typer
 
+from shortlist.cli._progress import showing_progress
 from shortlist.cli.failure import releasing_nothing
+from shortlist.progress import phase
 
 __all__ = ["audited"]
 
@@ -18,7 +20,7 @@ def audited(mechanism: str | None, *, quick: bool, statistical: bool, as_json: b
 
     from shortlist import audit
 
-    with releasing_nothing(), Console(stderr=True).status("auditing"):
+    with releasing_nothing(), showing_progress(), phase("Auditing"):
         found = audit.run(
             mechanism, quick=quick, statistical=statistical, processes=os.cpu_count() or 1
         )

@@ -132,20 +132,13 @@ class GroupedSets(UserGroups):
         return self.parts.n_items
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupedSets:
-        """What users hold in at most so many groups each, a uniformly random subset of their own.
-
-        The subsets are independent between users. No other user's rows play a part in one's.
-        """
+        """As `UserGroups.bounded`: uniformly random subsets, independent between users."""
         if self.groups.largest <= max_groups_per_user:
             return self
         return self._at(self._places().bounded(max_groups_per_user, draws))
 
     def within(self, groups: Ints) -> GroupedSets:
-        """What users hold in these groups alone, which everybody knows: each is told by its place.
-
-        Args:
-            groups: The code of each, -1 where nobody is in it; none twice.
-        """
+        """As `UserGroups.within`."""
         places = places_of(groups, self.n_groups)
         known = places[self.groups.items] != kernels.NOWHERE
         kept = self._at(self._places().among(np.where(known, np.arange(len(known)), -1)))
@@ -153,7 +146,7 @@ class GroupedSets(UserGroups):
         return GroupedSets(told, kept.parts, groups_are_public=True)
 
     def items(self) -> Contributions:
-        """The items that each user holds, in whichever groups; who holds none may be left out."""
+        """As `UserGroups.items`."""
         groups, held = self.groups, self.parts
         if groups.largest <= 1:
             return held
@@ -170,15 +163,7 @@ class GroupedSets(UserGroups):
         return Contributions(starts, sizes, items, self.n_items)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
-        """Users' sets of nothing but these items in these groups, whole.
-
-        Every pair of them has a place, also one that nobody holds: that of the group times the
-        number of items, and that of the item.
-
-        Args:
-            groups: Codes, none twice.
-            items: Codes, none twice.
-        """
+        """As `UserGroups.among`."""
         held, sets = self.parts, self.groups
         kernel = partial(
             kernels.place_parts,

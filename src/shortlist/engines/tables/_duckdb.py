@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
-from shortlist.engines.tables._functions import call
+from shortlist.engines.tables._functions import call, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.table.interrupting import interrupt_of, interruptible
@@ -53,10 +53,7 @@ class DuckDB(Plain):
 
     def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """As `Dialect.numbered`: in the order in which they come."""
-        import ibis
-
-        place = ibis.row_number()
-        return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+        return numbered(rows, name, by)
 
     def whole(self, keys: Expression, scratch: Scratch) -> Read:
         """As `Dialect.whole`: numbers are sorted, which is faster than grouping them.

@@ -7,7 +7,7 @@ from typing import Any
 
 from shortlist.engines.tables._dialect import Expression
 
-__all__ = ["aggregate", "call", "total"]
+__all__ = ["aggregate", "call", "numbered", "total"]
 
 
 def call(name: str, returned: str, *arguments: Expression) -> Expression:
@@ -30,6 +30,14 @@ def aggregate(name: str, returned: str, column: Expression) -> Expression:
     import ibis
 
     return _declared(ibis.udf.agg, name, returned, (column,))(column)
+
+
+def numbered(rows: Expression, name: str, by: str | None) -> Expression:
+    """Rows numbered from 0 on as they come, or as a column rises: other engines need an order."""
+    import ibis
+
+    place = ibis.row_number()
+    return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
 
 
 def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:  # noqa: ANN401

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
-from shortlist.engines.tables._functions import call
+from shortlist.engines.tables._functions import call, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
 
@@ -45,10 +45,7 @@ class Postgres(Plain):
 
     def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """As `Dialect.numbered`: in the order in which they come."""
-        import ibis
-
-        place = ibis.row_number()
-        return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+        return numbered(rows, name, by)
 
     def whole(self, keys: Expression, scratch: Scratch) -> Read:
         """As `Dialect.whole`: rows are sorted, so that what is joined to a user's is at hand."""
