@@ -118,6 +118,9 @@ ALLOWED = {
         "algorithms", "audit.answers", "audit.findings", "audit.settings", "audit.universes",
         "draws", "errors", "evidence", "mechanisms", "privacy",
     },
+    "audit.transcripts": {
+        "audit.findings", "bits", "draws", "evidence", "mechanisms", "privacy",
+    },
     "audit.samples": {
         "audit.answers", "audit.findings", "audit.universes", "bits", "draws", "mechanisms",
         "release", "sources", "stores",

@@ -14,6 +14,7 @@ _NOTHING = 1e-20  # less than that is how balls see 0
 class Verdict(Enum):
     """What is certain of a claim, on the pairs that were looked at."""
 
+    LEFT_OUT = "left out"
     HOLDS = "holds"
     UNDECIDED = "undecided"
     BROKEN = "broken"
@@ -38,7 +39,8 @@ class Finding:
         pairs: How many pairs were looked at.
         verdict: What is certain.
         at: At which epsilon or order the loss was found, or how certain it is.
-        reason: Why nothing could be decided, where that is so whatever the pair.
+        reason: Why nothing could be decided, where that is so whatever the pair; of what is left
+            out, what that is.
     """
 
     mechanism: str

@@ -18,7 +18,7 @@ __all__ = ["Audit"]
 
 _WIDTH = 80  # columns of a terminal
 _ON = "    "  # before the data on which a claim is broken
-_STYLES = {"holds": "", "undecided": "yellow", "broken": "bold red"}
+_STYLES = {"left out": "dim", "holds": "", "undecided": "yellow", "broken": "bold red"}
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,13 @@ class Audit:
         for finding in findings:
             key = finding.mechanism, finding.claim
             worst[key] = worst[key].merged(finding) if key in worst else finding
-        return cls(tuple(worst.values()), counted)
+        return cls(tuple(sorted(worst.values(), key=lambda found: found.mechanism)), counted)
 
     @property
     def holds(self) -> bool:
         """Whether every claim certainly holds, on all that was looked at; samples cannot say so."""
-        return {finding.verdict for finding in self.findings} == {Verdict.HOLDS}
+        verdicts = {finding.verdict for finding in self.findings}
+        return verdicts - {Verdict.LEFT_OUT} == {Verdict.HOLDS}
 
     @property
     def broken(self) -> bool:
@@ -82,8 +83,11 @@ class Audit:
         n = Counter(finding.verdict for finding in self.findings)
         hold = n[Verdict.HOLDS]
         held = f"{hold or 'No'} {'claim holds' if hold < 2 else 'claims hold'}"
-        left = (f"{n[v] or 'none'} {v.value}" for v in (Verdict.UNDECIDED, Verdict.BROKEN))
-        return ", ".join([held, *left]) + "."
+        others = (f"{n[v] or 'none'} {v.value}" for v in (Verdict.UNDECIDED, Verdict.BROKEN))
+        told = ", ".join([held, *others]) + "."
+        if n[Verdict.LEFT_OUT]:
+            told += " What is left out draw by draw was looked at by its exact laws alone."
+        return told
 
     def __str__(self) -> str:
         from io import StringIO

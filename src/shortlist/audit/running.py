@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from shortlist.audit.findings import Finding
 from shortlist.audit.report import Audit
-from shortlist.audit.settings import settings_of
+from shortlist.audit.settings import real_settings, settings_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
@@ -74,12 +74,15 @@ def run(
 def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
     from shortlist.audit.exact.far import audit_far, far_settings
     from shortlist.audit.exact.search import audit_exactly
+    from shortlist.audit.transcripts.search import audit_by_transcript
 
+    real = _instances(mechanism, partial(real_settings, quick=quick))
     more = [] if quick else _instances(mechanism, settings_of)
     far = [] if quick else _instances(mechanism, far_settings)
     jobs: list[Job] = [partial(audit_exactly, instance) for instance in more]
     jobs += [partial(audit_far, instance) for instance in far]
-    return jobs + [partial(audit_exactly, i, quick=True) for i in _instances(mechanism, _FEW)]
+    jobs += [partial(audit_exactly, i, quick=True) for i in _instances(mechanism, _FEW)]
+    return jobs + [partial(audit_by_transcript, instance, quick=quick) for instance in real]
 
 
 def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:

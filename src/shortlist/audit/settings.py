@@ -11,9 +11,11 @@ from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,
     AdaptiveHittingSet,
+    AdaptiveTopK,
     AddedNoise,
     Adjacency,
     ChosenBound,
+    DiscoverThenRank,
     Extreme,
     Gamma,
     JointOrPeel,
@@ -22,6 +24,7 @@ from shortlist.mechanisms import (
     OneShotExponential,
     OneShotLaplace,
     Peeling,
+    PerGroup,
     PolicyGreedy,
     SpectralRanking,
     ThresholdTopK,
@@ -32,7 +35,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
-__all__ = ["class_of", "options_of", "settings_of"]
+__all__ = ["class_of", "options_of", "real_settings", "settings_of"]
 
 _GRID: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 3),
@@ -110,6 +113,76 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
     WinCount: [{}, {"max_comparisons_per_user": 2}],
     SpectralRanking: [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],
 }
+
+
+_REAL: tuple[dict[str, Any], ...] = (
+    {"k": 10, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 16},
+    {"k": 3, "epsilon": 0.1, "delta": 1e-5, "max_items_per_user": 40},
+    {"k": 20, "epsilon": 3.0, "delta": 1e-9, "max_items_per_user": 4},
+)
+"""As questions are asked: by transcript, deltas may be as small as they are."""
+
+_REAL_OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
+    **_OPTIONS,
+    AdaptiveGaussian: [{}],
+    ChosenBound: [{"max_items_per_user": 30}],
+    AdaptiveHittingSet: [{}],
+    PerGroup: [{"max_groups_per_user": 2}, {"max_groups_per_user": 1}],
+    LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 30}],
+    JointOrPeel: [{}, {"delta": 0.0}],
+    NoisyCounts: [
+        {"selects": Peeling, "count_share": 0.3},
+        {"selects": AdaptiveTopK, "count_share": 0.3},
+        {"selects": LimitedDomain, "count_share": 0.5},
+        {"selects": DiscoverThenRank, "count_share": 0.3},
+        {"selects": partial(OneShotExponential), "count_share": 0.3, "delta": 0.0},
+    ],
+    NoisyClippedCounts: [
+        {"selects": partial(ChosenBound, max_items_per_user=30), "count_share": 0.3},
+        {"selects": partial(AdaptiveGaussian, max_items_per_user=16), "count_share": 0.3},
+        {"selects": partial(WeightedGaussian, max_items_per_user=16), "count_share": 0.3},
+    ],
+    EachGroup: [
+        {"selects": partial(LimitedDomain, k=10, max_items_per_user=8), "max_groups_per_user": 2},
+        {"selects": partial(Peeling, k=10), "max_groups_per_user": 2},
+        {
+            "selects": partial(OneShotExponential, k=10, neighbours=Adjacency.GENERAL),
+            "max_groups_per_user": 1,
+            "delta": 0.0,
+        },
+    ],
+}
+
+
+def real_settings(
+    kind: type[Mechanism] | partial[Mechanism], *, quick: bool = False
+) -> Iterator[Mechanism]:
+    """Instances as people ask for them, counted in every way that the mechanism knows."""
+    cls = class_of(kind)
+    own = kind.keywords if isinstance(kind, partial) else {}
+    options: list[dict[str, Any]] = [{}]
+    if not _wraps(own):
+        options = next((_REAL_OPTIONS[c] for c in cls.__mro__ if c in _REAL_OPTIONS), options)
+    built: dict[Mechanism, None] = {}
+    for option, numbers in itertools.product(options, _REAL[: 1 if quick else None]):
+        for counted in _counted_by(cls, {**option, **own}):
+            given = {name: value for name, value in numbers.items() if name in cls.fields()}
+            built[_built(cls, {**given, **counted})] = None
+    yield from built
+
+
+def _counted_by(cls: type[Mechanism], option: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The options with each way to count stages, of the mechanism or of the one that it wraps."""
+    inner = option.get("selects")
+    counts = cls if inner is None else class_of(inner)
+    if "accounting" not in counts.fields() or "accounting" in option:
+        yield option
+        return
+    for accounting in counts.accountings:
+        if inner is None:
+            yield {**option, "accounting": accounting}
+        else:
+            yield {**option, "selects": partial(inner, accounting=accounting)}
 
 
 def settings_of(

@@ -1,0 +1,199 @@
+"""How likely it is that an item which one user alone holds is named, as the code decides it.
+
+Where noise is rounded down to a grid, only the code knows which noisy value is enough. So that
+value is found by trying: the same path again and again, with another outcome for one item. Nothing
+is believed of thresholds, nor of how noise of several rounds is averaged.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shortlist.audit.transcripts._asked import Asked, Noisy, tail
+from shortlist.audit.transcripts._following import Path, Ways
+from shortlist.audit.transcripts._recording import Recorder
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.mechanisms.base import Mechanism
+
+__all__ = ["chance_of_own"]
+
+_FAR = 40  # standard deviations that are tried
+_NEAR = 2.0  # standard deviations: what a round needs more where another had less
+_MOVED = 0.25  # of a standard deviation, to see how much a round counts in a later one
+
+
+class _Round(NamedTuple):
+    """Noise on the item in one call.
+
+    Attributes:
+        call: Its number.
+        sd: Of the noise.
+        step: Of the grid.
+    """
+
+    call: int
+    sd: float
+    step: float
+
+
+@dataclass
+class _Trial:
+    """One path, of which the noisy values of one item of the user are chosen.
+
+    Attributes:
+        mechanism: That selects.
+        path: The path.
+        way: As that of the path.
+        chosen: The noisy value of the item in some calls, in steps; elsewhere, it is out of reach.
+    """
+
+    mechanism: Mechanism
+    path: Path
+    way: int
+    chosen: dict[int, int] = field(default_factory=dict)
+
+    def asked(self, call: int = -1, value: int = 0) -> tuple[list[Asked], Any]:
+        """What is asked, and what comes of it: how much is asked about, and what is selected.
+
+        Args:
+            call: One in which the item has another noisy value; none, if it is negative.
+            value: That value.
+        """
+        chosen = {**self.chosen, call: value}
+        recorder = Recorder(ExactDraws(SeededBits(self.way)), partial(self._steered, chosen))
+        selected = self.mechanism.select(self.path.table.evidence(True), recorder)
+        lengths = [len(a.scores) for a in recorder.asked if isinstance(a, Noisy)]
+        return recorder.asked, (lengths, np.sort(selected.positions).tolist())
+
+    def _steered(self, chosen: dict[int, int], number: int, asked: Asked, outcome: Any) -> Any:  # noqa: ANN401 - any call's
+        outcome = Ways(self.way)(number, asked, outcome)
+        if not isinstance(asked, Noisy):
+            return outcome
+        place = self.path.own.get(number, len(asked.scores))
+        if _is_of_coins(asked):  # which would name the item by chance
+            return outcome & (np.arange(len(outcome)) < place)
+        if asked.step is None or place >= len(asked.scores):
+            return outcome
+        here = _round_of(number, asked)
+        told = outcome.copy()
+        told[place:] = -math.ceil(_FAR * here.sd / here.step)
+        told[place] = chosen.get(number, told[place])
+        return told
+
+    def least(self, here: _Round, near: int | None = None) -> int | None:
+        """The least noisy value, in steps, of which something comes; None if nothing does.
+
+        Args:
+            here: The round.
+            near: One that is enough, or a little less.
+        """
+        far = math.ceil(_FAR * here.sd / here.step)
+        low, high = -far, far + math.ceil(1 / here.step)
+        _, without = self.asked(here.call, low)
+        if near is not None:
+            if self.asked(here.call, near)[1] != without:
+                return near
+            low, high = near, near + math.ceil(_NEAR * here.sd / here.step)
+        if self.asked(here.call, high)[1] == without:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.asked(here.call, middle)[1] == without:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
+    """At most the chance that one of the user's own items is named, in all calls together.
+
+    Each item is taken to get the largest weight that it can: where it is the only one in reach.
+
+    Args:
+        mechanism: That selects.
+        path: One on a table of which the user holds nothing but own items.
+        way: As that of the path.
+    """
+    trial = _Trial(mechanism, path, way)
+    chance, before = 0.0, list[_Round]()
+    for call, place in path.own.items():
+        asked, _ = trial.asked()
+        written = asked[call]
+        if not isinstance(written, Noisy) or written.step is None:
+            continue
+        here = _round_of(call, written)
+        enough = trial.least(here)
+        if enough is None:  # it is another search, of other items
+            continue
+        chance += (len(written.scores) - place) * _chance(trial, here, enough, before)
+        trial.chosen[call] = enough - 1
+        before.append(here)
+    return chance + _of_coins(trial, before)
+
+
+def _round_of(call: int, asked: Noisy) -> _Round:
+    (noise,) = asked.noises
+    return _Round(call, getattr(noise, "sd", math.inf), asked.step or math.inf)
+
+
+def _is_of_coins(asked: Noisy) -> bool:
+    return asked.bounds is not None and not asked.told and asked.k is None
+
+
+def _chance(trial: _Trial, here: _Round, enough: int, before: list[_Round]) -> float:
+    """That all noise so far brings the item to what is enough in this round.
+
+    How much an earlier round counts is seen by how much more this one needs, where that had less.
+    """
+    asked, _ = trial.asked()
+    distance = enough * here.step - _score(trial, asked, here)
+    variance = here.sd**2
+    for earlier in before:
+        kept, moved = trial.chosen[earlier.call], math.ceil(_MOVED * earlier.sd / earlier.step)
+        trial.chosen[earlier.call] = kept - moved
+        more = trial.least(here, enough)
+        trial.chosen[earlier.call] = kept
+        counts = ((more or enough) - enough) * here.step / (moved * earlier.step)
+        distance += counts * (kept * earlier.step - _score(trial, asked, earlier))
+        variance += (counts * earlier.sd) ** 2
+    return float(tail(np.array([distance / math.sqrt(variance)]))[0])
+
+
+def _score(trial: _Trial, asked: list[Asked], at: _Round) -> float:
+    """What the user adds to the item in a round."""
+    written = asked[at.call]
+    return float(written.scores[trial.path.own[at.call]]) if isinstance(written, Noisy) else 0.0
+
+
+def _of_coins(trial: _Trial, before: list[_Round]) -> float:
+    """The same of a last round that is held against its bound by a coin."""
+    asked, _ = trial.asked()
+    calls = [
+        (number, call)
+        for number in trial.path.own
+        if isinstance(call := asked[number], Noisy) and _is_of_coins(call)
+    ]
+    return sum(_of_coin(trial, number, call, before) for number, call in calls)
+
+
+def _of_coin(trial: _Trial, number: int, call: Noisy, before: list[_Round]) -> float:
+    """That noise so far, and that of the coin, bring an item to the bound; of all own items."""
+    place, (noise,) = trial.path.own[number], call.noises
+    asked, _ = trial.asked()
+    distance, variance = -float(call.scores[place]), noise.sd**2  # type: ignore[attr-defined]
+    for earlier in before:
+        kept, moved = trial.chosen[earlier.call], math.ceil(_MOVED * earlier.sd / earlier.step)
+        less = trial.asked(earlier.call, kept - moved)[0][number]
+        lower = float(less.scores[place]) if isinstance(less, Noisy) else 0.0
+        counts = (float(call.scores[place]) - lower) / (moved * earlier.step)
+        distance += counts * (kept * earlier.step - _score(trial, asked, earlier))
+        variance += (counts * earlier.sd) ** 2
+    chance = float(tail(np.array([distance / math.sqrt(variance)]))[0])
+    return (len(call.scores) - place) * chance
