@@ -1,0 +1,1 @@
+"""Mistakes planted in the shipped code, to see what notices them."""
