@@ -69,6 +69,11 @@ def many(_mechanism, _draws):
     return Contributions.of_rows(users, items.astype(np.uint32), n_users=900, n_items=30)
 
 
+def few_bounds():
+    """Chosen bound with bounds that the users of the table reach."""
+    return coarser(ChosenBound(**LOUD, max_items_per_user=4, **ZCDP), _bounds=(1, 2, 3))
+
+
 def in_rounds(**given):
     """Adaptive top-k that looks at so few counts that none is far ahead."""
     several = AdaptiveTopK(k=5, epsilon=3.0, delta=0.1, max_items_per_user=3, **given)
@@ -145,6 +150,7 @@ CASES = {
     "adaptive-gaussian zcdp": (partial(AdaptiveGaussian, **LOUD, **BOUND, **ZCDP), bounded),
     "chosen-bound": (partial(ChosenBound, **LOUD, max_items_per_user=4), bounded),
     "chosen-bound zcdp": (partial(ChosenBound, **LOUD, max_items_per_user=4, **ZCDP), bounded),
+    "chosen-bound few": (few_bounds, bounded),
     "adaptive-top-k": (partial(AdaptiveTopK, **K, **LOUD, **BOUND), bounded),
     "adaptive-top-k zcdp": (partial(AdaptiveTopK, **K, **LOUD, **BOUND, **ZCDP), bounded),
     "adaptive-top-k rounds": (partial(in_rounds, **ZCDP), many),
@@ -283,6 +289,7 @@ def told(case, seeds=(0, 1, 2, 3)):
     mechanism = make()
     cost, epsilon = mechanism.cost, getattr(mechanism, "epsilon", 1.0)
     asked = [("cost", type(cost).__name__, cost.delta(epsilon), cost.delta(epsilon / 2), cost.rho)]
+    asked.append(("parameters", plain(mechanism.parameters())))
     for seed in seeds:
         draws = Listening(seed)
         evidence = show(mechanism, draws)
