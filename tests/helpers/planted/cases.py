@@ -222,6 +222,7 @@ CASES = {
         partial(around, NoisyCounts, partial(Peeling, k=4), k=4, max_items_per_user=3),
         bounded,
     ),
+    "noisy-counts many": (partial(around, NoisyCounts, partial(Peeling, k=8), k=8), bounded),
     "noisy-counts few": (
         partial(around, NoisyCounts, partial(Peeling, k=4), k=4, max_items_per_user=1),
         bounded,
@@ -283,7 +284,7 @@ CASES = {
 }
 
 
-def told(case, seeds=(0, 1, 2, 3)):
+def told(case, seeds=range(6)):
     """What a case costs, at which loss, and all that it asks of its draws, with some seeds."""
     make, show = CASES[case]
     mechanism = make()

@@ -122,8 +122,8 @@ class Patches:
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
 
     def _counted(self, wrong):
-        if isinstance(wrong, type) or not callable(wrong):
-            return wrong
+        if isinstance(wrong, classmethod):
+            return classmethod(self._counted(wrong.__func__))
         counts = self.reached
 
         @wraps(wrong)
