@@ -174,6 +174,14 @@ CASES = {
     "weighted-gaussian": (partial(WeightedGaussian, **SOME, **BOUND), bounded),
     "weighted-gaussian loud": (partial(WeightedGaussian, **LOUD, **BOUND), bounded),
     "weighted-gaussian zcdp": (partial(WeightedGaussian, **LOUD, **BOUND, **ZCDP), bounded),
+    "weighted-gaussian wide": (
+        partial(WeightedGaussian, **SOME, max_items_per_user=100),
+        bounded,
+    ),
+    "weighted-gaussian wide zcdp": (
+        partial(WeightedGaussian, **SOME, max_items_per_user=100, **ZCDP),
+        bounded,
+    ),
     "weighted-gaussian light": (partial(WeightedGaussian, **LOUD, **BOUND), light),
     "weighted-gaussian-peeling": (partial(WeightedGaussianPeeling, **K, **LOUD, **BOUND), bounded),
     "policy-gaussian": (partial(PolicyGaussian, **LOUD, **BOUND), bounded),

@@ -58,21 +58,6 @@ def _as_larger(patch):
     patch.everywhere(stages, "mu_of", mu_of)
 
 
-def _shared_wrong(patch):
-    def make(_right):
-        def wrong(some, shared=1.0):
-            parts = (
-                stage.mu * (shared if stage.on_weights else 1.0)
-                for stage in some
-                if isinstance(stage, GaussianStage)
-            )
-            return math.hypot(*parts)
-
-        return wrong
-
-    patch.everywhere(stages, "mu_of", make)
-
-
 def each_stage(change):
     """The accountant sees each stage as something else."""
 
@@ -120,10 +105,9 @@ def _pure_as_range(stage):
     return [stage]
 
 
-def _without_small(stage):
-    """What is of a small range is left out."""
-    small = isinstance(stage, BoundedRange | PureStage) and stage.epsilon < 0.25
-    return [] if small and getattr(stage, "times", 1) < 3 else [stage]
+def _without_single(stage):
+    is_single = isinstance(stage, BoundedRange | PureStage) and stage.times == 1
+    return [] if is_single else [stage]
 
 
 def _shrunk(by):
@@ -417,10 +401,7 @@ _calibrated = _of("calibration", ("adaptive-top-k", "per-group", "discover-then-
 
 ACCOUNTANT = [
     Plant("two Gaussians count as the larger of them", "privacy/accountant/stages",
-          ("adaptive-hitting-set", "noisy-clipped-counts", "discover-then-rank"), _as_larger,
-          ("adaptive-hitting-set", "noisy-clipped-counts", "discover-then-rank")),
-    Plant("of noise on weights the share counts instead of its root", "privacy/accountant/stages",
-          (*NOVEL, "adaptive-gaussian"), _shared_wrong, ("discover-then-rank", "user-peeling private")),
+          ("adaptive-hitting-set", "noisy-clipped-counts"), _as_larger),
     Plant("of two ways the accountant sees the first", "privacy/accountant/stages",
           ("adaptive-top-k", "discover-then-rank", "joint-or-peel"), each_stage(_first_way),
           ("adaptive-top-k rounds exact", "discover-then-rank")),
@@ -434,9 +415,9 @@ ACCOUNTANT = [
     Plant("what is pure counts as of bounded range", "privacy/accountant/stages",
           ("joint-or-peel", "noisy-counts"), each_stage(_pure_as_range),
           ("joint-or-peel", "noisy-counts few")),
-    Plant("small choices are left out", "privacy/accountant/stages",
-          ("adaptive-top-k", "per-group", "noisy-clipped-counts"), each_stage(_without_small),
-          ("adaptive-top-k rounds exact",)),
+    Plant("a choice that is made once is left out", "privacy/accountant/stages",
+          ("adaptive-top-k", "noisy-clipped-counts"), each_stage(_without_single),
+          ("adaptive-top-k rounds exact", "noisy-clipped-counts")),
     _picks("every stage counts 3 % less than it is", each_stage(_shrunk(0.97))),
     _picks("the value function has ranges of 0.9 of their length", _half_range_losses),
     _picks("zCDP of picks by two thirds", _rho_of_picks),
@@ -451,7 +432,8 @@ ACCOUNTANT = [
           ("adaptive-gaussian",)),
     Plant("novel items are taken to keep twice as much as they do", "privacy/accountant/rounds",
           ("adaptive-gaussian", "chosen-bound"), _kept_without_first, ("adaptive-gaussian",)),
-    _novel("one of a user's novel items is looked at", _one_item_of_many),
+    Plant("one of a user's novel items is looked at", "privacy/accountant/novel", NOVEL,
+          _one_item_of_many, ("weighted-gaussian wide",)),
     _limits("d is missing in the union bound of rounds", _without_d),
     Plant("d is missing in the union bound of a threshold",
           "privacy/accountant/weighted_gaussian", ("weighted-gaussian", "policy-gaussian"),
@@ -479,7 +461,7 @@ ACCOUNTANT = [
           ("noisy-counts", "each-group"), _approximate_is_pure, ("each-group",)),
     Plant("thresholds are for users of one item", "privacy/calibration",
           ("discover-then-rank", "user-peeling", "weighted-gaussian"), _threshold_for_one,
-          ("discover-then-rank", "weighted-gaussian zcdp")),
+          ("discover-then-rank", "weighted-gaussian wide zcdp")),
     _calibrated("3 % too little normal noise for its zCDP", _little_less_sigma),
     _calibrated("normal noise for twice its zCDP", _sigma_of_double),
     Plant("picks have the zCDP of one pick less", "privacy/calibration",
