@@ -189,15 +189,6 @@ def _kept_without_first(patch):
     patch.method(rounds.Plan, "kept", lambda right: lambda self: min(2 * right(self), 1.0))
 
 
-def _one_item_of_many(patch):
-    """The chance of one novel item, where a user has several."""
-
-    def make(right):
-        return lambda self, items, weight: right(self, np.ones_like(items), weight)
-
-    patch.method(NovelItems, "lost", make)
-
-
 def _without_d(patch):
     def make(right):
         return lambda tails: right(np.full_like(tails, np.max(tails)))
@@ -432,8 +423,6 @@ ACCOUNTANT = [
           ("adaptive-gaussian",)),
     Plant("novel items are taken to keep twice as much as they do", "privacy/accountant/rounds",
           ("adaptive-gaussian", "chosen-bound"), _kept_without_first, ("adaptive-gaussian",)),
-    Plant("one of a user's novel items is looked at", "privacy/accountant/novel", NOVEL,
-          _one_item_of_many, ("weighted-gaussian wide",)),
     _limits("d is missing in the union bound of rounds", _without_d),
     Plant("d is missing in the union bound of a threshold",
           "privacy/accountant/weighted_gaussian", ("weighted-gaussian", "policy-gaussian"),
