@@ -9,11 +9,12 @@ Each is one mistake, by which a mechanism spends more than it says or looks at w
 from helpers.planted.in_accountant import ACCOUNTANT
 from helpers.planted.in_choices import CHOICES
 from helpers.planted.in_costs import COSTS
+from helpers.planted.in_known import KNOWN
 from helpers.planted.in_rounds import ROUNDS
 from helpers.planted.in_wrappers import WRAPPERS
 from helpers.planted.planting import Plant
 
-__all__ = ["NEW", "PLANTS", "Plant"]
+__all__ = ["KNOWN", "NEW", "PLANTS", "Plant"]
 
 NEW = [*ROUNDS, *CHOICES, *WRAPPERS, *ACCOUNTANT, *COSTS]
-PLANTS = [*NEW]
+PLANTS = [*NEW, *KNOWN]

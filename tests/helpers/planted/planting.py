@@ -108,7 +108,7 @@ class Patches:
         counts = self.reached
 
         def begins(self, *args, **kwargs):
-            if type(self) is right:
+            if type(self) is right and not _asked_by_helpers():
                 object.__setattr__(self, "__class__", wrong)
                 counts.times += 1
             begin(self, *args, **kwargs)
@@ -132,6 +132,16 @@ class Patches:
             return wrong(*args, **kwargs)
 
         return counted
+
+
+def _asked_by_helpers():
+    """Whether wrong code makes something right, to change it."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        if "/helpers/wrong_" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def forget():
