@@ -10,11 +10,10 @@ from helpers.views import Listed
 from helpers.walks import complete
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.evidence import Wins
+from shortlist.evidence import PrivateCounts, PublicCounts, Wins
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.evidence.grouped_counts import GroupedCounts
-from shortlist.evidence import PrivateCounts, PublicCounts
 from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,
@@ -135,9 +134,9 @@ def outcomes(_mechanism, _draws):
 def around(wrapper, kind, share=0.4, *, epsilon=1.0, delta=0.01, **given):
     """A wrapper, of what a kind selects with what is left."""
     if wrapper is EachGroup:
-        build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta)  # noqa: E731
+        build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta)
         return EachGroup.of(build, epsilon=epsilon, delta=delta, **given)
-    build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta)  # noqa: E731
+    build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta)
     return wrapper.of(build, epsilon=epsilon, delta=delta, count_share=share, **given)
 
 

@@ -53,9 +53,7 @@ def _root_of_times(patch):
 
 
 def _lost_is_free(patch):
-    patch.method(
-        ZCDP, "delta", lambda _: lambda self, epsilon: min(1.0, self._curve(epsilon))
-    )
+    patch.method(ZCDP, "delta", lambda _: lambda self, epsilon: min(1.0, self._curve(epsilon)))
 
 
 def _rho_of_sum(patch):
@@ -83,12 +81,10 @@ def _approximate_loses_nothing(patch):
 
 def _by_smallest(patch):
     """Of several pure releases, one of which is made, the least rho."""
+    patch.method(Either, "rho", lambda _: lambda self: min(cost.rho for cost in self._alternatives))
     patch.method(
-        Either, "rho", lambda _: lambda self: min(cost.rho for cost in self._alternatives)
+        Either, "delta", lambda _: lambda self, e: min(cost.delta(e) for cost in self._alternatives)
     )
-    patch.method(Either, "delta", lambda _: lambda self, e: min(
-        cost.delta(e) for cost in self._alternatives
-    ))
 
 
 def _zcdp_is_gaussian(patch):
@@ -185,45 +181,105 @@ def _of(room, shown, *cases):
     return lambda name, plant: Plant(name, "privacy/" + room, shown, plant, cases)
 
 
-_costs = _of("costs", ("peeling", "adaptive-top-k", "joint-or-peel", "per-group", "user-peeling"),
-             "peeling zcdp", "adaptive-top-k zcdp")
-_added = _of("sums", ("adaptive-top-k", "per-group", "noisy-clipped-counts", "noisy-counts"),
-             "adaptive-top-k zcdp", "per-group zcdp")
+_costs = _of(
+    "costs",
+    ("peeling", "adaptive-top-k", "joint-or-peel", "per-group", "user-peeling"),
+    "peeling zcdp",
+    "adaptive-top-k zcdp",
+)
+_added = _of(
+    "sums",
+    ("adaptive-top-k", "per-group", "noisy-clipped-counts", "noisy-counts"),
+    "adaptive-top-k zcdp",
+    "per-group zcdp",
+)
 
 COSTS = [
     _costs("picks of range e cost e²/12", _range_by_twelve),
     _costs("repeated picks are charged once less in zCDP", _factor_less),
-    Plant("repeated picks cost the root of their number in epsilon", "privacy/costs",
-          ("permute-and-flip", "peeling"), _root_of_times, ("permute-and-flip",)),
-    Plant("what thresholds lose does not count at conversion", "privacy/costs",
-          ("limited-domain", "discover-then-rank", "adaptive-gaussian"), _lost_is_free,
-          ("limited-domain zcdp", "discover-then-rank zcdp")),
-    Plant("the delta of what fails is forgotten", "privacy/costs",
-          ("policy-greedy",), _approximate_loses_nothing),
+    Plant(
+        "repeated picks cost the root of their number in epsilon",
+        "privacy/costs",
+        ("permute-and-flip", "peeling"),
+        _root_of_times,
+        ("permute-and-flip",),
+    ),
+    Plant(
+        "what thresholds lose does not count at conversion",
+        "privacy/costs",
+        ("limited-domain", "discover-then-rank", "adaptive-gaussian"),
+        _lost_is_free,
+        ("limited-domain zcdp", "discover-then-rank zcdp"),
+    ),
+    Plant(
+        "the delta of what fails is forgotten",
+        "privacy/costs",
+        ("policy-greedy",),
+        _approximate_loses_nothing,
+    ),
     _added("of a sum only the largest rho counts", _rho_of_sum),
     _added("of a sum only the part that costs most counts", _sum_of_larger),
-    Plant("of several pure ways the cheapest is charged", "privacy/either", ("joint-or-peel",),
-          _by_smallest, ("joint-or-peel zcdp",)),
-    Plant("all that is known in zCDP converts as a Gaussian", "privacy/_curves",
-          ("adaptive-top-k", "per-group", "peeling", "limited-domain"), _zcdp_is_gaussian,
-          ("peeling zcdp", "limited-domain zcdp", "adaptive-top-k zcdp")),
-    Plant("6 % less zCDP at conversion", "privacy/_curves",
-          ("adaptive-top-k", "per-group", "peeling", "limited-domain"), _zcdp_less,
-          ("peeling zcdp", "limited-domain zcdp", "adaptive-top-k zcdp")),
-    Plant("6 % less zCDP of Gaussians at conversion", "privacy/_curves",
-          ("adaptive-gaussian", "chosen-bound", "weighted-gaussian"), _gaussian_less,
-          ("adaptive-gaussian zcdp", "weighted-gaussian zcdp")),
-    Plant("what each repetition loses counts once", "privacy/repeated", ("each-group",),
-          _lost_once, ("each-group",)),
-    Plant("the stages of repetitions count once", "privacy/repeated", ("each-group",),
-          _stages_once, ("each-group",)),
-    Plant("a fifth less zCDP where a release is one of many", "mechanisms/accounting",
-          ("adaptive-top-k", "discover-then-rank", "limited-domain"), _best_of_both,
-          ("discover-then-rank zcdp", "limited-domain zcdp")),
-    Plant("a composed cost adds up as a tenth less zCDP", "privacy/composed",
-          ("adaptive-top-k", "adaptive-gaussian", "per-group", "peeling"), _way_of_one,
-          ("adaptive-gaussian", "adaptive-top-k", "peeling")),
-    Plant("of two ways the mean is charged", "privacy/sums",
-          ("adaptive-top-k", "discover-then-rank"), _choice_by_mean,
-          ("adaptive-top-k zcdp", "discover-then-rank zcdp")),
+    Plant(
+        "of several pure ways the cheapest is charged",
+        "privacy/either",
+        ("joint-or-peel",),
+        _by_smallest,
+        ("joint-or-peel zcdp",),
+    ),
+    Plant(
+        "all that is known in zCDP converts as a Gaussian",
+        "privacy/_curves",
+        ("adaptive-top-k", "per-group", "peeling", "limited-domain"),
+        _zcdp_is_gaussian,
+        ("peeling zcdp", "limited-domain zcdp", "adaptive-top-k zcdp"),
+    ),
+    Plant(
+        "6 % less zCDP at conversion",
+        "privacy/_curves",
+        ("adaptive-top-k", "per-group", "peeling", "limited-domain"),
+        _zcdp_less,
+        ("peeling zcdp", "limited-domain zcdp", "adaptive-top-k zcdp"),
+    ),
+    Plant(
+        "6 % less zCDP of Gaussians at conversion",
+        "privacy/_curves",
+        ("adaptive-gaussian", "chosen-bound", "weighted-gaussian"),
+        _gaussian_less,
+        ("adaptive-gaussian zcdp", "weighted-gaussian zcdp"),
+    ),
+    Plant(
+        "what each repetition loses counts once",
+        "privacy/repeated",
+        ("each-group",),
+        _lost_once,
+        ("each-group",),
+    ),
+    Plant(
+        "the stages of repetitions count once",
+        "privacy/repeated",
+        ("each-group",),
+        _stages_once,
+        ("each-group",),
+    ),
+    Plant(
+        "a fifth less zCDP where a release is one of many",
+        "mechanisms/accounting",
+        ("adaptive-top-k", "discover-then-rank", "limited-domain"),
+        _best_of_both,
+        ("discover-then-rank zcdp", "limited-domain zcdp"),
+    ),
+    Plant(
+        "a composed cost adds up as a tenth less zCDP",
+        "privacy/composed",
+        ("adaptive-top-k", "adaptive-gaussian", "per-group", "peeling"),
+        _way_of_one,
+        ("adaptive-gaussian", "adaptive-top-k", "peeling"),
+    ),
+    Plant(
+        "of two ways the mean is charged",
+        "privacy/sums",
+        ("adaptive-top-k", "discover-then-rank"),
+        _choice_by_mean,
+        ("adaptive-top-k zcdp", "discover-then-rank zcdp"),
+    ),
 ]

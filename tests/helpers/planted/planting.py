@@ -6,7 +6,7 @@ import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 
 import shortlist
 
@@ -146,22 +146,25 @@ def _asked_by_helpers():
 
 def forget():
     """Empty all caches of functions and methods of the package."""
+    for function in _remembering():
+        function.cache_clear()
+
+
+@cache
+def _remembering():
+    """All functions of the package that remember, methods included."""
+    _load_all()
+    found = {}
     for module in list(sys.modules.values()):
-        if not getattr(module, "__name__", "").startswith(NAMES):
-            continue
-        for value in list(vars(module).values()):
-            clear(value)
-            if isinstance(value, type) and value.__module__.startswith(NAMES):
-                for inner in list(vars(value).values()):
-                    clear(inner)
+        if getattr(module, "__name__", "").startswith(NAMES):
+            values = list(vars(module).values())
+            classes = [v for v in values if isinstance(v, type) and v.__module__.startswith(NAMES)]
+            values += [inner for cls in classes for inner in vars(cls).values()]
+            found |= {id(v): v for v in values if callable(getattr(v, "cache_clear", None))}
+    return list(found.values())
 
 
-def clear(value):
-    """Empty it, if it is a function that remembers."""
-    if callable(getattr(value, "cache_clear", None)) and not isinstance(value, type):
-        value.cache_clear()
-
-
+@cache
 def _load_all():
     """All modules that a patch may be in: one that is loaded later would keep what is wrong."""
     rooms = "mechanisms", "privacy", "algorithms", "evidence", "kernels", "draws", "audit"
