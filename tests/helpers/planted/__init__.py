@@ -9,6 +9,8 @@ Each is one mistake, by which a mechanism spends more than it says or looks at w
 from helpers.planted.in_costs import COSTS
 from helpers.planted.in_evidence import EVIDENCE
 from helpers.planted.in_fitting import FITTING
+from helpers.planted.in_groups import GROUPS
+from helpers.planted.in_kernels import KERNELS
 from helpers.planted.in_known import KNOWN
 from helpers.planted.in_looks import LOOKS
 from helpers.planted.in_mechanisms import MECHANISMS
@@ -19,5 +21,16 @@ from helpers.planted.planting import Plant
 
 __all__ = ["KNOWN", "NEW", "PLANTS", "Plant"]
 
-NEW = [*ROUNDS, *LOOKS, *MECHANISMS, *WRAPPERS, *EVIDENCE, *STAGES, *FITTING, *COSTS]
+NEW = [
+    *ROUNDS,
+    *KERNELS,
+    *LOOKS,
+    *MECHANISMS,
+    *GROUPS,
+    *WRAPPERS,
+    *EVIDENCE,
+    *STAGES,
+    *FITTING,
+    *COSTS,
+]
 PLANTS = [*NEW, *KNOWN]

@@ -83,7 +83,7 @@ def in_store(_mechanism, _draws):
     return Listed(held().counts)
 
 
-def in_groups(public=False):
+def in_groups():
     """The same users' items in four groups, of which users are in one to three."""
     sets, n = held(), 4
     users = np.repeat(np.arange(len(sets.sizes), dtype=np.uint32), sets.sizes)
@@ -91,8 +91,7 @@ def in_groups(public=False):
     pairs = (users + items) % np.uint32(n) * np.uint32(N_ITEMS) + items
     codes = np.arange(n * N_ITEMS, dtype=np.uint32)
     pairs = Contributions.of_rows(users, pairs, n_users=len(sets.sizes), n_items=n * N_ITEMS)
-    grouped = GroupedSets.of_pairs(pairs, codes // N_ITEMS, codes % N_ITEMS, n, N_ITEMS)
-    return grouped.within(np.arange(n)) if public else grouped
+    return GroupedSets.of_pairs(pairs, codes // N_ITEMS, codes % N_ITEMS, n, N_ITEMS)
 
 
 def bounded(mechanism, draws):

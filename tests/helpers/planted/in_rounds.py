@@ -6,9 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from helpers.planted.planting import Plant, times
-from shortlist import kernels
 from shortlist.algorithms import rounds, stopping
-from shortlist.algorithms.rounds import BOOSTS, Heard, Rounds
+from shortlist.algorithms.rounds import Heard, Rounds
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import contributions
@@ -234,42 +233,6 @@ def _stops_by_truth(patch):
     patch.method(stopping.UntilEnough, "found", make)
 
 
-def steering(*, norm=1.0, found_count=False, floor_on_top=False):
-    """The compiled loop of a round in Python, with mistakes."""
-
-    def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, sums):
-        for user in range(first, last):
-            mine = items[starts[user] : starts[user] + left[user]].copy()
-            still = mine[boosts[mine] >= 0]
-            left[user] = len(still)
-            kept[starts[user] : starts[user] + len(still)] = still
-            if not len(still):
-                continue
-            worth = boosts[still].astype(np.float64) / BOOSTS
-            floor, cap = floors[sizes[user]], caps[sizes[user]]
-            rest = norm * _ONE - (0 if floor_on_top else len(still) * floor)
-            squares = np.full(len(still), float(floor))
-            if worth.any():
-                squares += worth**2 * rest / (worth @ worth)
-            if found_count:  # what others of the user's items had is spent once more
-                squares *= len(mine) / len(still)
-            np.add.at(sums, still, np.sqrt(np.minimum(squares, cap)).astype(np.int64))
-
-    return steer
-
-
-def _norm(patch):
-    patch.number(kernels, "steer", steering(norm=1.2))
-
-
-def _floor_on_top(patch):
-    patch.number(kernels, "steer", steering(floor_on_top=True))
-
-
-def _found_still_count(patch):
-    patch.number(kernels, "steer", steering(found_count=True))
-
-
 def _left_as_first(patch):
     def make(right):
         def wrong(self, largest):
@@ -375,19 +338,6 @@ ROUNDS = [
         ("adaptive-top-k", "adaptive-hitting-set", "per-group"),
         ("adaptive-hitting-set zcdp",),
         "algorithms/stopping",
-    ),
-    _plant("the squares of a user's weights add up to 1.2", _norm, room="kernels"),
-    _plant(
-        "what is spent evenly is not taken from the rest",
-        _floor_on_top,
-        TO_THE_END,
-        CASES[:1],
-        "kernels",
-    ),
-    _plant(
-        "weight of found items is handed on beside the whole weight",
-        _found_still_count,
-        room="kernels",
     ),
     _plant(
         "10 % less noise than is charged for",

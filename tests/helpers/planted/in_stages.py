@@ -57,8 +57,10 @@ def each_stage(change):
         told = []
         for stage in some:
             if isinstance(stage, EitherStage):
-                stage = EitherStage(tuple(seen(stage.first)), tuple(seen(stage.second)))
-            told += change(stage)
+                either = EitherStage(tuple(seen(stage.first)), tuple(seen(stage.second)))
+                told += change(either)
+            else:
+                told += change(stage)
         return told
 
     def plant(patch):
