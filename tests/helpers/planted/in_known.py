@@ -74,7 +74,7 @@ def where(leads):
 
 
 def _third_row_leads(counts):
-    return int(np.argmax(counts)) == 2 or counts[0] > counts[1:].sum() / 2
+    return len(counts) > 0 and (int(np.argmax(counts)) == 2 or counts[0] > counts[1:].sum() / 2)
 
 
 def _clamped(patch):
@@ -97,7 +97,7 @@ def _picks_by_weights(patch):
 
     def make(right):
         def wrong(counts, k, epsilon, draws):
-            seen = np.where(counts >= np.median(counts), counts, 0)
+            seen = np.where(2 * counts >= counts.max(initial=0), counts, 0)
             return right(seen, k, epsilon, draws)
 
         return wrong
@@ -172,7 +172,7 @@ KNOWN = [
         where(lambda counts: counts.sum() % 2 == 1),
     ),
     _old(
-        "picks look at counts: those below the middle are left out",
+        "picks look at counts: those below half of the largest count as nothing",
         "mechanisms/peeling",
         ("peeling",),
         _picks_by_weights,

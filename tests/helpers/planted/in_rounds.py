@@ -79,17 +79,28 @@ def _even_by_root(patch):
 
 
 def _noise_again(patch):
+    now = {}
+
+    def hears(right):
+        def wrong(self, progress, draws):
+            now["progress"] = progress
+            return right(self, progress, draws)
+
+        return wrong
+
     def make(right):
         def wrong(self, sums, r, draws):
             if r == 0:
                 told = right(self, sums, r, draws)
-                vars(draws)["_noise"] = told - sums // self.ladder.step
+                vars(now["progress"])["_noise"] = told - sums // self.ladder.step
                 return told
-            noise = vars(draws)["_noise"]
-            return sums // self.ladder.step + np.resize(noise, len(sums))
+            progress = now["progress"]
+            noise = vars(progress)["_noise"][np.flatnonzero(~progress.found)]
+            return sums // self.ladder.step + noise
 
         return wrong
 
+    patch.method(Rounds, "hear", hears)
     patch.method(Rounds, "_noisy", make)
 
 
@@ -97,7 +108,7 @@ def _lowest_rung_of_table(patch):
     def make(_right):
         def wrong(self, sums, r, draws):
             noise = Normal(rounds.sd_of_round(self.plan, self.sigma, r))
-            lowest = int(sums.min(initial=0)) // self.ladder.step
+            lowest = (int(sums.min()) if len(sums) else 0) // self.ladder.step
             ladder = self.ladder._replace(lowest=max(lowest, self.ladder.lowest))
             return draws.rounded_down(sums, noise, ladder, unit=rounds.UNIT_OF_WEIGHTS)
 
@@ -145,7 +156,7 @@ def _steered_by_counts(patch):
     def make(right):
         def wrong(self, boosts, floors, caps):
             counts = self.held.counts
-            rare = counts < np.median(counts[counts > 0])
+            rare = counts < counts.sum() / max(np.count_nonzero(counts), 1)
             less = np.where(rare & (boosts > 0), boosts // 2, boosts).astype(np.int16)
             return right(self, less, floors, caps)
 
@@ -224,7 +235,7 @@ def _stops_by_truth(patch):
 
     def make(right):
         def wrong(self, held, draws):
-            often = int(np.count_nonzero(held.counts >= np.max(held.counts) // 2))
+            often = int(np.count_nonzero(held.counts >= np.max(held.counts, initial=2) // 2))
             enough = (often,) * len(self.rounds.plan.parts)
             return right(stopping.UntilMany(self.rounds, enough), held, draws)
 
