@@ -38,6 +38,10 @@ _CAUSES = {
         Words("a row cannot be parsed"),
         Words("check that all rows have the same fields and quotes"),
     ),
+    r"conversion from .?f\d+.? to .?i64": Cause(
+        Words("a number in it identifies nothing: it has a fraction, is NaN, or is too large"),
+        Words("cast the column to integers or text"),
+    ),
     r"conversion|casting|data ?type|dtype|schema": Cause(
         Words("a value is of another type than its column"), Words("write the column with one type")
     ),

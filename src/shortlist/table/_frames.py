@@ -85,8 +85,8 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
     ):
         raise refusal
     unlike = InputError(
-        "{origin}: the columns are not of one length, or a list holds a value that is neither text "
-        "nor a whole number nor a date nor a UUID",
+        "{origin}: the columns are not of one length, or a list holds a value that identifies "
+        "nothing: neither text nor a whole number, a date, a UUID, a boolean or bytes",
         "fix it, or give arrays",
         origin=origin,
     )
@@ -94,7 +94,7 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
     def column(name: str) -> pl.Series:
         if _is_typed(values := columns[name]):
             return pl.Series(name, values)
-        return pl.Series(name, [text_of(value, whole=True) for value in values], pl.String)
+        return pl.Series(name, list(map(text_of, values)), pl.String)
 
     def read(names: list[str]) -> pl.LazyFrame:
         return attempt(lambda: pl.LazyFrame([column(name) for name in names]), unlike)
@@ -121,7 +121,8 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
     native = frame.to_native()
     if frame.implementation.is_pandas_like() or frame.implementation.is_dask():
         return open_pandas_like(native, origin)
-    uuids = _uuids(native) if frame.implementation.is_duckdb() else {}
+    kind = frame.implementation
+    uuids = _uuids(native) if kind.is_duckdb() or kind.is_ibis() else {}
     schema = dict(frame.collect_schema().to_polars())
 
     stop = interrupt_of(native)
@@ -142,9 +143,12 @@ def _collected(frame: nw.LazyFrame[Any]) -> pl.LazyFrame:
     return frame.collect("polars").to_polars().lazy()
 
 
-def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - DuckDB is not required
-    """The columns of a relation of DuckDB that hold UUIDs; they are read as text."""
+def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - of DuckDB or Ibis
+    """The columns of a relation or a table of Ibis that hold UUIDs; they are read as text."""
     import polars as pl
 
-    types = zip(native.columns, native.types, strict=True)
-    return {name: pl.String() for name, dtype in types if str(dtype) == "UUID"}
+    if hasattr(native, "types"):
+        types = {name: str(dtype) for name, dtype in zip(native.columns, native.types, strict=True)}
+    else:
+        types = {name: str(dtype.copy(nullable=True)) for name, dtype in native.schema().items()}
+    return {name: pl.String() for name, dtype in types.items() if dtype.lower() == "uuid"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
-from shortlist.table.key_types import kind_of
+from shortlist.table.key_types import key_type
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
@@ -198,15 +198,16 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
         )
     if dtype in (pl.Categorical, pl.Enum, pl.Object):
         return pl.String()
-    if dtype != pl.Null and kind_of(dtype) is None:
+    read_as = dtype if dtype == pl.Null else key_type(dtype)
+    if read_as is None:
         raise InputError(
             "{said} is of type {base_type}, which identifies no {role}",
             "cast it to a string or an integer first",
             said=said,
-            base_type=dtype.base_type(),
+            base_type=dtype if dtype == pl.Decimal else dtype.base_type(),
             role=role,
         )
-    return dtype
+    return read_as
 
 
 def _count_type(part: Part, name: str) -> pl.DataType:

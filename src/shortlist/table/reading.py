@@ -16,7 +16,7 @@ from shortlist.table._files import files_of, is_list_of_paths
 from shortlist.table._formats import check_separator
 from shortlist.table._frames import open_frame
 from shortlist.table._objects import as_text
-from shortlist.table.key_types import is_same_kind
+from shortlist.table.key_types import as_keys, is_same_kind
 from shortlist.table.part import Part, origin_of
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 
@@ -76,11 +76,11 @@ def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame
 def _conformed(part: Part, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     import polars as pl
 
-    rows = part.read(list(types))
+    rows, found = part.read(list(types)), part.schema
     if not part.is_file:  # whose schema is a promise until the rows are there
-        held = rows.collect().get_columns()
-        rows = pl.LazyFrame([_of_kind(column, part, types[column.name]) for column in held])
-    return rows.select(pl.col(name).cast(dtype) for name, dtype in types.items())
+        held = [_of_kind(c, part, types[c.name]) for c in rows.collect().get_columns()]
+        rows, found = pl.LazyFrame(held), {column.name: column.dtype for column in held}
+    return rows.select(as_keys(name, found[name], dtype) for name, dtype in types.items())
 
 
 def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
@@ -88,8 +88,8 @@ def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
 
     if part.schema[column.name] == pl.Object:
         refusal = InputError(
-            "{origin}: a column of Python objects holds one that is neither text nor a date nor a "
-            "UUID",
+            "{origin}: a column of Python objects holds one that identifies nothing: it is neither "
+            "text nor a whole number, a date, a UUID, a boolean or bytes",
             "cast the column to one type. It is not shown",
             origin=part.origin,
         )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from shortlist.engines.tables._dialect import Dialect, Expression
 from shortlist.engines.tables._duckdb import DuckDB, DuckDBRelation
+from shortlist.engines.tables._identifying import identified
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables._pyspark import Spark
@@ -63,14 +64,20 @@ def is_lying(data: object) -> bool:
 
 
 def lying(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - of several libraries
-    """Such a table, of which these columns are read, and how its engine is spoken to."""
+    """Such a table, of which these columns are read, and how its engine is spoken to.
+
+    Raises:
+        InputError: A column is of a type for which that engine has no words.
+    """
     if isinstance(data, _type("duckdb")):
-        return _relation(data, columns)
-    if not isinstance(data, _type("ibis")):
-        return _frame(data, columns)
-    rows: Expression = data
-    connection = rows.get_backend()
-    return Lying(rows, _DIALECTS.get(connection.name, Plain)(connection))
+        found = _relation(data, columns)
+    elif isinstance(data, _type("ibis")):
+        connection = data.get_backend()
+        found = Lying(data, _DIALECTS.get(connection.name, Plain)(connection))
+    else:
+        found = _frame(data, columns)
+    identified(found.rows.select(*columns), found.dialect)  # refused before a row is read
+    return found
 
 
 def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - DuckDB is not required
