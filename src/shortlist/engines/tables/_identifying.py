@@ -66,7 +66,9 @@ def _whole(column: Expression, most: int) -> Expression:
     """A float as an integer, or `_NO_KEY` where it identifies nothing."""
     import ibis
 
-    # No engine has an integer for what is too large, so that must not reach a cast.
-    near = ibis.cases((column.abs() <= most, column), (column.notnull(), 0.5))
-    whole = ibis.cases((near == near.floor(), near), (near.notnull(), float(_NO_KEY)))
+    # No engine has an integer for what is too large, so that must not reach a cast. Engines order
+    # NaN above all numbers. A null is in neither case, and stays one.
+    size = column.abs()
+    near = ibis.cases((size <= most, column), (size > most, 0.5))
+    whole = ibis.cases((near == near.floor(), near), (near != near.floor(), float(_NO_KEY)))
     return whole.cast("int64")

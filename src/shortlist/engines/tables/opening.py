@@ -69,15 +69,19 @@ def lying(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - of se
     Raises:
         InputError: A column is of a type for which that engine has no words.
     """
-    if isinstance(data, _type("duckdb")):
-        found = _relation(data, columns)
-    elif isinstance(data, _type("ibis")):
-        connection = data.get_backend()
-        found = Lying(data, _DIALECTS.get(connection.name, Plain)(connection))
-    else:
-        found = _frame(data, columns)
+    found = _found(data, columns)
     identified(found.rows.select(*columns), found.dialect)  # refused before a row is read
     return found
+
+
+def _found(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - as above
+    if isinstance(data, _type("duckdb")):
+        return _relation(data, columns)
+    if not isinstance(data, _type("ibis")):
+        return _frame(data, columns)
+    rows: Expression = data
+    connection = rows.get_backend()
+    return Lying(rows, _DIALECTS.get(connection.name, Plain)(connection))
 
 
 def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - DuckDB is not required
