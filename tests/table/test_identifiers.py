@@ -22,7 +22,6 @@ KINDS = {  # of Arrow, with values, and what these are read as
     "short float": (pa.float32(), [7.0, -0.0, 2.0**24], [7, 0, 2**24], pl.Int64),
     "boolean": (pa.bool_(), [True, False], ["true", "false"], pl.String),
     "binary": (pa.binary(), [b"\xaa\x0b", b"a", b""], ["aa0b", "61", ""], pl.String),
-    "bytes of one size": (pa.binary(2), [b"\xaa\x0b", b"ab"], ["aa0b", "6162"], pl.String),
 }
 FORMS = {
     "pyarrow": lambda table, _: table,
