@@ -65,6 +65,7 @@ class Request:
     max_groups_per_user: int | None = None
     public_groups: str | None = None
     separator: str | None = None
+    encoding: str | None = None
     input_format: str | None = None
     settings: Settings | None = field(default=None, repr=False)
 
@@ -277,6 +278,7 @@ class Request:
                 max_items_per_user=self.max_items_per_user,
                 public_items=self.public_items,
                 separator=self.separator,
+                encoding=self.encoding,
                 table=self.table,
                 pull=self.pull,
                 budget=budget,
@@ -292,6 +294,7 @@ class Request:
             max_groups_per_user=self.max_groups_per_user,
             public_groups=self.public_groups,
             separator=self.separator,
+            encoding=self.encoding,
             table=self.table,
             budget=budget,
         )

@@ -30,6 +30,9 @@ _CAUSES = {
     r"deflate|gzip|zstd|zlib|snappy|lz4|brotli|decompress|unexpected end of file": Cause(
         Words("its compressed content is cut short or damaged"), Words("fetch it or write it again")
     ),
+    r"codec can't decode|UTF-16 stream": Cause(
+        Words("a part of it is not in the encoding that was given"), Words("check {encoding}")
+    ),
     r"utf-?8": Cause(Words("a text in it is not UTF-8"), Words("convert it to UTF-8")),
     r"out of specification|^parquet|thrift|must end with par1": Cause(
         Words("it is cut short or damaged"), Words("fetch it or write it again")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from shortlist.errors import InputError, Words, is_short, named, reference, shown
-from shortlist.table._formats import READABLE, has_known_suffix
+from shortlist.table.formats import READABLE, has_known_suffix
 
 __all__ = ["NamedFile", "exists", "files_of", "in_duckdb", "is_list_of_paths"]
 

@@ -32,6 +32,7 @@ class Part:
         held: The object that the caller gave, of a frame.
         files: The paths of the files that are read, as far as they are known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
+        separator: What stands between its fields, if it is CSV.
     """
 
     argument: Words
@@ -44,6 +45,7 @@ class Part:
     held: object = None
     files: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
+    separator: str | None = None
 
     @property
     def is_file(self) -> bool:
