@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
@@ -39,7 +43,7 @@ def open_frame(data: object, argument: str) -> Part:
         "{origin} is not a table of columns with different names",
         "{accepted}",
         origin=origin,
-        accepted=_ACCEPTED,
+        accepted=_wrapped(native, argument) or _ACCEPTED,
     )
     if is_arrow(native):
         return attempt(lambda: open_arrow(native, origin), refusal)
@@ -53,6 +57,54 @@ def open_frame(data: object, argument: str) -> Part:
         accepted=_ACCEPTED,
     )
     return attempt(lambda: _open_narwhals(frame, origin), refusal)
+
+
+def _wrapped(data: object, argument: str) -> Words | None:
+    """The line that makes a table of rows or counts that are none, by the name that they have.
+
+    Columns of lists and tuples are read as text, value by value; that of a library that looks for
+    their type would let one value change how all others are written.
+    """
+    line = next((line for is_it, line in _LINES if is_it(data)), None)
+    return None if line is None else Words("give {line}", line=line.replace("data", argument))
+
+
+def _first_is_a_row(data: object, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(data, list | tuple) and bool(data) and isinstance(data[0], kind)
+
+
+def _ndim(data: object) -> int:
+    return data.ndim if isinstance(data, np.ndarray) and data.dtype.names is None else 0
+
+
+_LINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (
+        lambda data: isinstance(data, Counter),
+        '{"item": list(data), "count": list(data.values())}',
+    ),
+    (
+        lambda data: _first_is_a_row(data, Mapping),
+        '{name: [row[name] for row in data] for name in ("user", "item")}',
+    ),
+    (
+        lambda data: (
+            _first_is_a_row(data, (tuple, list))
+            or isinstance(data, AbstractSet | Iterator | ValuesView | ItemsView)
+        ),
+        'dict(zip(("user", "item"), zip(*data)))',
+    ),
+    (lambda data: _ndim(data) == 2, '{"user": data[:, 0], "item": data[:, 1]}'),
+    (
+        lambda data: isinstance(data, np.ndarray) and data.dtype.names is not None,
+        "{name: data[name] for name in data.dtype.names}",
+    ),
+    (
+        lambda data: hasattr(data, "reset_index") and not hasattr(data, "columns"),
+        "data.reset_index()",
+    ),
+    (lambda data: type(data).__name__ == "Series" and hasattr(data, "to_frame"), "data.to_frame()"),
+)
+"""Which data is made a table by which line."""
 
 
 def _origin(data: object, argument: str) -> Words:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "ELSEWHERE",
+    "HERE",
     "READABLE",
     "Format",
     "Writing",
@@ -22,6 +24,7 @@ __all__ = [
     "format_by_suffix",
     "format_of",
     "has_known_suffix",
+    "is_of_file",
     "scan",
     "separator_in",
 ]
@@ -38,6 +41,13 @@ _COMPRESSIONS = (".gz", ".zst")
 _SEPARATORS = (",", ";", "|")  # where they are equally many, the first
 READABLE = f"{', '.join(_KINDS)}; all but .parquet also with {' or '.join(_COMPRESSIONS)} behind it"
 """The suffixes of files that are read, for messages."""
+
+HERE = "file"
+ELSEWHERE = (
+    *("s3", "s3a", "s3n", "r2", "gs", "gcs", "http", "https", "hf", "hdfs", "ftp", "sftp"),
+    *("az", "azure", "abfs", "abfss", "adl"),
+)
+"""What a URL of a file, and of no database, begins with."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,15 @@ class Writing:
         """The encoding that text is to be converted from; None where there is nothing to do."""
         found = None if self.encoding is None else codecs.lookup(self.encoding).name
         return None if found in ("utf-8", "utf-8-sig", "ascii") else found
+
+
+def is_of_file(url: str) -> bool:
+    """Whether it is the URL of a file, and not of a database.
+
+    >>> is_of_file("s3://plays/2026.parquet"), is_of_file("postgresql://host/plays")
+    (True, False)
+    """
+    return url.partition("://")[0].lower() in (HERE, *ELSEWHERE)
 
 
 def has_known_suffix(file: str) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import GuessWarning, InputError, Words
 from shortlist.table._causes import Cause
+from shortlist.table._converting import array_of_json, converted
 from shortlist.table._encoding import conversion, encoding_of, first_line, in_utf_8
-from shortlist.table._files import NamedFile, in_duckdb
+from shortlist.table._files import NamedFile, in_database
 from shortlist.table.formats import (
     READABLE,
     Format,
@@ -38,7 +39,8 @@ _MARK = "\ufeff"  # of byte order
 _PARQUET = "PAR1"
 _NONE = "\1"  # separates nothing
 _NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
-_OF_DATABASES = (".db", ".duckdb", ".ddb")
+_OF_DATABASES = (".db", ".duckdb", ".ddb", ".sqlite", ".sqlite3")
+_SQLITE = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,9 @@ def open_file(file: NamedFile, writing: Writing) -> Part:
     if held is None:
         suffix = PurePath(file.path).suffix.lower()
         if suffix in _OF_DATABASES and "data" in file.argument.given:
-            raise InputError(
-                "{origin} has the suffix of a database, which is not read as a file",
-                "for one of DuckDB write {url} and {table=...}",
-                origin=file.origin,
-                url=in_duckdb(file.path),
-            )
+            raise _database(file)
+        if (cause := converted(file.path)) is not None:
+            raise _foreign(file, cause)
         ending = f'the suffix "{suffix}"' if suffix else "no suffix"
         raise InputError(
             "{origin} has {ending}, which is not read",
@@ -74,7 +73,39 @@ def open_file(file: NamedFile, writing: Writing) -> Part:
             ending=ending,
             readable=READABLE,
         )
-    return _open(file, file.path, held, writing.codec)
+    return _divided(_open(file, file.path, held, writing.codec), file.partition)
+
+
+def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
+    """The part with columns that folders are named by, as texts, where the file has them not."""
+    import polars as pl
+
+    named = {name: text for name, text in partition.items() if name not in part.schema}
+    if not named:
+        return part
+
+    def read(names: list[str]) -> pl.LazyFrame:
+        held = [name for name in names if name not in named] or list(part.schema)[:1]
+        texts = (pl.lit(text, pl.String).alias(name) for name, text in named.items())
+        return part.read(held).with_columns(texts).select(names)
+
+    return replace(part, schema={**part.schema, **dict.fromkeys(named, pl.String())}, read=read)
+
+
+def _database(file: NamedFile) -> InputError:
+    if _head(file.path, len(_SQLITE)) == _SQLITE:
+        return InputError(
+            "{origin} is a database of SQLite, which is not read as a file",
+            "write {url} and {table=...}",
+            origin=file.origin,
+            url=in_database("sqlite", file.path),
+        )
+    return InputError(
+        "{origin} has the suffix of a database, which is not read as a file",
+        "for one of DuckDB write {url} and {table=...}",
+        origin=file.origin,
+        url=in_database("duckdb", file.path),
+    )
 
 
 def open_standard_input(data: StandardInput, writing: Writing) -> Part:
@@ -105,6 +136,8 @@ def _open(
     """A file as far as its header; of one in another encoding, nothing but the first line."""
     codec = None if held.kind == "Parquet" else codec
     convert = partial(_conversion, file, source, as_parquet, encoding_is_given=codec is not None)
+    if _begins_an_array(file.path):
+        raise _foreign(file, array_of_json(file.path))
     cannot = partial(_cannot_be_read, file, held, convert)
     if codec is None:
         return _opened(file, source, held, cannot, convert)
@@ -269,15 +302,22 @@ def _conversion(
     return conversion(None if isinstance(source, bytes) else file.path, encoding)
 
 
+def _begins_an_array(path: str) -> bool:
+    """Whether it is by its name a file of objects, and by its content one array of JSON."""
+    with contextlib.suppress(OSError):
+        return path.lower().endswith((".ndjson", ".jsonl")) and _head(path, 9).strip()[:1] == b"["
+    return False
+
+
 def _is_parquet(source: str | bytes) -> bool:
     """Whether it begins as Parquet does: with four letters, and then with no text."""
     try:
-        head = source[:5] if isinstance(source, bytes) else _head(source)
+        head = source[:5] if isinstance(source, bytes) else _head(source, 5)
     except OSError:
         return False
     return head[:4] == _PARQUET.encode() and not head[4:].decode("latin1").isprintable()
 
 
-def _head(path: str) -> bytes:
+def _head(path: str, n: int) -> bytes:
     with Path(path).open("rb") as file:
-        return file.read(5)
+        return file.read(n)
