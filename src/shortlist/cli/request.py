@@ -180,7 +180,8 @@ class Request:
         file = None if self.in_database else self.file
         named = file, self.public_items, self.public_groups, database, ledger
         given = [name for name in named if name is not None]
-        inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
+        folders = [glob.escape(name) for name in given if Path(name).is_dir()]
+        inside = [f"{name}/{below}" for name in folders for below in ("*", "*=*/**")]
         return [*given, *inside]
 
     @property

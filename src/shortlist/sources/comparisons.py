@@ -45,8 +45,7 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
 
     Args:
         data: As in `pairs`.
-        winner: The column of the items that won. Strings, integers or dates; in CSV and NDJSON,
-            text.
+        winner: The column of the items that won. Of the types in `pairs`.
         loser: The column of the items that lost, of the same type.
         public_items: What everybody knows: a list, or a table or file with the items alone, none
             twice; a CSV file begins with the name of the winners' or losers' column, or item.

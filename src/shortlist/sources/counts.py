@@ -51,8 +51,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
 
     Args:
         data: As in `pairs`; of a table in an engine too, items and counts are fetched.
-        item: The column of items, or several: then an item is a tuple. Strings, integers or dates;
-            in CSV and NDJSON, text. No item has two rows.
+        item: The column of items, or several: then an item is a tuple. Of the types in `pairs`; no
+            item has two rows.
         count: The column of counts: whole numbers from 0 to 2^62.
         max_items_per_user: Your promise that no user is in more counts than this, if there is
             such a bound; None if not. Nothing here can check it, and the guarantee rests on it.

@@ -56,15 +56,18 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             Polars, pandas or PyArrow table, reader or dataset, a dict of columns (lists are read as
             text, arrays keep their types), or a lazy frame.
             CSV files end in .csv, .tsv or .txt, NDJSON files in .ndjson or .jsonl; they may be
-            compressed, as .csv.gz or .csv.zst. A reader is read once, and what was read is kept
-            for further questions.
+            compressed, as .csv.gz or .csv.zst. In a directory that is divided by values, as
+            plays/country=FR/1.parquet, country is a column of text. A reader is read once, and what
+            was read is kept for further questions.
             Or a table that stays where it is: of Ibis, a relation of DuckDB, a data frame of
             PySpark, or the URL of a database, such as duckdb:///plays.db or
             postgresql://user@host/database, and whatever else Ibis connects to. No message, text
             or release shows more of a URL than its kind.
-        user: The column of users. In CSV and NDJSON, users and items are text; in a pandas column
-            of Python objects, strings, dates and UUIDs are, dates as 2024-02-29.
-        item: The column of items, or several: then an item is a tuple. Strings, integers or dates.
+        user: The column of users. Users and items are strings, integers or dates. UUIDs, booleans
+            (true, false) and binary values (hexadecimal digits) are read as text. Decimals without
+            digits behind the point and whole floats up to 2^53 are read as integers. In CSV and
+            NDJSON all are text, and so are Python objects, dates as 2024-02-29.
+        item: The column of items, or several: then an item is a tuple.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
