@@ -150,3 +150,15 @@ def test_uuids_are_pulled_as_text():
     relation = connection.sql(f"SELECT 'u' AS \"user\", '{FIRST}'::UUID AS item")
     with sets_of(sl.pairs(relation, user="user", item="item", pull=True)) as (held, named):
         assert named(held.counts.nonzero()[0])["item"].to_list() == [str(FIRST)]
+
+
+def test_a_type_that_is_not_known_stands_in_the_way_of_no_other_column(postgres):
+    table = f"odd_{id(postgres)}"
+    postgres.native.execute(f"CREATE TABLE {table} (u int, a numeric(40, 0), b inet, k uuid)")
+    postgres.native.execute(f"INSERT INTO {table} VALUES (1, 7, '::1', '{FIRST}')")
+    with sets_of(postgres.source_of(table, user="u", item="k")) as (held, named):
+        assert named(held.counts.nonzero()[0])["k"].to_list() == [str(FIRST)]
+    for column in "ab":
+        refusal(
+            lambda c=column: postgres.source_of(table, user="u", item=c), "type that is not known"
+        )

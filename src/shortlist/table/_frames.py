@@ -175,7 +175,7 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
         return open_pandas_like(native, origin)
     kind = frame.implementation
     uuids = _uuids(native) if kind.is_duckdb() or kind.is_ibis() else {}
-    schema = dict(frame.collect_schema().to_polars())
+    schema = _schema(frame)
 
     stop = interrupt_of(native)
 
@@ -189,6 +189,25 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
         return chosen.to_polars().lazy()
 
     return Part(origin, origin, schema | uuids, read, held=native)
+
+
+def _schema(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> dict[str, pl.DataType]:
+    """The types of all columns; one that Polars has not does not stand in the way of others."""
+    import polars as pl
+
+    def types(chosen: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> dict[str, pl.DataType]:
+        return dict(chosen.collect_schema().to_polars())
+
+    def type_of(name: str) -> pl.DataType:
+        try:
+            return types(frame.select(name))[name]
+        except Exception:  # noqa: BLE001 - whatever a library says of such a type
+            return pl.Unknown()
+
+    try:
+        return types(frame)
+    except Exception:  # noqa: BLE001 - as above
+        return {name: type_of(name) for name in frame.columns}
 
 
 def _collected(frame: nw.LazyFrame[Any]) -> pl.LazyFrame:
