@@ -89,7 +89,11 @@ def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame
     """
     import polars as pl
 
-    return pl.concat([_conformed(part, types) for part in parts])
+    rows = pl.concat([_conformed(part, types) for part in parts])
+    if any(part.is_divided for part in parts):
+        # As a stream, the time that Polars takes grows with the square of the number of files.
+        return rows.collect(engine="in-memory").lazy()
+    return rows
 
 
 def _conformed(part: Part, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:

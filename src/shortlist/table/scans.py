@@ -89,7 +89,8 @@ def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
         texts = (pl.lit(text, pl.String).alias(name) for name, text in named.items())
         return part.read(held).with_columns(texts).select(names)
 
-    return replace(part, schema={**part.schema, **dict.fromkeys(named, pl.String())}, read=read)
+    types = {**part.schema, **dict.fromkeys(named, pl.String())}
+    return replace(part, schema=types, read=read, is_divided=True)
 
 
 def _database(file: NamedFile) -> InputError:
