@@ -98,3 +98,10 @@ def test_groups_may_be_of_any_such_type():
     table = pa.table({"user": [1, 2], "by": pa.array(values, dtype), "item": ["x", "y"]})
     _, groups, _ = open_table(table, user="user", items=["by", "item"]).grouped(1)
     assert groups.take(groups.codes)["by"].to_list() == wanted
+
+
+@pytest.mark.parametrize("digits", [18, 38])
+def test_counts_as_engines_sum_them_up(digits):
+    counts = pa.array([Decimal(7), Decimal(0)], pa.decimal128(digits, 0))
+    table = open_table(pa.table({"item": ["a", "b"], "n": counts}), count="n", items="item")
+    assert table.counts()[1].tolist() == [7, 0]

@@ -218,6 +218,8 @@ def _count_type(part: Part, name: str) -> pl.DataType:
     of_a_list = part.kind == "dict" and dtype == pl.String
     if dtype.is_integer() or dtype == pl.Null or part.is_text or of_a_list:
         return dtype
+    if dtype == pl.Decimal and (whole := key_type(dtype)) is not None:  # as engines sum up
+        return whole
     raise InputError(
         "{origin}: {count=} is of type {base_type}, and counts are whole numbers",
         "cast it to an integer first",
