@@ -58,3 +58,25 @@ def test_a_ranking_of_what_is_piped_in(run, monkeypatch):
     words = ["rank", "-", "--winner", "won", "--loser", "lost", "--public-items-in-table"]
     status, out, _ = run(*words, "--input-format", "tsv", "-k", 1, "--epsilon", 1, "--json")
     assert (status, [item["item"] for item in json.loads(out)["items"]]) == (0, ["007"])
+
+
+def test_a_separator_that_is_found_is_told_on_stderr_once(run, tmp_path):
+    for name in "ab":
+        rows = "".join(f"{name}{i};007\n" for i in range(3000))
+        (tmp_path / f"{name}.csv").write_text(f"user;title\n{rows}")
+    status, out, err = run(*top_k(tmp_path / "*.csv", "--json", k=1))
+    assert status == 0
+    assert [item["title"] for item in json.loads(out)["items"]] == ["007"]
+    assert err.count("semicolons") == err.count("--separator") == 1
+    status, _, err = run(*top_k(tmp_path / "*.csv", "--json", "--separator", ";", k=1))
+    assert (status, err) == (0, "")
+
+
+def test_text_in_another_encoding(run, complaint, tmp_path):
+    path = tmp_path / "plays.csv"
+    path.write_bytes(b"user,title\n" + "".join(f"u{i},é\n" for i in range(3000)).encode("latin1"))
+    assert "--encoding" in complaint(*top_k(path, k=1))
+    status, out, err = run(*top_k(path, "--encoding", "latin1", "--json", k=1))
+    assert (status, err) == (0, "")
+    assert [item["title"] for item in json.loads(out)["items"]] == ["é"]
+    assert complaint(*top_k(path, "--encoding", "x")).startswith("--encoding 'x': must be the name")

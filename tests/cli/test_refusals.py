@@ -358,3 +358,7 @@ def test_no_output_into_the_directory_that_is_read(complaint, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("user,title\na,b\n")
     assert "it is a file to be read" in complaint(*top_k(tmp_path, "--output", table))
+    deeper = tmp_path / "year=2024" / "month=1" / "t.csv"
+    deeper.parent.mkdir(parents=True)
+    deeper.write_text("user,title\na,b\n")
+    assert "it is a file to be read" in complaint(*top_k(tmp_path, "--output", deeper))

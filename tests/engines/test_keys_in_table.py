@@ -1,5 +1,9 @@
 """Values that an engine may hold for equal though they differ, and types that are read as text."""
 
+import sqlite3
+from functools import partial
+from pathlib import Path
+
 import duckdb
 import ibis
 import polars as pl
@@ -139,3 +143,34 @@ def test_sqlite_answers_of_public_items_and_cannot_bound(tmp_path):
     refusal(lambda: source.domain(epsilon=1.0, delta=1e-6), "no hash", "pull=True")
     pulled = sl.pairs(url, table="plays", pull=True, **NAMES)
     assert pulled.domain(epsilon=1.0, delta=1e-6).items == ["Emma"]
+
+
+def test_a_url_of_sqlite_has_a_path_as_elsewhere_and_makes_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ask = partial(sl.pairs, table="plays", pull=True, **NAMES)
+    for url in ("sqlite:///zz.db", f"sqlite:///{tmp_path}/zz.db", "sqlite:///a/zz.db"):
+        said = refusal(lambda url=url: ask(url), "there is no such file")
+        assert "password" not in said
+        assert str(tmp_path) not in said
+    assert not list(tmp_path.iterdir())
+    assert not Path("/zz.db").exists()
+    connection = sqlite3.connect("plays.db")
+    connection.execute("CREATE TABLE plays (person INTEGER, title TEXT)")
+    connection.executemany("INSERT INTO plays VALUES (?, 'Emma')", [(i,) for i in range(500)])
+    connection.commit()
+    connection.close()
+    for url in ("sqlite:///plays.db", f"sqlite:///{tmp_path}/plays.db"):
+        found = ask(url).domain(epsilon=1.0, delta=1e-6).items
+        assert found == ["Emma"]
+    Path("text.db").write_text("person,title\n")
+    refusal(lambda: ask("sqlite:///text.db"), "cannot be opened", "of SQLite")
+
+
+def test_a_file_of_sqlite_is_only_read(tmp_path):
+    path = tmp_path / "plays.db"
+    sqlite3.connect(path).execute("CREATE TABLE plays (person INTEGER, title TEXT)").close()
+    path.chmod(0o444)
+    known = sl.pairs(f"sqlite:///{path}", table="plays", public_items=["Emma", "Dune"], **NAMES)
+    assert len(known.top_k(1, epsilon=1.0)) == 1
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        known._engine._lying.rows.get_backend().con.execute("CREATE TABLE more (x)")

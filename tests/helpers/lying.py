@@ -166,7 +166,17 @@ def arrow_of(frame):
 
 
 def _type(dtype):
-    return {pl.String: pa.string(), pl.Date: pa.date32()}.get(type(dtype), pa.int64())
+    known = {
+        pl.String: pa.string(),
+        pl.Date: pa.date32(),
+        pl.Boolean: pa.bool_(),
+        pl.Binary: pa.binary(),
+        pl.Float64: pa.float64(),
+        pl.Float32: pa.float32(),
+    }
+    if isinstance(dtype, pl.Decimal):
+        return pa.decimal128(dtype.precision, dtype.scale)
+    return known.get(type(dtype), pa.int64())
 
 
 @contextlib.contextmanager

@@ -3,14 +3,22 @@
 import gzip
 import io
 import os
+import shlex
 import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
+import shortlist as sl
 from helpers.reading import open_pairs, rows_of
-from helpers.refusals import MARKER, refusal
+from helpers.refusals import MARKER, refusal, refused
 from helpers.written import FRAME, MARK, ROWS, text
+from shortlist.cli._shell import SHELL
 from shortlist.table import open_table
 from shortlist.table.public_items import open_public_items
 from shortlist.table.scans import StandardInput
@@ -27,8 +35,147 @@ def test_a_directory_is_all_its_tables(tmp_path, write):
     (tmp_path / "deeper" / "d.csv").write_bytes(b"user,item\nno,no\n")
     for given in (tmp_path, f"{tmp_path}/"):
         assert rows_of(open_pairs(given)) == ROWS
-    (tmp_path / f"year={MARKER}").mkdir()
-    assert MARKER not in refusal(lambda: open_pairs(tmp_path), "divided by the values")
+
+
+def divided(tmp_path, write_one, folders):
+    """A folder of folders that are named by values, with one user in each."""
+    for place, folder in enumerate(folders):
+        (tmp_path / folder).mkdir(parents=True)
+        write_one(tmp_path / folder / "part-0", place)
+    return tmp_path
+
+
+def as_csv(path, place):
+    Path(f"{path}.csv").write_text(f"user,item\nu{place},7\n")
+
+
+def as_parquet(path, place):
+    frame = pl.DataFrame({"user": [f"u{place}"], "item": ["7"]})
+    frame.write_parquet(f"{path}.parquet")
+
+
+@pytest.mark.parametrize("write_one", [as_csv, as_parquet])
+def test_folders_that_are_named_by_values_have_these_in_columns(tmp_path, write_one):
+    folders = ["country=FR/day=2024-02-29", "country=S%2FW/day=07", "country=CH/day="]
+    folder = divided(tmp_path / "plays", write_one, folders)
+    shown = {("u0", "FR", "2024-02-29"), ("u1", "S/W", "07")}
+    for given in (folder, str(folder), [folder], f"{folder}/*/*/part*", f"{tmp_path}/*/*/*/*"):
+        table = open_table(given, user="user", items=["country", "day"])
+        assert set(rows_of(table)) == shown
+    assert len(rows_of(open_table(folder, user="user", items="country"))) == 3
+    assert len(rows_of(open_table(folder, user="country", items="item"))) == 3
+    assert len(rows_of(open_table(folder, user="day", items="country"))) == 2
+    assert table.columns["day"] == pl.String
+
+
+def test_a_column_that_a_file_has_comes_before_the_name_of_its_folder(tmp_path):
+    folder = divided(tmp_path, as_csv, ["user=x", "user=y"])
+    assert set(rows_of(open_pairs(folder))) == {("u0", "7"), ("u1", "7")}
+
+
+def test_no_message_shows_a_value_that_a_folder_is_named_by(tmp_path):
+    folder = divided(tmp_path / "plays", as_csv, [f"year={MARKER}", "year=2024"])
+    (folder / f"year={MARKER}" / "part-0.csv").write_text("who,item\na,b\n")
+    for given in (folder, f"{folder}/*/*", [folder]):
+        said = refusal(lambda given=given: open_pairs(given), "year=…", "part-0.csv")
+        assert MARKER not in said
+    (folder / "top.csv").write_text("user,item\na,b\n")
+    refusal(lambda: open_table(folder, user="year", items="item"), "top.csv", "is not a column")
+
+
+# What another program converts
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("my t.xlsx", """python -c 'import pandas; pandas.read_excel("{path}", dtype=str)"""),
+        ("t.ods", '.to_csv("{stem}.csv", index=False)\''),
+        ("t.zip", "unpack it, and give the folder: unzip {path} -d {stem}"),
+        ("t.csv.bz2", "bunzip2 -k {path}"),
+        ("t.parquet.xz", "unxz -k {path}"),
+        ("t.json", "jq -c '.[]' {path} > {stem}.ndjson"),
+        ("t.feather", '.write_parquet("{stem}.parquet")\''),
+        ("t.sqlite", 'data="sqlite:///{path}" and table'),
+    ],
+)
+def test_the_command_that_converts_a_file_is_told(write, name, said):
+    path = write(name, b"SQLite format 3\0" if name.endswith("lite") else b"x")
+    refusal(lambda: open_pairs(path), said.format(path=path, stem=path.with_suffix("")))
+
+
+def test_the_command_converts_an_arrow_file(tmp_path):
+    path = tmp_path / "t.arrow"
+    FRAME.write_ipc(path)
+    command = refusal(lambda: open_pairs(path)).partition("convert it: ")[2].removesuffix(".")
+    _, flag, code = shlex.split(command)
+    assert flag == "-c"
+    exec(code)  # noqa: S102 - that it runs is what is tested
+    assert rows_of(open_pairs(tmp_path / "t.parquet")) == ROWS
+
+
+@pytest.mark.parametrize(
+    "content", [b'[{"user": "a", "item": "b"}]', b'[\n{"user": 1}\n]', b" [\n]"]
+)
+def test_an_array_of_json_by_the_name_of_lines(write, content):
+    path = write("t.ndjson", content)
+    refusal(lambda: open_pairs(path), "jq -c '.[]'", "t.lines.ndjson")
+
+
+# Addresses
+
+
+@pytest.mark.parametrize("scheme", ["s3", "https", "gs", "S3", "abfss", "hf"])
+def test_a_file_elsewhere_is_read_by_duckdb(scheme):
+    address = f"{scheme}://me:s3cret@plays/2026.parquet"
+    games = partial(sl.comparisons, winner="a", loser="b", public_items=["x"])
+    ask = (partial(sl.pairs, user="user", item="item"), partial(sl.counts, item="i", count="n"))
+    for source in (*ask, games):
+        for given in (address, [address]):
+            said = refusal(lambda g=given, s=source: s(g), f"({scheme.lower()}://…)", "duckdb.sql")
+            assert "s3cret" not in said
+    assert "duckdb:///plays.duckdb --table plays" in refused(lambda: games(address)).told(SHELL)
+
+
+def test_a_url_of_a_file_here_is_a_path(write):
+    path = write("t.csv", text(".csv"))
+    for given in (f"file://{path}", [f"file://{path}"]):
+        refusal(lambda given=given: open_pairs(given), "write the path alone")
+    refusal(lambda: sl.pairs(f"file://{path}", user="user", item="item"), "write the path alone")
+
+
+# Rows and counts that are no table
+
+
+def told(data):
+    """What the line that a refusal tells makes of the data."""
+    line = refusal(lambda: open_pairs(data)).partition("give ")[2].removesuffix(".")
+    return eval(line, {"data": data, "polars": pl})  # noqa: S307 - that it works is what is tested
+
+
+ROWS_AS = {
+    "list": lambda: ROWS,
+    "tuple": lambda: tuple(ROWS),
+    "set": lambda: set(ROWS),
+    "generator": lambda: (row for row in ROWS),
+    "zip": lambda: zip(*zip(*ROWS, strict=True), strict=True),
+    "dicts": lambda: [{"user": user, "item": item} for user, item in ROWS],
+    "array": lambda: np.array(ROWS),
+    "structured": lambda: np.array(ROWS, dtype=[("user", "U9"), ("item", "U9")]),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS_AS)
+def test_rows_that_are_no_table_are_refused_with_the_line_that_makes_one(kind):
+    assert sorted(rows_of(open_pairs(told(ROWS_AS[kind]())))) == sorted(ROWS)
+
+
+def test_counts_that_are_no_table_are_refused_with_the_line_that_makes_one():
+    for data in (Counter(a=3, b=1), pd.Series({"a": 3, "b": 1}, name="count").rename_axis("item")):
+        table = open_table(told(data), count="count", items="item")
+        items, counts = table.counts()
+        assert (items["item"].to_list(), counts.tolist()) == (["a", "b"], [3, 1])
+    assert told(pl.Series("item", ["a"])).columns == ["item"]
 
 
 def test_a_directory_without_tables(tmp_path, write):

@@ -14,7 +14,8 @@ import shortlist as sl
 from helpers.reading import open_pairs, rows_of
 from helpers.refusals import MARKER, refusal
 from helpers.written import FRAME, MARK, ROWS, text
-from shortlist.table import open_table
+from shortlist.errors import GuessWarning
+from shortlist.table import Writing, open_table
 from shortlist.table.public_items import open_public_items
 
 
@@ -25,6 +26,7 @@ def zstd(content):
     return packed.getvalue().to_pybytes()
 
 
+SEMICOLON = Writing(";")
 PACK = {"": bytes, ".gz": gzip.compress, ".zst": zstd}
 
 
@@ -44,29 +46,54 @@ def test_text_comes_back_from_every_file(write, suffix, packed, mark):
 def test_a_separator(write, suffix):
     content = b'user;item\nu1;"a;b"\nu2;a,b\n'
     path = write(f"t{suffix}", gzip.compress(content) if suffix.endswith("gz") else content)
-    table = open_pairs(path, separator=";")
+    table = open_pairs(path, writing=SEMICOLON)
     assert rows_of(table) == [("u1", "a;b"), ("u2", "a,b")]
-    refusal(lambda: open_pairs(path), "first line", "and the separator")
+    refusal(lambda: open_pairs(path, writing=Writing("|")), "first line", "and the separator")
     known = write("known.csv", b"item\na,b\n")
-    assert open_public_items(known, table.items, separator=";")["item"].to_list() == ["a,b"]
+    assert open_public_items(known, table.items, writing=SEMICOLON)["item"].to_list() == ["a,b"]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".csv.gz"])
+def test_a_separator_is_found_in_the_first_line_alone_and_told(write, suffix, separator):
+    content = f'user{separator}"it,em"\nu1{separator}"a{separator}b,c"\n'.encode()
+    path = write(f"t{suffix}", gzip.compress(content) if suffix.endswith("gz") else content)
+    with pytest.warns(GuessWarning, match="as the first line has it") as caught:
+        table = open_table(path, user="user", items="it,em")
+    assert len(caught) == 1
+    assert f"separator={separator!r} says so" in str(caught[0].message)
+    assert rows_of(table) == [("u1", f"a{separator}b,c")]
+    given = open_table(path, user="user", items="it,em", writing=Writing(separator))
+    assert rows_of(given) == rows_of(table)
+
+
+@pytest.mark.parametrize(
+    "header", ["user,item", '"user",item', 'user,"a;b;c;d",item', "user,item;x"]
+)
+def test_a_comma_needs_no_words(write, header):
+    rest = header.count(",") * ","
+    path = write("t.csv", f"{header}\nu;1;2;3;4{rest}\n".encode())
+    assert "user" in open_table(path, user="user", items=header.split(",")[-1]).columns
 
 
 def test_tabs_in_the_first_line_of_a_txt_file(write):
-    assert rows_of(open_pairs(write("t.txt", text(".tsv")))) == ROWS
+    with pytest.warns(GuessWarning, match="tabs"):
+        assert rows_of(open_pairs(write("t.txt", text(".tsv")))) == ROWS
     assert rows_of(open_pairs(write("t.txt", b"user,item\nu\tv,w\n"))) == [("u\tv", "w")]
 
 
 @pytest.mark.parametrize("separator", ["", ";;", "\n", '"', "é", 7, b","])
 def test_what_separates_nothing(write, separator):
     path = write("t.csv", text(".csv"))
-    refusal(lambda: open_pairs(path, separator=separator), "separator=", "one ASCII character")
+    read = partial(sl.pairs, path, user="user", item="item", separator=separator)
+    refusal(read, "separator=", "one ASCII character")
 
 
 @pytest.mark.parametrize("data", [FRAME, "t.parquet", "t.ndjson"])
 def test_a_separator_where_nothing_is_separated(write, data):
     if isinstance(data, str):
         data = write(data, text(data[1:]))
-    refusal(lambda: open_pairs(data, separator=";"), "separator=';'", "omit it")
+    refusal(lambda: open_pairs(data, writing=SEMICOLON), "separator=';'", "omit it")
 
 
 def test_parquet_is_not_compressed_twice(write):
@@ -132,6 +159,47 @@ def test_latin_1_in_the_first_line(write):
 def test_the_command_converts(write, tmp_path):
     path = write("my plays.csv", "user,item\nü,é\n".encode("latin1"))
     said = refusal(open_pairs(path).pairs)
-    command = said.partition("Convert it: ")[2].removesuffix(".")
+    command = said.partition("convert it: ")[2].removesuffix(".")
     assert os.system(command) == 0  # noqa: S605 - that it runs in a shell is what is tested
     assert rows_of(open_pairs(tmp_path / "my plays.utf8.csv")) == [("ü", "é")]
+
+
+@pytest.mark.parametrize("packed", PACK)
+@pytest.mark.parametrize("encoding", ["latin1", "cp1252", "utf-16", "utf-16le", "UTF8"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".ndjson"])
+def test_text_in_the_encoding_that_is_given(write, encoding, suffix, packed):
+    frame = pl.DataFrame({"usér": ["ü", "b"], "item": ["é", "x"]})
+    content = text(suffix, frame).decode().encode(encoding)
+    path = write(f"t{suffix}{packed}", PACK[packed](content))
+    table = open_table(path, user="usér", items="item", writing=Writing(encoding=encoding))
+    assert rows_of(table) == frame.rows()
+
+
+def test_an_encoding_is_tried_at_rows_only_when_they_are_read(write):
+    """What a row holds must not be found out before the charge."""
+    content = f"user,item\na,x\nb,{MARKER}".encode() + b"\x81\n"
+    table = open_pairs(write("t.csv", content), writing=Writing(encoding="cp1252"))
+    said = refusal(table.pairs, "not in the encoding that was given", "check encoding")
+    assert MARKER not in said
+
+
+@pytest.mark.parametrize("known", ["latin1", "utf-8"])
+def test_a_public_list_may_be_in_utf_8_beside_a_table_that_is_not(write, known):
+    table = write("t.csv", "user,item\na,é\n".encode("latin1"))
+    listed = write("known.csv", "item\né\n".encode(known))
+    named = {"user": "user", "item": "item", "public_items": listed, "encoding": "latin1"}
+    assert sl.pairs(table, **named).top_k(1, epsilon=1.0).items == ["é"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-99", "hex", "", 7, b"latin1"])
+def test_what_is_no_encoding(write, encoding):
+    path = write("t.csv", text(".csv"))
+    read = partial(sl.pairs, path, user="user", item="item", encoding=encoding)
+    refusal(read, "encoding=", "such as latin1")
+
+
+@pytest.mark.parametrize("data", [FRAME, "t.parquet"])
+def test_an_encoding_where_there_is_no_text(write, data):
+    if isinstance(data, str):
+        data = write(data, text(data[1:]))
+    refusal(lambda: open_pairs(data, writing=Writing(encoding="latin1")), "encoding=", "omit it")

@@ -56,7 +56,7 @@ def test_paths_are_checked(tmp_path, write):
     refusal(lambda: open_pairs("long" * 999 + ".csv"), "does not exist")
     refusal(lambda: open_pairs(tmp_path), "is a directory", "glob")
     refusal(lambda: open_pairs(write("a.csv", b"")), "a.csv", "is empty")
-    refusal(lambda: open_pairs(write("a.xlsx", b"x")), '".xlsx"', ".parquet, .csv, .ndjson")
+    refusal(lambda: open_pairs(write("a.xml", b"x")), '".xml"', ".parquet, .csv, .ndjson")
     refusal(lambda: open_pairs(write("plays", b"x")), "no suffix")
     refusal(lambda: open_pairs(os.fsencode(tmp_path)), "not a table")
 

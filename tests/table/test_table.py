@@ -1,8 +1,10 @@
 """Tables in every form, and which columns they may have."""
 
 import gc
+import math
 import weakref
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -136,29 +138,33 @@ def test_columns_are_checked(form, user, items, said):
     refusal(lambda: open_table(data, user=user, items=items), *said)
 
 
-@pytest.mark.parametrize("name", sorted(FORMS.keys() - AS_TEXT - {"pandas objects"}))
-def test_floats_are_refused(name, tmp_path):
-    data = FORMS[name](pl.DataFrame({"user": [1.5], "item": [MARKER]}), tmp_path)
-    refusal(lambda: open_pairs(data), 'user="user" is of type Float64', "cast it to a string")
+@pytest.mark.parametrize("one", [1.5, -0.5, 2.0**54, math.inf, math.nan])
+@pytest.mark.parametrize("name", sorted(FORMS.keys() - AS_TEXT))
+def test_floats_that_identify_nothing_are_refused_when_they_are_read(name, one, tmp_path):
+    if math.isnan(one) and name.startswith("pandas"):
+        pytest.skip("there it says that a value is missing")
+    frame = pl.DataFrame({"user": [one, 7.0], "item": [MARKER, "x"]})
+    table = open_pairs(FORMS[name](frame, tmp_path))
+    refusal(table.pairs, "identifies nothing", "not shown")
 
 
 @pytest.mark.parametrize(
-    "value", [1.5, True, b"a", [1], {"a": 1}, datetime(2024, 1, 1, tzinfo=UTC).time()]
+    "value", [Decimal("1.5"), [1], {"a": 1}, datetime(2024, 1, 1, tzinfo=UTC).time()]
 )
 def test_other_types_are_refused(value):
     frame = pl.DataFrame({"user": ["a"], "item": [value]})
     refusal(
         lambda: open_pairs(frame),
-        f"is of type {frame.schema['item'].base_type()}",
+        f"is of type {frame.schema['item'].base_type().__name__}",
         "cast it to a string",
     )
 
 
 def test_mixed_objects_are_refused():
-    early = pd.DataFrame({"user": ["a", 1], "item": ["x", MARKER]}, dtype=object)
-    late = pd.DataFrame({"user": [MARKER] * 5000 + [1], "item": "x"}, dtype=object)
+    early = pd.DataFrame({"user": ["a", 1.5], "item": ["x", MARKER]}, dtype=object)
+    late = pd.DataFrame({"user": [MARKER] * 5000 + [1.5], "item": "x"}, dtype=object)
     for mixed in (early, late):
-        refusal(open_pairs(mixed).pairs, "Python objects", "neither text nor a date")
+        refusal(open_pairs(mixed).pairs, "Python objects", "identifies nothing")
 
 
 @pytest.mark.parametrize(
@@ -166,9 +172,8 @@ def test_mixed_objects_are_refused():
     [{"user": MARKER}, {1: [MARKER]}, [(MARKER, 1)], None, 7, pd.Series(["a"])],
 )
 def test_what_is_no_table_is_refused(data):
-    refusal(
-        lambda: open_pairs(data), f"of type {type(data).__name__}", "is not a table of", "Parquet"
-    )
+    said = refusal(lambda: open_pairs(data), f"of type {type(data).__name__}", "not a table of")
+    assert "Parquet" in said or said.endswith(("zip(*data))).", "reset_index()."))
 
 
 def test_frames_with_twice_the_same_name_are_refused():

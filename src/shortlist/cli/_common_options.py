@@ -42,9 +42,14 @@ Separator = Annotated[
     str | None,
     valued(
         "CHARACTER",
-        r"The character between fields of CSV and text files, such as ';', or \t for a tab.",
+        r"The character between fields of CSV and text files, such as ';', or \t for a tab. By "
+        "default the first line tells.",
         parser=_separator,
     ),
+]
+Encoding = Annotated[
+    str | None,
+    valued("NAME", "The encoding of text files that are not in UTF-8, such as latin1 or utf-16."),
 ]
 InputFormat = Annotated[
     str | None,
@@ -172,6 +177,7 @@ EVERY = [
         ("config", Config, None),
         ("no_config", NoConfig, False),
         ("separator", Separator, None),
+        ("encoding", Encoding, None),
         ("input_format", InputFormat, None),
         ("option", Option, None),
         ("budget", Budget, None),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.cli._progress import showing_progress
 from shortlist.cli._publishing import print_text
-from shortlist.cli.answer import without_panics
-from shortlist.cli.failure import releasing_nothing
+from shortlist.cli.answer import warnings_of_ours, without_panics
+from shortlist.cli.failure import releasing_nothing, warn
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
 from shortlist.errors import InputError
@@ -81,7 +81,8 @@ def compared(asked: Comparing) -> int:
     questions = asked.questions()
     prepare()
     with releasing_nothing(), showing_progress(), without_panics():
-        source = request.source()
+        with warnings_of_ours() as warned:
+            source = request.source()
         usable = source.mechanisms_for(questions[0])
         with phase("Comparing"):
             found = compare(
@@ -93,5 +94,7 @@ def compared(asked: Comparing) -> int:
                 mechanisms=[mechanism_named(name, usable) for name in asked.mechanism] or None,
                 runs=asked.runs,
             )
+    for warning in warned():
+        warn(warning)
     print_text(found.frame.write_csv() if asked.as_csv else f"{found}\n")
     return 0

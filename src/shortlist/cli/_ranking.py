@@ -71,5 +71,6 @@ class RankRequest(Request):
             user=self.user,
             max_comparisons_per_user=self.max_comparisons_per_user,
             separator=self.separator,
+            encoding=self.encoding,
             budget=self.charged(),
         )

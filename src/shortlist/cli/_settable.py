@@ -25,7 +25,8 @@ _NUMBER = Kind((int, float), "a number")
 
 SETTINGS: dict[str, Kind] = {
     "file": PATH,
-    **dict.fromkeys(("user", "count", "winner", "loser", "store", "table", "separator"), _TEXT),
+    **dict.fromkeys(("user", "count", "winner", "loser", "store", "table"), _TEXT),
+    **dict.fromkeys(("separator", "encoding"), _TEXT),
     **dict.fromkeys(("item", "by", "option"), _TEXTS),
     **dict.fromkeys(("k", "max-items-per-user", "max-groups-per-user"), _WHOLE),
     "max-comparisons-per-user": _WHOLE,

@@ -22,6 +22,8 @@ _OPTIONS = {
     "sl.comparisons": "shortlist rank",
     "sl.IN_TABLE": "--public-items-in-table",
     "or_prepare": "",
+    "give_a_relation": "run duckdb plays.duckdb \"CREATE VIEW plays AS FROM '…'\" and write "
+    "duckdb:///plays.duckdb --table plays",
     "url_or_path": "BUDGET",
     "sl.Budget.create": "shortlist budget create",
     "sl.Budget.show": "shortlist budget show",

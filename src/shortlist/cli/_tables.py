@@ -78,6 +78,7 @@ def _require_store(request: Request) -> None:
         "public_items_in_table": request.public_items_in_table or None,
         "count_share": request.count_share,
         "separator": request.separator,
+        "encoding": request.encoding,
         "pull": request.pull or None,
     }
     for name, value in useless.items():

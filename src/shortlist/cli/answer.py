@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,12 @@ from shortlist.cli._publishing import print_unpaid, publish
 from shortlist.cli.failure import warn
 from shortlist.cli.memory import prepare
 from shortlist.cli.request import Request
-from shortlist.errors import WeakPrivacyWarning
+from shortlist.errors import GuessWarning, WeakPrivacyWarning
 
 if TYPE_CHECKING:
     from shortlist.plan import Plan
-    from shortlist.sources.base import Source
 
-__all__ = ["answer", "without_panics"]
+__all__ = ["answer", "warnings_of_ours", "without_panics"]
 
 
 def answer(request: Request) -> None:
@@ -33,10 +32,10 @@ def answer(request: Request) -> None:
     request.require_sense()
     request.check_output()
     prepare()
-    with showing_progress(), without_panics():
+    with showing_progress(), without_panics(), warnings_of_ours() as warned:
         source = request.source()
-        plan, warned = _planned(request, source)
-    for warning in warned:
+        plan = request.plan(source)
+    for warning in warned():
         warn(warning)
     if request.dry_run:
         if form is Form.JSON and (configured := request.configured()):
@@ -53,12 +52,13 @@ def answer(request: Request) -> None:
         typer.echo(told, err=True)
 
 
-def _planned(request: Request, source: Source) -> tuple[Plan, list[Warning]]:
-    """The plan, and a warning where its guarantee is weak."""
+@contextlib.contextmanager
+def warnings_of_ours() -> Iterator[Callable[[], list[Warning | str]]]:
+    """Keep what is warned of, each once, to say it where stderr is to be seen."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", WeakPrivacyWarning)
-        plan = request.plan(source)
-    return plan, [w.message for w in caught if isinstance(w.message, Warning)]
+        for kind in (WeakPrivacyWarning, GuessWarning):
+            warnings.simplefilter("always", kind)
+        yield lambda: list({str(c.message): c.message for c in caught}.values())
 
 
 def _in_words(plan: Plan, request: Request) -> str:

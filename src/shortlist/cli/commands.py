@@ -11,6 +11,7 @@ from shortlist.cli._common_options import (
     EVERY,
     AuditJson,
     AuditMechanism,
+    Encoding,
     InputFormat,
     Quick,
     Separator,
@@ -293,6 +294,7 @@ def compare(  # noqa: PLR0913 - a command's options are its arguments
     mechanism: Mechanisms = None,
     not_private: Looked = False,
     separator: Separator = None,
+    encoding: Encoding = None,
     input_format: InputFormat = None,
     runs: Runs = 10,
     as_csv: Csv = False,
@@ -312,6 +314,7 @@ def compare(  # noqa: PLR0913 - a command's options are its arguments
         "public_items": public_items,
         "public_items_in_table": public_items_in_table,
         "separator": separator,
+        "encoding": encoding,
         "input_format": input_format,
     }
     asked = Comparing(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -48,10 +49,13 @@ def columns(context: typer.Context) -> list[str]:
     file = context.params.get("file")
     if not isinstance(file, str) or file == "-" or "://" in file:
         return []
+    from shortlist.table import Writing
     from shortlist.table.reading import open_parts
 
+    written = (context.params.get(name) for name in ("separator", "encoding"))
     try:
-        first, *_ = open_parts(file, "data", context.params.get("separator"))
+        with warnings.catch_warnings(action="ignore"):
+            first, *_ = open_parts(file, "data", Writing(*written))
     except InputError:
         return []
     return _plain(first.schema)

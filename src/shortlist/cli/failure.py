@@ -17,6 +17,7 @@ from shortlist.cli._shell import SHELL
 from shortlist.cli.memory import is_limited
 from shortlist.errors import (
     SPENT,
+    GuessWarning,
     InputError,
     WeakPrivacyWarning,
     is_short,
@@ -95,9 +96,10 @@ def complain(message: str) -> None:
         print(f"shortlist: {message}", file=sys.stderr)  # noqa: T201 - the command's voice
 
 
-def warn(warning: Warning) -> None:
+def warn(warning: Warning | str) -> None:
     """As `complain`, of what the library warns of."""
-    told = warning.told(SHELL) if isinstance(warning, WeakPrivacyWarning) else str(warning)
+    ours = GuessWarning | WeakPrivacyWarning
+    told = warning.told(SHELL) if isinstance(warning, ours) else str(warning)
     complain(f"warning: {told}")
 
 

@@ -65,6 +65,7 @@ class Request:
     max_groups_per_user: int | None = None
     public_groups: str | None = None
     separator: str | None = None
+    encoding: str | None = None
     input_format: str | None = None
     settings: Settings | None = field(default=None, repr=False)
 
@@ -179,7 +180,8 @@ class Request:
         file = None if self.in_database else self.file
         named = file, self.public_items, self.public_groups, database, ledger
         given = [name for name in named if name is not None]
-        inside = [f"{glob.escape(name)}/*" for name in given if Path(name).is_dir()]
+        folders = [glob.escape(name) for name in given if Path(name).is_dir()]
+        inside = [f"{name}/{below}" for name in folders for below in ("*", "*=*/**")]
         return [*given, *inside]
 
     @property
@@ -277,6 +279,7 @@ class Request:
                 max_items_per_user=self.max_items_per_user,
                 public_items=self.public_items,
                 separator=self.separator,
+                encoding=self.encoding,
                 table=self.table,
                 pull=self.pull,
                 budget=budget,
@@ -292,6 +295,7 @@ class Request:
             max_groups_per_user=self.max_groups_per_user,
             public_groups=self.public_groups,
             separator=self.separator,
+            encoding=self.encoding,
             table=self.table,
             budget=budget,
         )

@@ -15,6 +15,7 @@ __all__ = [
     "PYTHON",
     "SPENT",
     "Face",
+    "GuessWarning",
     "InputError",
     "WeakPrivacyWarning",
     "Words",
@@ -70,6 +71,10 @@ class WeakPrivacyWarning(Structured, UserWarning):
 
     If that is intended, silence it by `warnings.simplefilter("ignore", sl.WeakPrivacyWarning)`.
     """
+
+
+class GuessWarning(Structured, UserWarning):
+    """Something was found out that the caller can say, and that may be otherwise."""
 
 
 @contextmanager

@@ -31,7 +31,10 @@ class _Python:
         return _PHRASES.get(name, name)
 
 
-_PHRASES = {"or_prepare": "create it by prepare(), or "}  # which the command cannot do
+_PHRASES = {  # what the command cannot do, or does otherwise
+    "or_prepare": "create it by prepare(), or ",
+    "give_a_relation": "give duckdb.sql(\"FROM '…'\")",
+}
 PYTHON: Face = _Python()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.errors import InputError
 from shortlist.parameters import require_count
-from shortlist.table import Table
+from shortlist.table import Table, Writing
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, open_public_items
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def require_no_groups(max_groups_per_user: object, public_groups: object) -> Non
 
 
 def known_groups(
-    table: Table, n_by: int, public_items: object, public_groups: object, separator: str | None
+    table: Table, n_by: int, public_items: object, public_groups: object, writing: Writing
 ) -> Known | None:
     """Every public item of every public group; None where there is no list of them.
 
@@ -82,7 +82,7 @@ def known_groups(
         dict(columns[n_by:]),
         table=table.parts,
         otherwise=KNOWN_IN_TABLE,
-        separator=separator,
+        writing=writing,
     )
     try:
         groups = open_public_items(
@@ -90,7 +90,7 @@ def known_groups(
             dict(columns[:n_by]),
             table=table.parts,
             otherwise=KNOWN_IN_TABLE,
-            separator=separator,
+            writing=writing,
         )
     except InputError as error:
         raise error.renamed("public_items", "public_groups") from None

@@ -14,6 +14,7 @@ from shortlist.plan import Budget
 from shortlist.questions import Rank
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.table import Writing
 from shortlist.table.comparison_rows import ComparisonTable, open_comparisons
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparisons", "comparisons", "require_bound"]
 
 
-def comparisons(
+def comparisons(  # noqa: PLR0913 - the arguments are the interface
     data: object,
     *,
     winner: str,
@@ -32,6 +33,7 @@ def comparisons(
     user: str | None = None,
     max_comparisons_per_user: int | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
     budget: Budget | None = None,
 ) -> Comparisons:
     """A sensitive table with one row per comparison of two items, of which one won.
@@ -43,8 +45,7 @@ def comparisons(
 
     Args:
         data: As in `pairs`.
-        winner: The column of the items that won. Strings, integers or dates; in CSV and NDJSON,
-            text.
+        winner: The column of the items that won. Of the types in `pairs`.
         loser: The column of the items that lost, of the same type.
         public_items: What everybody knows: a list, or a table or file with the items alone, none
             twice; a CSV file begins with the name of the winners' or losers' column, or item.
@@ -54,8 +55,11 @@ def comparisons(
         max_comparisons_per_user: With `user`, the most comparisons of one user that count; of a
             user with more, a uniformly random subset counts. More noise for a larger bound, more
             comparisons lost for a smaller one. Choose it without looking at the data.
-        separator: What stands between the fields of .csv and .txt files. By default a comma; in
-            .txt a tab, if the first line holds one. In .tsv it is a tab.
+        separator: What stands between the fields of .csv and .txt files; in .tsv it is a tab. By
+            default the first line tells: a comma, or a semicolon, a tab or a bar, if it holds more
+            of these outside quotes. A warning says which, if it is no comma.
+        encoding: Of text files that are not in UTF-8, such as "latin1", "cp1252" or "utf-16": any
+            that Python knows. They are converted in memory.
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
@@ -79,7 +83,8 @@ def comparisons(
             "known",
             given={"public_items": None},
         )
-    table = open_comparisons(data, winner=winner, loser=loser, user=user, separator=separator)
+    writing = Writing(separator, encoding)
+    table = open_comparisons(data, winner=winner, loser=loser, user=user, writing=writing)
     public: pl.DataFrame | InTable = IN_TABLE
     if public_items is not IN_TABLE:
         public = open_public_items(
@@ -88,7 +93,7 @@ def comparisons(
             also=(loser, "item"),
             table=table.parts,
             otherwise=KNOWN_IN_TABLE,
-            separator=separator,
+            writing=writing,
         )
     bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
     return Comparisons(table, public, bound, budget)

@@ -17,7 +17,7 @@ from shortlist.release import Release
 from shortlist.sources._counted_groups import known_groups, promised_groups, require_no_groups
 from shortlist.sources._opening import in_database
 from shortlist.sources.base import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source
-from shortlist.table import Table, open_table
+from shortlist.table import Table, Writing, open_table
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     max_groups_per_user: int | None = None,
     public_groups: object = None,
     separator: str | None = None,
+    encoding: str | None = None,
     table: str | None = None,
     budget: Budget | None = None,
 ) -> Counts:
@@ -50,8 +51,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
 
     Args:
         data: As in `pairs`; of a table in an engine too, items and counts are fetched.
-        item: The column of items, or several: then an item is a tuple. Strings, integers or dates;
-            in CSV and NDJSON, text. No item has two rows.
+        item: The column of items, or several: then an item is a tuple. Of the types in `pairs`; no
+            item has two rows.
         count: The column of counts: whole numbers from 0 to 2^62.
         max_items_per_user: Your promise that no user is in more counts than this, if there is
             such a bound; None if not. Nothing here can check it, and the guarantee rests on it.
@@ -66,8 +67,11 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             a user, each answer is worth about half of the budget.
         public_groups: With a list of public items: the groups that everybody knows, likewise.
             Each of them has all public items.
-        separator: What stands between the fields of .csv and .txt files. By default a comma; in
-            .txt a tab, if the first line holds one. In .tsv it is a tab.
+        separator: What stands between the fields of .csv and .txt files; in .tsv it is a tab. By
+            default the first line tells: a comma, or a semicolon, a tab or a bar, if it holds more
+            of these outside quotes. A warning says which, if it is no comma.
+        encoding: Of text files that are not in UTF-8, such as "latin1", "cp1252" or "utf-16": any
+            that Python knows. They are converted in memory.
         table: With a URL, the table or view, or schema.table.
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
@@ -93,7 +97,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         refused = error.with_traceback(None)
         del data  # a URL, which whoever prints the variables of an error's trace would show
         raise refused from None
-    checked = open_table(data, count=count, items=item, separator=separator)
+    writing = Writing(separator, encoding)
+    checked = open_table(data, count=count, items=item, writing=writing)
     if by is not None:
         return _in_groups(
             checked,
@@ -101,7 +106,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             max_items_per_user,
             promised_groups(max_groups_per_user, max_items_per_user),
             public=(public_items, public_groups),
-            separator=separator,
+            writing=writing,
             budget=budget,
         )
     require_no_groups(max_groups_per_user, public_groups)
@@ -114,7 +119,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             checked.items,
             table=checked.parts,
             otherwise=KNOWN_IN_TABLE,
-            separator=separator,
+            writing=writing,
         )
     engine = HistogramInMemory(checked, public, max_items_per_user)
     bounds = {"max_items_per_user": max_items_per_user}
@@ -128,12 +133,12 @@ def _in_groups(
     max_groups_per_user: int,
     *,
     public: tuple[object, object],
-    separator: str | None,
+    writing: Writing,
     budget: Budget | None,
 ) -> Counts:
     """The same with groups, which the first of the columns say that `whole` does not have."""
     n_by = len(table.items) - len(whole.items)
-    known = known_groups(table, n_by, *public, separator)
+    known = known_groups(table, n_by, *public, writing)
     pairs = known.pairs if known else IN_TABLE if public[0] is IN_TABLE else None
     n_items = known.n_items if known else None
     engine = HistogramInGroups(table, n_by, pairs, max_items_per_user, max_groups_per_user, n_items)

@@ -12,6 +12,7 @@ from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
 from shortlist.sources.base import GROUPS_ARE_PUBLIC, Source
+from shortlist.table import Writing
 from shortlist.table.public_items import open_public_items
 
 __all__ = ["Groups"]
@@ -32,7 +33,7 @@ class Groups(Source):
         *,
         protects: str,
         bounds: Bounds,
-        separator: str | None,
+        writing: Writing | None,
         budget: Budget | None,
     ) -> None:
         public = None
@@ -43,7 +44,7 @@ class Groups(Source):
                     rows.types,
                     table=rows.parts,
                     otherwise=_ANOTHER_LIST,
-                    separator=separator,
+                    writing=writing,
                 )
             except InputError as error:
                 raise error.renamed("public_items", "public_groups") from None

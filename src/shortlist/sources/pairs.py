@@ -17,7 +17,7 @@ from shortlist.release import Release
 from shortlist.sources._opening import in_database, stays
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
 from shortlist.sources.groups import Groups
-from shortlist.table import open_table
+from shortlist.table import Writing, open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
@@ -37,6 +37,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     max_items_per_user: int | None = None,
     public_items: object = None,
     separator: str | None = None,
+    encoding: str | None = None,
     table: str | None = None,
     pull: bool = False,
     budget: Budget | None = None,
@@ -55,15 +56,18 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             Polars, pandas or PyArrow table, reader or dataset, a dict of columns (lists are read as
             text, arrays keep their types), or a lazy frame.
             CSV files end in .csv, .tsv or .txt, NDJSON files in .ndjson or .jsonl; they may be
-            compressed, as .csv.gz or .csv.zst. A reader is read once, and what was read is kept
-            for further questions.
+            compressed, as .csv.gz or .csv.zst. In a directory that is divided by values, as
+            plays/country=FR/1.parquet, country is a column of text. A reader is read once, and what
+            was read is kept for further questions.
             Or a table that stays where it is: of Ibis, a relation of DuckDB, a data frame of
             PySpark, or the URL of a database, such as duckdb:///plays.db or
             postgresql://user@host/database, and whatever else Ibis connects to. No message, text
             or release shows more of a URL than its kind.
-        user: The column of users. In CSV and NDJSON, users and items are text; in a pandas column
-            of Python objects, strings, dates and UUIDs are, dates as 2024-02-29.
-        item: The column of items, or several: then an item is a tuple. Strings, integers or dates.
+        user: The column of users. Users and items are strings, integers or dates. UUIDs, booleans
+            (true, false) and binary values (hexadecimal digits) are read as text. Decimals without
+            digits behind the point and whole floats up to 2^53 are read as integers. In CSV and
+            NDJSON all are text, and so are Python objects, dates as 2024-02-29.
+        item: The column of items, or several: then an item is a tuple.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
@@ -73,8 +77,11 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
             A CSV file begins with the name of the column. The list is never the sensitive table.
-        separator: What stands between the fields of .csv and .txt files. By default a comma; in
-            .txt a tab, if the first line holds one. In .tsv it is a tab.
+        separator: What stands between the fields of .csv and .txt files; in .tsv it is a tab. By
+            default the first line tells: a comma, or a semicolon, a tab or a bar, if it holds more
+            of these outside quotes. A warning says which, if it is no comma.
+        encoding: Of text files that are not in UTF-8, such as "latin1", "cp1252" or "utf-16": any
+            that Python knows. They are converted in memory.
         table: With a URL, the table or view, or schema.table.
         pull: Whether the rows of a table in an engine are fetched into memory, and added up here.
             That is faster for a table that fits in memory and lies in this process, as DuckDB's
@@ -110,7 +117,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         refused = error.with_traceback(None)
         del data  # a URL, which whoever prints the variables of an error's trace would show
         raise refused from None
-    checked = open_table(data, user=user, items=item, separator=separator)
+    writing = Writing(separator, encoding)
+    checked = open_table(data, user=user, items=item, writing=writing)
     in_engine = stays(checked, pull=pull)
     public = None
     if public_items is not None:
@@ -119,10 +127,10 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             checked.items,
             table=checked.parts,
             otherwise=_ANOTHER_LIST,
-            separator=separator,
+            writing=writing,
         )
     engine = RowsInTable(checked, public) if in_engine else RowsInMemory(checked, public)
-    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, separator)
+    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, writing)
 
 
 class Pairs(Source):
@@ -138,7 +146,7 @@ class Pairs(Source):
         user: str,
         max_items_per_user: int | None,
         budget: Budget | None,
-        separator: str | None = None,
+        writing: Writing | None = None,
     ) -> None:
         public = engine.items_are_public
         bound = Usual(MAX_ITEMS_PER_USER) if max_items_per_user is None else max_items_per_user
@@ -149,8 +157,8 @@ class Pairs(Source):
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
         )
-        self._rows, self._separator = engine, separator
-        self._rebound = partial(Pairs, engine, items, user, budget=budget, separator=separator)
+        self._rows, self._writing = engine, writing
+        self._rebound = partial(Pairs, engine, items, user, budget=budget, writing=writing)
         named = ", ".join(f'"{name}"' for name in items)
         self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -203,7 +211,7 @@ class Pairs(Source):
             public_groups,
             protects=self._protects,
             bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
-            separator=self._separator,
+            writing=self._writing,
             budget=self._budget,
         )
 

@@ -14,6 +14,7 @@ from shortlist.errors import Words, in_quotes
 from shortlist.table.coding import code_grouped, code_pairs, read_pieces
 from shortlist.table.columns import check_columns, check_groups, check_names, column_type
 from shortlist.table.counts import check_distinct, whole_counts
+from shortlist.table.formats import Writing
 from shortlist.table.keys import Keys, RawKeys
 from shortlist.table.part import Part, attempt, origin_of
 from shortlist.table.reading import open_parts, rows_of, unreadable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from shortlist.draws import Ints
 
-__all__ = ["Table", "open_table"]
+__all__ = ["Table", "Writing", "open_table"]
 
 
 class Table:
@@ -145,7 +146,9 @@ def _counts_of(origin: Words, name: str) -> Words:
     return Words("{origin}: {count=}", origin=origin, given={"count": in_quotes(name)})
 
 
-def open_table(data: object, *, items: object, separator: object = None, **first: object) -> Table:
+def open_table(
+    data: object, *, items: object, writing: Writing | None = None, **first: object
+) -> Table:
     """Check a table of users and items, or of items and their counts, by its schema.
 
     Nothing but the schema is read.
@@ -155,7 +158,7 @@ def open_table(data: object, *, items: object, separator: object = None, **first
             read as text, since these declare no types; in CSV an empty field, quoted or not, is a
             null.
         items: The column or columns of the item.
-        separator: As in `shortlist.pairs`.
+        writing: How text files are written, as in `shortlist.pairs`.
         first: The one other column by its role: `user=`, the privacy unit, or `count=`.
 
     Raises:
@@ -168,7 +171,7 @@ def open_table(data: object, *, items: object, separator: object = None, **first
     {'user': Int64, 'page': String}
     """
     roles = check_names(items, **first)
-    parts = open_parts(data, "data", separator)
+    parts = open_parts(data, "data", writing)
     for part in parts:
         check_columns(part, roles)
     types = {name: column_type(parts, name, role) for name, role in roles.items()}

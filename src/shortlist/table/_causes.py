@@ -30,6 +30,9 @@ _CAUSES = {
     r"deflate|gzip|zstd|zlib|snappy|lz4|brotli|decompress|unexpected end of file": Cause(
         Words("its compressed content is cut short or damaged"), Words("fetch it or write it again")
     ),
+    r"codec can't decode|UTF-16 stream": Cause(
+        Words("a part of it is not in the encoding that was given"), Words("check {encoding}")
+    ),
     r"utf-?8": Cause(Words("a text in it is not UTF-8"), Words("convert it to UTF-8")),
     r"out of specification|^parquet|thrift|must end with par1": Cause(
         Words("it is cut short or damaged"), Words("fetch it or write it again")
@@ -37,6 +40,10 @@ _CAUSES = {
     r"more fields|could not parse|parsing|quot": Cause(
         Words("a row cannot be parsed"),
         Words("check that all rows have the same fields and quotes"),
+    ),
+    r"conversion from .?f\d+.? to .?i64": Cause(
+        Words("a number in it identifies nothing: it has a fraction, is NaN, or is too large"),
+        Words("cast the column to integers or text"),
     ),
     r"conversion|casting|data ?type|dtype|schema": Cause(
         Words("a value is of another type than its column"), Words("write the column with one type")

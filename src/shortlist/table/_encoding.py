@@ -14,9 +14,10 @@ from typing import IO, Any
 from shortlist.errors import Words, shown
 from shortlist.table._causes import Cause
 
-__all__ = ["conversion", "encoding_of"]
+__all__ = ["conversion", "encoding_of", "first_line", "in_utf_8"]
 
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARK = "\ufeff"  # of byte order
 _CHUNK = 2**20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -31,14 +32,49 @@ def encoding_of(source: str | bytes) -> str | None:
             zstd did if PyArrow is installed.
     """
     with contextlib.suppress(OSError, EOFError, ImportError, zlib.error), _opened(source) as raw:
-        first = raw.read(4)
-        raw.seek(0)
-        if first.startswith(_GZIP):
-            return _encoding(gzip.GzipFile(fileobj=raw))
-        if first == _ZSTD:
-            return _encoding(_unpacked(raw))
-        return _encoding(raw)
+        return _encoding(_unwrapped(raw))
     return None
+
+
+def first_line(source: str | bytes, encoding: str) -> bytes:
+    """The first line in UTF-8, of a text in another encoding. What follows is not looked at.
+
+    Raises:
+        UnicodeError: It is in no such encoding.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = io.StringIO()
+    with _opened(source) as raw:
+        content = _unwrapped(raw)
+        while byte := content.read(1):  # more would decode a part of the rows
+            line.write(letter := decoder.decode(byte))
+            if letter == "\n" and line.getvalue().count('"') % 2 == 0:  # and not within a name
+                break
+    return line.getvalue().removeprefix(_MARK).encode()
+
+
+def in_utf_8(source: str | bytes, encoding: str) -> bytes:
+    """All of a text that is in another encoding, without a mark before it.
+
+    Raises:
+        UnicodeError: A part of it is in no such encoding.
+    """
+    converted = io.BytesIO()
+    with _opened(source) as raw:
+        text = io.TextIOWrapper(_unwrapped(raw), encoding, newline="")
+        converted.write(text.read(_CHUNK).removeprefix(_MARK).encode())
+        while part := text.read(_CHUNK):
+            converted.write(part.encode())
+    return converted.getvalue()
+
+
+def _unwrapped(raw: IO[bytes]) -> Any:  # noqa: ANN401 - files of several libraries
+    """What is compressed in a file, or the file."""
+    first = raw.read(4)
+    raw.seek(0)
+    if first.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=raw)
+    return _unpacked(raw) if first == _ZSTD else raw
 
 
 def _opened(source: str | bytes) -> IO[bytes]:
@@ -76,7 +112,8 @@ def conversion(file: str | None, encoding: str) -> Cause:
     >>> print(rule)
     is not in UTF-8 but, it seems, in latin1
     >>> print(remedy)
-    Convert it: iconv -f latin1 -t utf-8 'my plays.csv' > 'my plays.utf8.csv'
+    give encoding="latin1", or convert it:
+    iconv -f latin1 -t utf-8 'my plays.csv' > 'my plays.utf8.csv'
     """
     convert = f"iconv -f {encoding} -t utf-8"
     if file is None:  # the standard input
@@ -90,7 +127,11 @@ def conversion(file: str | None, encoding: str) -> Cause:
         command = f"{reads} > {new}"
     return Cause(
         Words("is not in UTF-8 but, it seems, in {encoding}", encoding=encoding),
-        Words("Convert it: {command}", command=command),
+        Words(
+            "give {encoding=}, or convert it: {command}",
+            given={"encoding": Words('"{name}"', name=encoding)},
+            command=command,
+        ),
     )
 
 

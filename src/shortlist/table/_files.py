@@ -5,16 +5,19 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePath
 from typing import TypeGuard
+from urllib.parse import unquote
 
 from shortlist.errors import InputError, Words, is_short, named, reference, shown
-from shortlist.table._formats import READABLE, has_known_suffix
+from shortlist.table.formats import ELSEWHERE, HERE, READABLE, has_known_suffix
 
-__all__ = ["NamedFile", "exists", "files_of", "in_duckdb", "is_list_of_paths"]
+__all__ = ["NamedFile", "exists", "files_of", "in_database", "is_list_of_paths"]
 
+_VALUED = re.compile(r"([^._=][^=]*)=(.*)", re.DOTALL)  # the name of a folder that is a value
 _DUCKDB = re.compile(r"duckdb:/?(?=[^/])", re.IGNORECASE)
 
 
@@ -26,18 +29,39 @@ class NamedFile:
         path: Where it is.
         argument: What the caller wrote, as in data="plays-*.csv".
         origin: The same, and the file where these are two.
+        above: The folder in which folders may be named by values, as `country=FR`.
     """
 
     path: str
     argument: Words
     origin: Words
+    above: str | None = None
+
+    @property
+    def partition(self) -> dict[str, str | None]:
+        """The columns that folders are named by, with their values, which are texts."""
+        named = filter(None, map(_VALUED.fullmatch, _folders(self.path, self.above)))
+        return {unquote(found[1]): _value(found[2]) for found in named}
 
 
-def _found_for(path: str, argument: Words) -> NamedFile:
-    file = f'"{shown(path)}"'
-    return NamedFile(
-        path, argument, Words("{argument}: the file {file}", argument=argument, file=file)
+def _found_for(path: str, argument: Words, above: str | None = None) -> NamedFile:
+    """A file that was found; its message shows no value that a folder is named by."""
+    folders = [_VALUED.sub(r"\1=…", folder) for folder in _folders(path, above)]
+    whole = PurePath(path)
+    shortened = PurePath(*whole.parts[: len(whole.parts) - 1 - len(folders)], *folders, whole.name)
+    origin = Words(
+        "{argument}: the file {file}", argument=argument, file=f'"{shown(str(shortened))}"'
     )
+    return NamedFile(path, argument, origin, above)
+
+
+def _folders(path: str, above: str | None) -> Sequence[str]:
+    """The folders between one and a file."""
+    return () if above is None else PurePath(path).relative_to(above).parts[:-1]
+
+
+def _value(text: str) -> str | None:
+    return None if text in ("", "__HIVE_DEFAULT_PARTITION__") else unquote(text)
 
 
 def is_list_of_paths(data: object, kinds: type | tuple[type, ...]) -> TypeGuard[Sequence[object]]:
@@ -63,7 +87,7 @@ def files_of(data: object, argument: str) -> list[NamedFile]:
         paths = [_path(entry, argument, i) for i, entry in enumerate(data)]  # type: ignore[arg-type,var-annotated]
         places = [_place(argument, i) for i in range(len(paths))]
         files = [file for entry in zip(paths, places, strict=True) for file in _found(*entry)]
-        files = [_found_for(file.path, reference(argument)) for file in files]
+        files = [_found_for(file.path, reference(argument), file.above) for file in files]
     _refuse_twice(files)
     return files
 
@@ -80,11 +104,7 @@ def _path(data: object, argument: str, i: int | None = None) -> str:
     if isinstance(path, bytes):
         raise InputError("{place}: the path is bytes", "give it as a string", place=place)
     if "://" in path:  # it may hold a password
-        raise InputError(
-            "{place}: must be a path, and this is a URL",
-            "for a table of counts in a database use {sl.store}",
-            place=place,
-        )
+        raise _no_path(path, place)
     if not is_short(path) and not exists(path):
         kind = "text with line ends" if len(path.splitlines()) > 1 else "a text too long to show"
         raise InputError(
@@ -96,13 +116,36 @@ def _path(data: object, argument: str, i: int | None = None) -> str:
     return str(path)
 
 
+def _no_path(url: str, place: Words) -> InputError:
+    scheme = url.partition("://")[0].lower()
+    if scheme == HERE:
+        return InputError(
+            "{place}: must be a path, and this is a URL of a file here",
+            "write the path alone, without file://",
+            place=place,
+        )
+    if scheme in ELSEWHERE:
+        return InputError(
+            "{place}: must be a path, and this is the URL of a file elsewhere ({scheme}://…), "
+            "which DuckDB can read",
+            "{give_a_relation}, with the address for the dots",
+            place=place,
+            scheme=scheme,
+        )
+    return InputError(
+        "{place}: must be a path, and this is a URL",
+        "for a table of counts in a database use {sl.store}",
+        place=place,
+    )
+
+
 def _found(path: str, argument: Words) -> list[NamedFile]:
     """The files of one path, each of which can be read."""
     if not exists(path) and glob.has_magic(path):
         names = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute one
         if not names:
             raise InputError("{argument} matches no file", "check the pattern", argument=argument)
-        files = [_found_for(name, argument) for name in names]
+        files = [_found_for(name, argument, _fixed(path)) for name in names]
     elif exists(path) and Path(path).is_dir():
         files = _in_directory(path, argument)
     else:
@@ -112,20 +155,18 @@ def _found(path: str, argument: Words) -> list[NamedFile]:
     return files
 
 
+def _fixed(pattern: str) -> str:
+    """The folder above all that a pattern may match."""
+    parts = PurePath(pattern).parts
+    return str(PurePath(*takewhile(lambda part: not glob.has_magic(part), parts)))
+
+
 def _in_directory(path: str, argument: Words) -> list[NamedFile]:
-    """The files of a directory that have a suffix of a table; what lies deeper is not looked at."""
-    if not os.access(path, os.R_OK | os.X_OK):
-        raise InputError("{argument} may not be read", "check its permissions", argument=argument)
-    inside = sorted(Path(path).iterdir())
-    if any("=" in entry.name and entry.is_dir() for entry in inside):  # whose names are values
-        raise InputError(
-            "{argument} is a directory that is divided by the values of a column, which the files "
-            "in it may lack",
-            "read it with Polars and give the lazy frame",
-            argument=argument,
-        )
-    names = [str(entry) for entry in inside if has_known_suffix(entry.name) and entry.is_file()]
-    names = [name for name in names if not Path(name).name.startswith((".", "_"))]
+    """The files of a directory that have a suffix of a table.
+
+    What lies deeper is looked at in folders that are named by the values of a column alone.
+    """
+    names = list(_tables_in(Path(path), argument))
     if not names:
         raise InputError(
             "{argument} is a directory without a file that could be read: the suffixes are "
@@ -134,7 +175,17 @@ def _in_directory(path: str, argument: Words) -> list[NamedFile]:
             argument=argument,
             readable=READABLE,
         )
-    return [_found_for(name, argument) for name in names]
+    return [_found_for(name, argument, path) for name in names]
+
+
+def _tables_in(folder: Path, argument: Words) -> Iterator[str]:
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise InputError("{argument} may not be read", "check its permissions", argument=argument)
+    for entry in sorted(folder.iterdir()):
+        if _VALUED.fullmatch(entry.name) and entry.is_dir():
+            yield from _tables_in(entry, argument)
+        elif has_known_suffix(entry.name) and entry.name[0] not in "._" and entry.is_file():
+            yield str(entry)
 
 
 def exists(file: str) -> bool:
@@ -142,13 +193,13 @@ def exists(file: str) -> bool:
     return os.path.exists(file)  # noqa: PTH110 - Path.exists fails on long texts
 
 
-def in_duckdb(path: str) -> Words:
-    """The table at this path in place of a file, as one of DuckDB.
+def in_database(kind: str, path: str) -> Words:
+    """The table at this path in place of a file, as one of a database of that kind.
 
-    >>> print(in_duckdb("plays.db"))
+    >>> print(in_database("duckdb", "plays.db"))
     data="duckdb:///plays.db"
     """
-    url = Words('"duckdb:///{path}"', path=shown(path))
+    url = Words('"{kind}:///{path}"', kind=kind, path=shown(path))
     return Words("{data=}", given={"data": url})
 
 
@@ -158,7 +209,7 @@ def _check(file: NamedFile) -> None:
             "{origin} does not exist",
             "for a file of DuckDB write {url} and {table=...}",
             origin=file.origin,
-            url=in_duckdb(file.path[scheme.end() :]),
+            url=in_database("duckdb", file.path[scheme.end() :]),
         )
     if not exists(file.path):
         raise InputError("{origin} does not exist", "check the path", origin=file.origin)

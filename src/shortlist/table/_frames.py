@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
@@ -39,7 +43,7 @@ def open_frame(data: object, argument: str) -> Part:
         "{origin} is not a table of columns with different names",
         "{accepted}",
         origin=origin,
-        accepted=_ACCEPTED,
+        accepted=_wrapped(native, argument) or _ACCEPTED,
     )
     if is_arrow(native):
         return attempt(lambda: open_arrow(native, origin), refusal)
@@ -53,6 +57,54 @@ def open_frame(data: object, argument: str) -> Part:
         accepted=_ACCEPTED,
     )
     return attempt(lambda: _open_narwhals(frame, origin), refusal)
+
+
+def _wrapped(data: object, argument: str) -> Words | None:
+    """The line that makes a table of rows or counts that are none, by the name that they have.
+
+    Columns of lists and tuples are read as text, value by value; that of a library that looks for
+    their type would let one value change how all others are written.
+    """
+    line = next((line for is_it, line in _LINES if is_it(data)), None)
+    return None if line is None else Words("give {line}", line=line.replace("data", argument))
+
+
+def _first_is_a_row(data: object, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(data, list | tuple) and bool(data) and isinstance(data[0], kind)
+
+
+def _ndim(data: object) -> int:
+    return data.ndim if isinstance(data, np.ndarray) and data.dtype.names is None else 0
+
+
+_LINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (
+        lambda data: isinstance(data, Counter),
+        '{"item": list(data), "count": list(data.values())}',
+    ),
+    (
+        lambda data: _first_is_a_row(data, Mapping),
+        '{name: [row[name] for row in data] for name in ("user", "item")}',
+    ),
+    (
+        lambda data: (
+            _first_is_a_row(data, (tuple, list))
+            or isinstance(data, AbstractSet | Iterator | ValuesView | ItemsView)
+        ),
+        'dict(zip(("user", "item"), zip(*data)))',
+    ),
+    (lambda data: _ndim(data) == 2, '{"user": data[:, 0], "item": data[:, 1]}'),
+    (
+        lambda data: isinstance(data, np.ndarray) and data.dtype.names is not None,
+        "{name: data[name] for name in data.dtype.names}",
+    ),
+    (
+        lambda data: hasattr(data, "reset_index") and not hasattr(data, "columns"),
+        "data.reset_index()",
+    ),
+    (lambda data: type(data).__name__ == "Series" and hasattr(data, "to_frame"), "data.to_frame()"),
+)
+"""Which data is made a table by which line."""
 
 
 def _origin(data: object, argument: str) -> Words:
@@ -85,8 +137,8 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
     ):
         raise refusal
     unlike = InputError(
-        "{origin}: the columns are not of one length, or a list holds a value that is neither text "
-        "nor a whole number nor a date nor a UUID",
+        "{origin}: the columns are not of one length, or a list holds a value that identifies "
+        "nothing: neither text nor a whole number, a date, a UUID, a boolean or bytes",
         "fix it, or give arrays",
         origin=origin,
     )
@@ -94,7 +146,7 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
     def column(name: str) -> pl.Series:
         if _is_typed(values := columns[name]):
             return pl.Series(name, values)
-        return pl.Series(name, [text_of(value, whole=True) for value in values], pl.String)
+        return pl.Series(name, list(map(text_of, values)), pl.String)
 
     def read(names: list[str]) -> pl.LazyFrame:
         return attempt(lambda: pl.LazyFrame([column(name) for name in names]), unlike)
@@ -121,8 +173,9 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
     native = frame.to_native()
     if frame.implementation.is_pandas_like() or frame.implementation.is_dask():
         return open_pandas_like(native, origin)
-    uuids = _uuids(native) if frame.implementation.is_duckdb() else {}
-    schema = dict(frame.collect_schema().to_polars())
+    kind = frame.implementation
+    uuids = _uuids(native) if kind.is_duckdb() or kind.is_ibis() else {}
+    schema = _schema(frame)
 
     stop = interrupt_of(native)
 
@@ -138,13 +191,35 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
     return Part(origin, origin, schema | uuids, read, held=native)
 
 
+def _schema(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> dict[str, pl.DataType]:
+    """The types of all columns; one that Polars has not does not stand in the way of others."""
+    import polars as pl
+
+    def types(chosen: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> dict[str, pl.DataType]:
+        return dict(chosen.collect_schema().to_polars())
+
+    def type_of(name: str) -> pl.DataType:
+        try:
+            return types(frame.select(name))[name]
+        except Exception:  # noqa: BLE001 - whatever a library says of such a type
+            return pl.Unknown()
+
+    try:
+        return types(frame)
+    except Exception:  # noqa: BLE001 - as above
+        return {name: type_of(name) for name in frame.columns}
+
+
 def _collected(frame: nw.LazyFrame[Any]) -> pl.LazyFrame:
     return frame.collect("polars").to_polars().lazy()
 
 
-def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - DuckDB is not required
-    """The columns of a relation of DuckDB that hold UUIDs; they are read as text."""
+def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - of DuckDB or Ibis
+    """The columns of a relation or a table of Ibis that hold UUIDs; they are read as text."""
     import polars as pl
 
-    types = zip(native.columns, native.types, strict=True)
-    return {name: pl.String() for name, dtype in types if str(dtype) == "UUID"}
+    if hasattr(native, "types"):
+        types = {name: str(dtype) for name, dtype in zip(native.columns, native.types, strict=True)}
+    else:
+        types = {name: str(dtype.copy(nullable=True)) for name, dtype in native.schema().items()}
+    return {name: pl.String() for name, dtype in types.items() if dtype.lower() == "uuid"}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
 
 from shortlist.errors import InputError, shown, written
+from shortlist.table._objects import text_of, whole
 from shortlist.table.key_types import kind_of
 from shortlist.table.part import attempt
 
@@ -79,8 +82,7 @@ def _values(public_items: object) -> list[Any]:
 def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) -> pl.Series:
     import polars as pl
 
-    if dtype == pl.String:  # as they are written in a column of Python objects
-        values = [str(value) if type(value) in (date, UUID) else value for value in values]
+    values = [_as_read(value, dtype) for value in values]
     for value in values:
         if value is None:
             raise InputError(
@@ -93,6 +95,18 @@ def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) 
     if series.to_list() != values:
         raise refusal
     return series
+
+
+def _as_read(value: object, dtype: pl.DataType) -> object:
+    """The value as it would be read from a table, where that has another type than is written."""
+    import polars as pl
+
+    if dtype == pl.String and isinstance(value, date | UUID | bool | bytes):
+        return value if isinstance(value, datetime) else text_of(value)
+    if dtype.is_integer() and isinstance(value, float | Decimal):
+        with suppress(TypeError):
+            return whole(value)
+    return value
 
 
 def _found(value: object, *, by_hand: bool) -> str:

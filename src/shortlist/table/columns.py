@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
-from shortlist.table.key_types import kind_of
+from shortlist.table.key_types import key_type
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
@@ -198,15 +198,16 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
         )
     if dtype in (pl.Categorical, pl.Enum, pl.Object):
         return pl.String()
-    if dtype != pl.Null and kind_of(dtype) is None:
+    read_as = dtype if dtype == pl.Null else key_type(dtype)
+    if read_as is None:
         raise InputError(
             "{said} is of type {base_type}, which identifies no {role}",
             "cast it to a string or an integer first",
             said=said,
-            base_type=dtype.base_type(),
+            base_type=dtype if dtype == pl.Decimal else dtype.base_type(),
             role=role,
         )
-    return dtype
+    return read_as
 
 
 def _count_type(part: Part, name: str) -> pl.DataType:
@@ -217,6 +218,8 @@ def _count_type(part: Part, name: str) -> pl.DataType:
     of_a_list = part.kind == "dict" and dtype == pl.String
     if dtype.is_integer() or dtype == pl.Null or part.is_text or of_a_list:
         return dtype
+    if dtype == pl.Decimal and (whole := key_type(dtype)) is not None:  # as engines sum up
+        return whole
     raise InputError(
         "{origin}: {count=} is of type {base_type}, and counts are whole numbers",
         "cast it to an integer first",

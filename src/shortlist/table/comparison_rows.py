@@ -10,6 +10,7 @@ import numpy as np
 from shortlist.errors import InputError, in_quotes
 from shortlist.table.coding import code
 from shortlist.table.columns import check_columns, check_roles, column_type
+from shortlist.table.formats import Writing
 from shortlist.table.keys import Keys
 from shortlist.table.part import Part, attempt
 from shortlist.table.public_items import IN_TABLE, InTable
@@ -116,7 +117,12 @@ def _has_no_type(parts: list[Part], name: str) -> bool:
 
 
 def open_comparisons(
-    data: object, *, winner: object, loser: object, user: object = None, separator: object = None
+    data: object,
+    *,
+    winner: object,
+    loser: object,
+    user: object = None,
+    writing: Writing | None = None,
 ) -> ComparisonTable:
     """Check a table with one row per comparison by its schema; nothing else is read.
 
@@ -125,7 +131,7 @@ def open_comparisons(
         winner: The column of the items that won.
         loser: The column of the items that lost, of the same type.
         user: The column of who compared them, or None.
-        separator: As in `open_table`.
+        writing: As in `open_table`.
 
     Raises:
         InputError: As in `open_table`; or the items that won are of another type than those that
@@ -140,7 +146,7 @@ def open_comparisons(
     """
     users = {} if user is None else {"user": user}
     roles = check_roles(winner=winner, loser=loser, **users)
-    parts = open_parts(data, "data", separator)
+    parts = open_parts(data, "data", writing)
     for part in parts:
         check_columns(part, roles)
     columns = {name: column_type(parts, name, role) for name, role in roles.items()}

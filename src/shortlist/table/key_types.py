@@ -1,4 +1,15 @@
-"""Kinds of values by which users and items are told apart."""
+"""Kinds of values by which users and items are told apart, and how other values become such.
+
+What is neither text nor a whole number nor a date is written as one of these, by a map that looks
+at one value at a time. The same map holds wherever a table lies, so that an item is shown alike
+whatever engine it comes from:
+
+- a UUID is text in lower case, a boolean is `true` or `false`, and binary values are hexadecimal
+  digits in lower case;
+- a decimal without digits behind the point is an integer, of 64 bits if it has up to 18 digits;
+- a float is an integer of 64 bits if it is whole and its type can hold its neighbours, too: up to
+  2^53 for one of 64 bits. Every other float identifies nothing, and the table is refused.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +18,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["fits_numpy", "is_same_kind", "kind_of"]
+__all__ = ["DIGITS", "as_keys", "fits_numpy", "is_same_kind", "key_type", "kind_of"]
+
+DIGITS = 18
+"""All decimals of so many digits are integers of 64 bits."""
+
+_BITS = {"Float16": 11, "Float32": 24, "Float64": 53}  # of the numbers that a float counts
+_NO_KEY = 1e300  # cast to an integer, it fails
 
 
 def kind_of(dtype: pl.DataType) -> str | None:
@@ -25,6 +42,47 @@ def kind_of(dtype: pl.DataType) -> str | None:
     return None
 
 
+def key_type(dtype: pl.DataType) -> pl.DataType | None:
+    """The type as which values of a type are read; None if they identify nothing.
+
+    >>> import polars as pl
+    >>> key_type(pl.Float64()), key_type(pl.Boolean()), key_type(pl.Decimal(9, 2))
+    (Int64, String, None)
+    """
+    import polars as pl
+
+    if kind_of(dtype) is not None:
+        return dtype
+    if dtype in (pl.Boolean, pl.Binary):
+        return pl.String()
+    if str(dtype) in _BITS:
+        return pl.Int64()
+    if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
+        return pl.Int64() if dtype.precision <= DIGITS else pl.Int128()
+    return None
+
+
+def as_keys(name: str, found: pl.DataType, dtype: pl.DataType) -> pl.Expr:
+    """The column as keys; reading it fails where a float identifies nothing.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"user": [7.0, -0.0, None]})
+    >>> frame.select(as_keys("user", pl.Float64(), pl.Int64()))["user"].to_list()
+    [7, 0, None]
+    """
+    import polars as pl
+
+    column = pl.col(name)
+    if found == pl.Binary and dtype == pl.String:
+        return column.bin.encode("hex")
+    if (bits := _BITS.get(str(found))) and dtype == pl.Int64:
+        column = column.cast(pl.Float64)
+        is_key = (column.abs() <= 2**bits) & (column == column.floor())
+        # The number that fails stands for whichever it was, of which no error tells anything.
+        column = pl.when(is_key | column.is_null()).then(column).otherwise(_NO_KEY)
+    return column.cast(dtype).alias(name)
+
+
 def is_same_kind(found: pl.DataType, declared: pl.DataType) -> bool:
     """Whether values of the type that was found are also values of the declared one.
 
@@ -34,11 +92,10 @@ def is_same_kind(found: pl.DataType, declared: pl.DataType) -> bool:
     """
     import polars as pl
 
-    if found == pl.Null or kind_of(found) == kind_of(declared):
+    if found == pl.Null or (declared == pl.String and found in (pl.Categorical, pl.Enum)):
         return True
-    if declared == pl.String:
-        return found in (pl.Categorical, pl.Enum)
-    return declared.is_integer() and found == pl.Decimal and found.scale == 0  # type: ignore[attr-defined]
+    read_as = key_type(found)
+    return read_as is not None and kind_of(read_as) == kind_of(declared)
 
 
 def fits_numpy(dtype: pl.DataType) -> bool:

@@ -32,6 +32,8 @@ class Part:
         held: The object that the caller gave, of a frame.
         files: The paths of the files that are read, as far as they are known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
+        separator: What stands between its fields, if it is CSV.
+        is_divided: Whether it has a column that its folder is named by.
     """
 
     argument: Words
@@ -44,6 +46,8 @@ class Part:
     held: object = None
     files: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
+    separator: str | None = None
+    is_divided: bool = False
 
     @property
     def is_file(self) -> bool:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from shortlist.errors import InputError, Words, in_quotes, shown
 from shortlist.table._arrow import is_arrow
 from shortlist.table._files import exists, is_list_of_paths
-from shortlist.table._formats import has_known_suffix
 from shortlist.table._public_values import from_values, no_fit, other_type
 from shortlist.table._sameness import refuse_same, refuse_taken_out
 from shortlist.table.columns import check_columns, column_type
+from shortlist.table.formats import Writing, has_known_suffix
 from shortlist.table.key_types import kind_of
 from shortlist.table.part import Part, attempt
 from shortlist.table.reading import open_parts, rows_of, unreadable
@@ -53,7 +53,7 @@ def open_public_items(
     also: Collection[str] = (),
     table: list[Part] | None = None,
     otherwise: Words = _LIST,
-    separator: object = None,
+    writing: Writing | None = None,
 ) -> pl.DataFrame:
     """The list of items that everybody knows, checked against the columns of the items.
 
@@ -64,7 +64,8 @@ def open_public_items(
         also: Further names that the single column of a CSV file may have.
         table: What the sensitive table is read from.
         otherwise: What to do instead if the list is read from there, too.
-        separator: Of the sensitive table's CSV files; a list in such a file has the same.
+        writing: Of the sensitive table's text files; a list in such a file is written likewise, or
+            in UTF-8.
 
     Returns:
         The item columns under their names and of their types, one row an item, in the given order.
@@ -78,7 +79,7 @@ def open_public_items(
     ['b', 'a']
     """
     wanted = dict(types)
-    parts = _as_parts(public_items, separator)
+    parts = _as_parts(public_items, writing)
     if parts is None:
         refuse_taken_out(public_items, table or [], otherwise)
         frame = from_values(public_items, wanted)
@@ -101,7 +102,7 @@ def open_public_items(
     return frame
 
 
-def _as_parts(public_items: object, separator: object) -> list[Part] | None:
+def _as_parts(public_items: object, writing: Writing | None) -> list[Part] | None:
     """The parts of a table, or None if this is no table but values."""
     import narwhals as nw
 
@@ -112,7 +113,7 @@ def _as_parts(public_items: object, separator: object) -> list[Part] | None:
             given={"public_items": in_quotes(public_items)},
         )
     if isinstance(public_items, str | os.PathLike) or is_list_of_paths(public_items, os.PathLike):
-        return open_parts(public_items, "public_items", separator)
+        return open_parts(public_items, "public_items", writing)
     native = nw.from_native(public_items, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame | nw.LazyFrame) or is_arrow(native):
         return open_parts(public_items, "public_items")

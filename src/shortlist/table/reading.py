@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError
 from shortlist.processes import require_threads
 from shortlist.table._causes import Cause
-from shortlist.table._files import files_of, is_list_of_paths
-from shortlist.table._formats import check_separator
+from shortlist.table._encoding import encoding_of
+from shortlist.table._files import NamedFile, files_of, is_list_of_paths
 from shortlist.table._frames import open_frame
 from shortlist.table._objects import as_text
-from shortlist.table.key_types import is_same_kind
+from shortlist.table.formats import Writing
+from shortlist.table.key_types import as_keys, is_same_kind
 from shortlist.table.part import Part, origin_of
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 
@@ -26,33 +28,50 @@ if TYPE_CHECKING:
 __all__ = ["open_parts", "rows_of", "unreadable"]
 
 
-def open_parts(data: object, argument: str, separator: object = None) -> list[Part]:
+def open_parts(data: object, argument: str, writing: Writing | None = None) -> list[Part]:
     """The files of paths, globs and directories, or the one frame, as far as their schema.
 
     Args:
         data: As in `shortlist.pairs`; or the standard input.
         argument: The name of the argument, for messages.
-        separator: What stands between the fields of CSV files, as in `shortlist.pairs`.
+        writing: How text files are written, as in `shortlist.pairs`.
 
     Raises:
         InputError: There is no such file, or it is no table.
         RuntimeError: Polars cannot read in this process.
     """
     require_threads()
-    separator = check_separator(separator)
+    writing = Writing() if writing is None else writing
     if isinstance(data, StandardInput):
-        parts = [open_standard_input(data, separator)]
+        parts = [open_standard_input(data, writing)]
     elif isinstance(data, str | os.PathLike) or is_list_of_paths(data, (str, os.PathLike)):
-        parts = [open_file(file, separator) for file in files_of(data, argument)]
+        files = files_of(data, argument)
+        parts = [open_file(file, _written(file, argument, writing)) for file in files]
     else:
         parts = [open_frame(data, argument)]
-    if separator is not None and argument == "data" and all(part.kind != "CSV" for part in parts):
-        raise InputError(
-            "it is for CSV and text files, and there is none",
-            "omit it",
-            given={"separator": separator},
-        )
+    if argument == "data":
+        _require_use(writing, parts)
     return parts
+
+
+def _written(file: NamedFile, argument: str, writing: Writing) -> Writing:
+    """How a file is written: a list that everybody knows may be in UTF-8, whatever the table is."""
+    if argument != "data" and writing.codec and encoding_of(file.path) is None:
+        return replace(writing, encoding=None)
+    return writing
+
+
+def _require_use(writing: Writing, parts: list[Part]) -> None:
+    """Refuse what is said of text files where there are none."""
+    csv, text = any(part.kind == "CSV" for part in parts), any(part.is_text for part in parts)
+    for name, value, used in (
+        ("separator", writing.separator, csv),
+        ("encoding", writing.encoding, text),
+    ):
+        if value is not None and not used:
+            raise InputError(
+                "it is for CSV and text files, and there is none", "omit it", given={name: value}
+            )
 
 
 def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
@@ -70,17 +89,21 @@ def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame
     """
     import polars as pl
 
-    return pl.concat([_conformed(part, types) for part in parts])
+    rows = pl.concat([_conformed(part, types) for part in parts])
+    if any(part.is_divided for part in parts):
+        # As a stream, the time that Polars takes grows with the square of the number of files.
+        return rows.collect(engine="in-memory").lazy()
+    return rows
 
 
 def _conformed(part: Part, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     import polars as pl
 
-    rows = part.read(list(types))
+    rows, found = part.read(list(types)), part.schema
     if not part.is_file:  # whose schema is a promise until the rows are there
-        held = rows.collect().get_columns()
-        rows = pl.LazyFrame([_of_kind(column, part, types[column.name]) for column in held])
-    return rows.select(pl.col(name).cast(dtype) for name, dtype in types.items())
+        held = [_of_kind(c, part, types[c.name]) for c in rows.collect().get_columns()]
+        rows, found = pl.LazyFrame(held), {column.name: column.dtype for column in held}
+    return rows.select(as_keys(name, found[name], dtype) for name, dtype in types.items())
 
 
 def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
@@ -88,8 +111,8 @@ def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
 
     if part.schema[column.name] == pl.Object:
         refusal = InputError(
-            "{origin}: a column of Python objects holds one that is neither text nor a date nor a "
-            "UUID",
+            "{origin}: a column of Python objects holds one that identifies nothing: it is neither "
+            "text nor a whole number, a date, a UUID, a boolean or bytes",
             "cast the column to one type. It is not shown",
             origin=part.origin,
         )

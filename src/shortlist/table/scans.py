@@ -5,17 +5,28 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, Words
+from shortlist.errors import GuessWarning, InputError, Words
 from shortlist.table._causes import Cause
-from shortlist.table._encoding import conversion, encoding_of
-from shortlist.table._files import NamedFile, in_duckdb
-from shortlist.table._formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
+from shortlist.table._converting import array_of_json, converted
+from shortlist.table._encoding import conversion, encoding_of, first_line, in_utf_8
+from shortlist.table._files import NamedFile, in_database
+from shortlist.table.formats import (
+    READABLE,
+    Format,
+    Writing,
+    as_named,
+    format_by_suffix,
+    format_of,
+    scan,
+    separator_in,
+)
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
@@ -26,7 +37,10 @@ __all__ = ["StandardInput", "open_file", "open_standard_input"]
 _STANDARD_INPUT = Words("the standard input")
 _MARK = "\ufeff"  # of byte order
 _PARQUET = "PAR1"
-_OF_DATABASES = (".db", ".duckdb", ".ddb")
+_NONE = "\1"  # separates nothing
+_NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_OF_DATABASES = (".db", ".duckdb", ".ddb", ".sqlite", ".sqlite3")
+_SQLITE = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True)
@@ -42,18 +56,15 @@ class StandardInput:
     as_parquet: Words = field(default=Words("read it as Parquet"))
 
 
-def open_file(file: NamedFile, separator: str | None) -> Part:
+def open_file(file: NamedFile, writing: Writing) -> Part:
     """A file that can be read, as far as its columns' names."""
-    held = format_of(file.path, separator)
+    held = format_of(file.path, writing.separator)
     if held is None:
         suffix = PurePath(file.path).suffix.lower()
         if suffix in _OF_DATABASES and "data" in file.argument.given:
-            raise InputError(
-                "{origin} has the suffix of a database, which is not read as a file",
-                "for one of DuckDB write {url} and {table=...}",
-                origin=file.origin,
-                url=in_duckdb(file.path),
-            )
+            raise _database(file)
+        if (cause := converted(file.path)) is not None:
+            raise _foreign(file, cause)
         ending = f'the suffix "{suffix}"' if suffix else "no suffix"
         raise InputError(
             "{origin} has {ending}, which is not read",
@@ -62,10 +73,43 @@ def open_file(file: NamedFile, separator: str | None) -> Part:
             ending=ending,
             readable=READABLE,
         )
-    return _open(file, file.path, held)
+    return _divided(_open(file, file.path, held, writing.codec), file.partition)
 
 
-def open_standard_input(data: StandardInput, separator: str | None) -> Part:
+def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
+    """The part with columns that folders are named by, as texts, where the file has them not."""
+    import polars as pl
+
+    named = {name: text for name, text in partition.items() if name not in part.schema}
+    if not named:
+        return part
+
+    def read(names: list[str]) -> pl.LazyFrame:
+        held = [name for name in names if name not in named] or list(part.schema)[:1]
+        texts = (pl.lit(text, pl.String).alias(name) for name, text in named.items())
+        return part.read(held).with_columns(texts).select(names)
+
+    types = {**part.schema, **dict.fromkeys(named, pl.String())}
+    return replace(part, schema=types, read=read, is_divided=True)
+
+
+def _database(file: NamedFile) -> InputError:
+    if _head(file.path, len(_SQLITE)) == _SQLITE:
+        return InputError(
+            "{origin} is a database of SQLite, which is not read as a file",
+            "write {url} and {table=...}",
+            origin=file.origin,
+            url=in_database("sqlite", file.path),
+        )
+    return InputError(
+        "{origin} has the suffix of a database, which is not read as a file",
+        "for one of DuckDB write {url} and {table=...}",
+        origin=file.origin,
+        url=in_database("duckdb", file.path),
+    )
+
+
+def open_standard_input(data: StandardInput, writing: Writing) -> Part:
     """All that comes in, held in memory, since it comes but once."""
     file = NamedFile("-", _STANDARD_INPUT, _STANDARD_INPUT)
     refusal = InputError(
@@ -78,8 +122,8 @@ def open_standard_input(data: StandardInput, separator: str | None) -> Part:
             "check what writes to it",
             origin=file.origin,
         )
-    held = format_by_suffix(data.suffix, separator)
-    part = _open(file, content, held, data.as_parquet)
+    held = format_by_suffix(data.suffix, writing.separator)
+    part = _open(file, content, held, writing.codec, data.as_parquet)
     return replace(part, files=("/dev/stdin",))  # which is a file's place, where one is read
 
 
@@ -87,13 +131,40 @@ def _open(
     file: NamedFile,
     source: str | bytes,
     held: Format,
+    codec: str | None = None,
     as_parquet: Words = Words("give it the suffix .parquet"),  # noqa: B008 - a constant
+) -> Part:
+    """A file as far as its header; of one in another encoding, nothing but the first line."""
+    codec = None if held.kind == "Parquet" else codec
+    convert = partial(_conversion, file, source, as_parquet, encoding_is_given=codec is not None)
+    if _begins_an_array(file.path):
+        raise _foreign(file, array_of_json(file.path))
+    cannot = partial(_cannot_be_read, file, held, convert)
+    if codec is None:
+        return _opened(file, source, held, cannot, convert)
+    line = attempt(lambda: first_line(source, codec), cannot)
+    part = _opened(file, line, held, cannot, convert)
+    whole = replace(held, separator=part.separator)
+
+    def read(names: list[str]) -> pl.LazyFrame:
+        return scan(in_utf_8(source, codec), whole, names).select(names)
+
+    return replace(part, read=read)
+
+
+def _opened(
+    file: NamedFile,
+    source: str | bytes,
+    held: Format,
+    cannot: Callable[[Cause | None], InputError],
+    convert: Callable[[], Cause | None],
 ) -> Part:
     import polars as pl
 
-    convert = partial(_conversion, file, source, as_parquet)
-    cannot = partial(_cannot_be_read, file, held, convert)
+    is_guessed = held.separator is None
     source, held, types = attempt(lambda: _header(source, held), cannot)
+    if is_guessed and held.separator not in (None, ","):
+        _say_guessed(file, held.separator)
     repeated: frozenset[str] = frozenset()
     if held.kind != "Parquet":  # it declares no types
         _refuse_foreign(file, types, convert)
@@ -117,6 +188,20 @@ def _open(
         repeated=repeated,
         files=(file.path,),
         conversion=convert,
+        separator=held.separator,
+    )
+
+
+def _say_guessed(file: NamedFile, separator: str) -> None:
+    warnings.warn(
+        GuessWarning(
+            "{argument}: fields are taken to be separated by {found}, as the first line has it",
+            "{said} says so for certain, and another value that it is otherwise",
+            said=Words("{separator=}", given={"separator": separator}),
+            argument=file.argument,
+            found=_NAMES[separator],
+        ),
+        stacklevel=2,
     )
 
 
@@ -130,11 +215,10 @@ def _header(
         with contextlib.suppress(PolarsError):
             return source, held, dict(scan(source, held).collect_schema())
         source = _without_mark(source)  # which the parser takes for a part of the first row
-    types = dict(scan(source, held).collect_schema())
     if held.kind == "CSV" and held.separator is None:
-        separator = "\t" if "\t" in "".join(types) else ","
-        return _header(source, replace(held, separator=separator))
-    return source, held, types
+        line = scan(source, held, separator=_NONE, quote_char=None).collect_schema()
+        held = replace(held, separator=separator_in("".join(line)))
+    return source, held, dict(scan(source, held).collect_schema())
 
 
 def _without_mark(source: str | bytes) -> bytes:
@@ -208,24 +292,33 @@ def _foreign(file: NamedFile, said: Cause) -> InputError:
     )
 
 
-def _conversion(file: NamedFile, source: str | bytes, as_parquet: Words) -> Cause | None:
+def _conversion(
+    file: NamedFile, source: str | bytes, as_parquet: Words, *, encoding_is_given: bool
+) -> Cause | None:
     if _is_parquet(source):
         return Cause(Words("is Parquet"), as_parquet)
-    encoding = encoding_of(source)
+    encoding = None if encoding_is_given else encoding_of(source)
     if encoding is None:
         return None
     return conversion(None if isinstance(source, bytes) else file.path, encoding)
 
 
+def _begins_an_array(path: str) -> bool:
+    """Whether it is by its name a file of objects, and by its content one array of JSON."""
+    with contextlib.suppress(OSError):
+        return path.lower().endswith((".ndjson", ".jsonl")) and _head(path, 9).strip()[:1] == b"["
+    return False
+
+
 def _is_parquet(source: str | bytes) -> bool:
     """Whether it begins as Parquet does: with four letters, and then with no text."""
     try:
-        head = source[:5] if isinstance(source, bytes) else _head(source)
+        head = source[:5] if isinstance(source, bytes) else _head(source, 5)
     except OSError:
         return False
     return head[:4] == _PARQUET.encode() and not head[4:].decode("latin1").isprintable()
 
 
-def _head(path: str) -> bytes:
+def _head(path: str, n: int) -> bytes:
     with Path(path).open("rb") as file:
-        return file.read(5)
+        return file.read(n)

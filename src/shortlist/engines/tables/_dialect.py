@@ -45,6 +45,14 @@ class Dialect(ABC):
         """The column such that values are equal only where every byte is."""
 
     @abstractmethod
+    def digits(self, column: Expression) -> Expression:
+        """Binary values as text: hexadecimal digits, letters in lower case.
+
+        Raises:
+            InputError: The engine has no word for it.
+        """
+
+    @abstractmethod
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """A function of the key, the user and the item alone, which looks random to any two."""
 

@@ -37,6 +37,10 @@ class DuckDB(Plain):
         """As `Dialect.key`: texts as their bytes, which no collation compares."""
         return call("encode", "binary", column) if column.type().is_string() else column
 
+    def digits(self, column: Expression) -> Expression:
+        """As `Dialect.digits`."""
+        return call("lower", "string", call("hex", "string", column))
+
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """As `Dialect.hashed`.
 

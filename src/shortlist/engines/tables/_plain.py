@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression, Key
 from shortlist.engines.tables.reading import Read, read_by_joins
-from shortlist.errors import InputError
+from shortlist.errors import InputError, shown
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
@@ -48,6 +48,15 @@ class Plain(Dialect):
     def key(self, column: Expression) -> Expression:
         """As `Dialect.key`: as the engine compares."""
         return column
+
+    def digits(self, column: Expression) -> Expression:
+        """As `Dialect.digits`: engines have no word for it in common."""
+        raise InputError(
+            'the column "{column}" is binary, and how {engine} writes its digits is not known here',
+            "cast it to text, or give {pull=True}",
+            column=shown(column.get_name()),
+            engine=self.name,
+        )
 
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """As `Dialect.hashed`: of a text, by MD5 where the engine has it."""

@@ -38,6 +38,10 @@ class Postgres(Plain):
             return column
         return call("convert_to", "binary", call("concat", "string", column), _text("UTF8"))
 
+    def digits(self, column: Expression) -> Expression:
+        """As `Dialect.digits`."""
+        return call("encode", "string", column, _text("hex"))
+
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """As `Dialect.hashed`: bytes are digits in a text, so that no key holds the bar."""
         parts = [_text("|"), _text(f"{key[0]}.{key[1]}"), *map(_written, [user, *items])]
@@ -101,5 +105,5 @@ def _text(value: str) -> Expression:
 
 
 def _written(key: Expression) -> Expression:
-    """Bytes as digits, whatever `bytea_output` says."""
+    """Bytes as digits, however `bytea_output` would write them."""
     return call("encode", "string", key, _text("hex")) if key.type().is_binary() else key

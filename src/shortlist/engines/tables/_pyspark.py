@@ -60,6 +60,10 @@ class Spark(Plain):
                     collation=shown(field.dataType.collation),
                 )
 
+    def digits(self, column: Expression) -> Expression:
+        """As `Dialect.digits`."""
+        return call("lower", "string", call("hex", "string", column))
+
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """As `Dialect.hashed`: the hash of each value is seeded by that of those before it."""
         import ibis

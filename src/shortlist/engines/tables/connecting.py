@@ -10,18 +10,19 @@ from weakref import finalize
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
 from shortlist.stores.connecting import why
-from shortlist.stores.faults import guarded
+from shortlist.stores.faults import Fault, guarded
+from shortlist.table.formats import is_of_file
 from shortlist.table.part import attempt
 
 __all__ = ["connected", "is_url", "require_ibis"]
 
-_ROOT = "a path from the root has one slash more, as in duckdb:////data/plays.db"
+_ROOT = "a path from the root has one slash more, as in {kind}:////data/plays.db"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
 def is_url(data: object) -> bool:
     """Whether this is the URL of a database."""
-    return isinstance(data, str) and _SCHEME.match(data) is not None
+    return isinstance(data, str) and _SCHEME.match(data) is not None and not is_of_file(data)
 
 
 def connected(url: str, table: str) -> Expression:
@@ -37,9 +38,10 @@ def connected(url: str, table: str) -> Expression:
     origin = _origin(url)
     require_ibis(origin)
     kind = _kind(url)
-    if kind == "duckdb":
-        _require_file(_path(url), origin)
-    refusal = _unreadable(origin) if kind == "duckdb" else _unreached(origin)
+    if kind in ("duckdb", "sqlite"):
+        _require_file(kind, _path(url), origin)
+    unreadable = _UNREADABLE.get(kind)
+    refusal = unreadable.of(origin) if unreadable else _unreached(origin)
     connection = attempt(lambda: _connection(url, origin), refusal)
     refusal = InputError(
         "{named} is not a table of this database, or may not be read",
@@ -73,9 +75,10 @@ def _connection(url: str, origin: Words) -> Expression:
     scheme = _kind(url)
     try:
         if scheme == "duckdb":
-            return ibis.duckdb.connect(
-                _path(url), read_only=True
-            )  # temporary tables are none of it
+            # Temporary tables are no part of it.
+            return ibis.duckdb.connect(_path(url), read_only=True)
+        if scheme == "sqlite":
+            return _sqlite(_path(url))
         if scheme in ("postgres", "postgresql"):
             import psycopg
 
@@ -97,6 +100,20 @@ def _connection(url: str, origin: Words) -> Expression:
     )
 
 
+def _sqlite(path: str) -> Expression:
+    """A file of SQLite that is only read; Ibis would make one, and from the root of all files."""
+    import sqlite3
+
+    import ibis
+
+    where = f"{Path(path).absolute().as_uri()}?mode=ro"
+    # Another thread reads, while this one waits for Ctrl-C.
+    native = sqlite3.connect(where, uri=True, check_same_thread=False)
+    connection = ibis.sqlite.from_connection(native)
+    finalize(connection, native.close)
+    return connection
+
+
 def _unreached(origin: Words) -> InputError:
     return InputError(
         "{origin} cannot be connected to",
@@ -106,12 +123,15 @@ def _unreached(origin: Words) -> InputError:
     )
 
 
-def _unreadable(origin: Words) -> InputError:
-    return InputError(
-        "{origin} cannot be opened",
-        "check that the file is of DuckDB, may be read, and is not being written",
-        origin=origin,
-    )
+_UNREADABLE = {
+    "duckdb": Fault(
+        Words("cannot be opened"),
+        Words("check that the file is of DuckDB, may be read, and is not being written"),
+    ),
+    "sqlite": Fault(
+        Words("cannot be opened"), Words("check that the file is of SQLite, and may be read")
+    ),
+}
 
 
 def _kind(url: str) -> str:
@@ -119,20 +139,21 @@ def _kind(url: str) -> str:
 
 
 def _path(url: str) -> str:
-    """Of a file of DuckDB; as of SQLite, four slashes are for the root."""
+    """Of a file of DuckDB or SQLite: four slashes are for the root."""
     return url.partition("://")[2].removeprefix("/")
 
 
-def _require_file(path: str, origin: Words) -> None:
+def _require_file(kind: str, path: str, origin: Words) -> None:
     """Refuse a file that is not there: it is never made, and its path is not shown."""
-    if not path or path.startswith((":memory:", "md:", "motherduck:")) or Path(path).exists():
+    elsewhere = kind == "duckdb" and path.startswith((":memory:", "md:", "motherduck:"))
+    if elsewhere or not path or Path(path).is_file():
         return
     raise InputError(
         "{origin}: there is no such file{where}",
         "{remedy}",
         origin=origin,
         where="" if "/" in path else " in this folder",
-        remedy="check its path" if path.startswith("/") else _ROOT,
+        remedy="check its path" if path.startswith("/") else _ROOT.format(kind=kind),
     )
 
 

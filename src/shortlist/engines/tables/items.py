@@ -54,6 +54,7 @@ class Items:
 
         dialect = self.scratch.dialect
         renamed = values.rename(dict(zip(values.columns, self._columns, strict=True)))
+        renamed = renamed.cast({pl.Int128: pl.Decimal(38, 0)})  # Arrow has no such integers
         numbered = renamed.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(PLACE))
         given = self.scratch.give_rows(numbered.to_arrow(compat_level=pl.CompatLevel.oldest()))
         asked = given.select(PLACE, **{name: dialect.key(given[name]) for name in self._columns})

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from shortlist.engines.tables._dialect import Dialect, Expression
 from shortlist.engines.tables._duckdb import DuckDB, DuckDBRelation
+from shortlist.engines.tables._identifying import identified
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables._pyspark import Spark
@@ -63,7 +64,17 @@ def is_lying(data: object) -> bool:
 
 
 def lying(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - of several libraries
-    """Such a table, of which these columns are read, and how its engine is spoken to."""
+    """Such a table, of which these columns are read, and how its engine is spoken to.
+
+    Raises:
+        InputError: A column is of a type for which that engine has no words.
+    """
+    found = _found(data, columns)
+    identified(found.rows.select(*columns), found.dialect)  # refused before a row is read
+    return found
+
+
+def _found(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - as above
     if isinstance(data, _type("duckdb")):
         return _relation(data, columns)
     if not isinstance(data, _type("ibis")):

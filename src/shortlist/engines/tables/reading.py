@@ -8,6 +8,7 @@ from functools import cache, cached_property, reduce
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
+from shortlist.engines.tables._identifying import identified, require_identified
 from shortlist.engines.tables._names import CODE, HOLDERS, SIZE, USER, VALUE, item_columns
 from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables.scratch import Scratch
@@ -96,13 +97,14 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
         scratch: Where temporary tables are made.
 
     Raises:
-        InputError: The engine takes different keys for equal.
+        InputError: The engine takes different keys for equal; or a float identifies nothing.
     """
     dialect, names = scratch.dialect, item_columns(len(items))
     columns = dict(zip([VALUE, *names], [user, *items], strict=True))
     keys = rows.select(**{name: rows[column] for name, column in columns.items()})
     scratch.asked(lambda: dialect.require(keys))
-    keys = keys.drop_null()
+    require_identified(keys, scratch)
+    keys = identified(keys, dialect).drop_null()
     return dialect.whole(
         keys.select(**{name: dialect.key(keys[name]) for name in columns}), scratch
     )

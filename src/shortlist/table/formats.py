@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 from dataclasses import dataclass
@@ -14,14 +15,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "ELSEWHERE",
+    "HERE",
     "READABLE",
     "Format",
+    "Writing",
     "as_named",
-    "check_separator",
     "format_by_suffix",
     "format_of",
     "has_known_suffix",
+    "is_of_file",
     "scan",
+    "separator_in",
 ]
 
 _KINDS = {
@@ -33,8 +38,16 @@ _KINDS = {
     ".txt": "CSV",
 }
 _COMPRESSIONS = (".gz", ".zst")
+_SEPARATORS = (",", ";", "|")  # where they are equally many, the first
 READABLE = f"{', '.join(_KINDS)}; all but .parquet also with {' or '.join(_COMPRESSIONS)} behind it"
 """The suffixes of files that are read, for messages."""
+
+HERE = "file"
+ELSEWHERE = (
+    *("s3", "s3a", "s3n", "r2", "gs", "gcs", "http", "https", "hf", "hdfs", "ftp", "sftp"),
+    *("az", "azure", "abfs", "abfss", "adl"),
+)
+"""What a URL of a file, and of no database, begins with."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +56,47 @@ class Format:
 
     Attributes:
         kind: "Parquet", "CSV" or "NDJSON".
-        separator: Of CSV, what stands between the fields; None if the first line is to tell: tabs
-            if it holds one, commas otherwise.
+        separator: Of CSV, what stands between the fields; None if the first line is to tell.
     """
 
     kind: str
-    separator: str | None = ","
+    separator: str | None = None
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How the caller says that text files are written; None for what is to be found out.
+
+    Attributes:
+        separator: What stands between the fields of CSV files whose suffix does not say it.
+        encoding: The encoding, by a name that Python knows.
+
+    Raises:
+        InputError: One cannot be used.
+    """
+
+    separator: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_separator(self.separator)
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+
+    @property
+    def codec(self) -> str | None:
+        """The encoding that text is to be converted from; None where there is nothing to do."""
+        found = None if self.encoding is None else codecs.lookup(self.encoding).name
+        return None if found in ("utf-8", "utf-8-sig", "ascii") else found
+
+
+def is_of_file(url: str) -> bool:
+    """Whether it is the URL of a file, and not of a database.
+
+    >>> is_of_file("s3://plays/2026.parquet"), is_of_file("postgresql://host/plays")
+    (True, False)
+    """
+    return url.partition("://")[0].lower() in (HERE, *ELSEWHERE)
 
 
 def has_known_suffix(file: str) -> bool:
@@ -82,21 +130,41 @@ def format_of(file: str, separator: str | None) -> Format | None:
 
 def format_by_suffix(suffix: str, separator: str | None) -> Format:
     """The format that goes with a suffix of a table."""
-    given = {".csv": separator or ",", ".txt": separator, ".tsv": "\t"}
-    return Format(_KINDS[suffix], given.get(suffix))
+    return Format(_KINDS[suffix], "\t" if suffix == ".tsv" else separator)
 
 
-def check_separator(separator: object) -> str | None:
-    """The separator, if it is one character that can stand between fields."""
+def separator_in(first_line: str) -> str:
+    """What stands between the fields, as far as the first line tells it: the names of columns.
+
+    >>> separator_in("user;item"), separator_in('user,"a;b;c"'), separator_in("user")
+    (';', ',', ',')
+    """
+    outside = "".join(first_line.split('"')[::2])  # of quotes, in which names may hold anything
+    # A name may have commas in it, but hardly a tab.
+    return "\t" if "\t" in outside else max(_SEPARATORS, key=outside.count)
+
+
+def _check_encoding(encoding: object) -> None:
+    try:
+        known = isinstance(encoding, str) and codecs.lookup(encoding)._is_text_encoding  # noqa: SLF001 - nothing else tells it
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise InputError(
+            "must be the name of an encoding of text, such as latin1, cp1252 or utf-16",
+            given={"encoding": encoding},
+        )
+
+
+def _check_separator(separator: object) -> None:
     if separator is None:
-        return None
+        return
     usable = isinstance(separator, str) and len(separator) == 1 and separator.isascii()
     if not usable or separator in '"\r\n\0':  # type: ignore[operator]
         raise InputError(
             'must be one ASCII character that can stand between fields, such as ";" or "\\t"',
             given={"separator": separator},
         )
-    return str(separator)
 
 
 def scan(
@@ -120,14 +188,9 @@ def scan(
     if held.kind == "Parquet":
         return pl.scan_parquet(as_named(source), glob=False, hive_partitioning=False)
     if held.kind == "CSV":
-        separator = held.separator or ","
+        options = {"separator": held.separator or ","} | options
         return pl.scan_csv(
-            as_named(source),
-            glob=False,
-            infer_schema=False,
-            null_values="",
-            separator=separator,
-            **options,
+            as_named(source), glob=False, infer_schema=False, null_values="", **options
         )
     source = glob.escape(source) if isinstance(source, str) else source
     if names is None:  # the columns are those of the first line
