@@ -96,6 +96,15 @@ class Plan:
     engine: Engine = field(repr=False, compare=False)
     budget: Budget | None = field(default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """Refuse a copy of a plan with another budget, or with none: it would read for nothing."""
+        if not self.engine.belongs_to(self.budget):
+            raise InputError(
+                "the budget of a plan is that of its source, and cannot be changed or taken off",
+                "build another source, with the budget that you mean",
+                given={"budget": ...},
+            )
+
     def explain(self) -> str:
         """What would happen, in plain words: the price, the noise, what it takes to be named."""
         left = [self.budget.explain(self)] if isinstance(self.budget, Ledger) else []
@@ -299,7 +308,8 @@ def _kept(release: Release, charge: Charge) -> Release:
         with phase("Keeping the answer in the budget"):
             charge.keep(release)
     except Exception:  # noqa: BLE001 - whatever it is, it must not lose the release
-        return retold(release, f"{release.budget}; it could not keep this answer: save it")
+        lost = f"{release.budget}; it could not keep this answer: save it"
+        return retold(release, budget=lost)
     return release
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ Execute = Callable[..., Sequence[Any]]
 """Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
 
 _VERSION = 1  # of the tables
+_NO_CHARGE = 0  # under which the key is kept, as a release: whoever may charge can write there
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS shortlist_budgets (dataset TEXT PRIMARY KEY,
     version INTEGER NOT NULL, entries BIGINT NOT NULL, head TEXT NOT NULL)""",
@@ -73,6 +75,7 @@ class Tables:
             "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)", self._dataset, _VERSION, ""
         )
         self.add(first)
+        self.make_key()
 
     def _budgets(self, dataset: str | None, lock: str = "") -> Sequence[Any]:
         query = "SELECT dataset, version, entries, head FROM shortlist_budgets"
@@ -182,6 +185,22 @@ class Tables:
             *(self._dataset, plan),
         )
         return (found[0][0], found[0][1]) if found else None
+
+    def key(self) -> str | None:
+        """What plans are hashed with; None in a ledger that was made before there were keys."""
+        found = self._execute(
+            "SELECT content FROM shortlist_releases WHERE dataset = $1 AND charge = $2",
+            *(self._dataset, _NO_CHARGE),
+        )
+        if found and not isinstance(found[0][0], str):
+            raise self.changed()
+        return found[0][0] if found else None
+
+    def make_key(self) -> str:
+        """Such a key, of random bits: of this ledger alone, and in nothing that is exported."""
+        key = secrets.token_hex(32)
+        self.keep(_NO_CHARGE, "", key)
+        return key
 
     def entries(self) -> list[tuple[Entry, str]]:
         """All, each with the hash that is stored beside it."""

@@ -149,7 +149,7 @@ _NO_SCHEMA = Fault(
 )
 _STANDBY = Fault(
     Words("is a standby server, which only reads, so that nothing can be charged"),
-    Words("name the primary server; of several hosts, target_session_attrs=read-write finds it"),
+    Words("name the primary server"),
 )
 _FAULTS = {
     "42P01": _NONE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from shortlist.budget import _charges
@@ -21,8 +22,10 @@ from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.plan import Ledger, Plan
 from shortlist.processes import StaysHere
+from shortlist.release import GivenBefore
 from shortlist.release.formats import as_json
 from shortlist.release.loading import from_json
+from shortlist.release.making import retold
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from shortlist.release import Release
 
 __all__ = ["Budget"]
+
+_NEVER_ASKED = ""  # the hash of no plan
 
 
 class Budget(StaysHere, Ledger):
@@ -62,8 +67,10 @@ class Budget(StaysHere, Ledger):
     ...     plays = sl.pairs(rows, user="user", item="title", budget=budget)
     ...     titles = plays.domain(epsilon=0.5, delta=1e-7)
     ...     again = plays.domain(epsilon=0.5, delta=1e-7, reuse=True)
-    ...     titles == again, budget.verify(), budget.epsilon_left < 3
-    (True, [], True)
+    ...     (again.items, again.given_before.charge) == (titles.items, 1)
+    ...     budget.verify(), budget.epsilon_left < 3
+    True
+    ([], True)
     """
 
     def __init__(
@@ -166,23 +173,28 @@ class Budget(StaysHere, Ledger):
             "nonce": uuid.uuid4().hex,
             **described(plan),
             "amount": [float(part) for part in cost],
-            "plan": fingerprint(plan, self.dataset),
+            "plan": fingerprint(plan, self.dataset, self._book.key()),
         }
-        return Charged(self._book, self._book.charge(cost, said), cost, self._who)
+        return Charged(self._book, self._book.charge(cost, said), cost, self._who, plan)
 
     def _cost(self, plan: Plan) -> Amount:
         self.terms.require(plan)
         return self.terms.unit.cost(plan.guarantee)
 
     def kept(self, plan: Plan) -> Release | None:
-        """What was released for the same plan before; None if nothing was.
+        """What was released for the same plan before, with `given_before`; None if nothing was.
 
         Raises:
             InputError: It was changed.
         """
         self.terms.require(plan)
-        found = self._book.kept(fingerprint(plan, self.dataset))
-        return None if found is None else from_json(found)
+        key = self._book.known_key()
+        found = self._book.kept(fingerprint(plan, self.dataset, key)) if key else None
+        if found is None:
+            return None
+        charge, content = found
+        day = date.fromisoformat(charge.said["time"][: len("2026-11-22")])
+        return retold(from_json(content), given_before=GivenBefore(charge.charges, day))
 
     def explain(self, plan: Plan) -> str:
         """What the plan would take of this budget, and leave, in words; or why it would not be."""
@@ -243,6 +255,7 @@ class Charged:
     entry: Entry
     cost: Amount
     who: str
+    plan: Plan
 
     @property
     def told(self) -> str:
@@ -251,5 +264,12 @@ class Charged:
         return f'charge {self.entry.charges} of "{terms.dataset}": {terms.told(self.cost)}'
 
     def keep(self, release: Release) -> None:
-        """Keep the release that it has paid for: it is as public as its guarantee says."""
-        self.book.keep(self.entry, as_json(release), self.who)
+        """Keep the release that it has paid for: it is as public as its guarantee says.
+
+        Where the table has changed since the charge, nobody knows which one was read: the release
+        is kept, and never given again.
+        """
+        charged = self.entry.said["plan"]
+        now = fingerprint(self.plan, self.book.terms.dataset, self.book.key())
+        known = charged if now == charged else _NEVER_ASKED
+        self.book.keep(self.entry, known, as_json(release), self.who)
