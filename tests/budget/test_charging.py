@@ -1,6 +1,8 @@
 """A question is charged before a row is read, or refused; and its answer is kept."""
 
 import contextlib
+import csv
+import io
 import itertools
 import json
 import re
@@ -284,6 +286,23 @@ def test_a_budget_prints_as_a_table(path):
     )
     assert max(map(len, printed.split("\n"))) <= 80
     assert repr(budget) == "<Budget of 'plays-2026': epsilon=3.0, delta=1e-06>"
+
+
+def test_a_budget_that_was_not_opened_can_be_shown_in_a_traceback(path):
+    with pytest.raises(sl.InputError) as caught:
+        sl.Budget(path)
+    seen = [value for frame in caught.traceback for value in frame.frame.f_locals.values()]
+    told = {repr(value) for value in seen if isinstance(value, sl.Budget)}
+    assert told == {"<Budget that was not opened>"}
+
+
+@pytest.mark.parametrize("who", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\uff1d1"])
+def test_no_cell_of_an_export_is_a_formula(who, path):
+    plan_of(created(path, who=who)).run()
+    (row,) = csv.DictReader(io.StringIO(sl.Budget(path).to_csv()))
+    assert row["who"] == f"'{who}"
+    assert who in [json.loads(e["body"])["who"] for e in json.loads(sl.Budget(path).to_json())]
+    assert float(row["epsilon"]) > 0
 
 
 def test_where_the_delta_alone_is_used_up_the_refusal_says_so(path):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from shortlist.budget._chain import Entry, digest, faults, following
+from shortlist.budget._chain import GARBLED, Entry, digest, faults, following
 from shortlist.budget._places import Execute, Place, Tables
 from shortlist.budget._postgres import LostConnectionError
 from shortlist.budget._standing import Standing
@@ -35,7 +35,7 @@ class Book:
         self._key: str | None = None
         self._dataset = dataset
         self._dataset = self._read(Tables.find)
-        self.terms = Terms.from_entry(self._read(Tables.first))
+        self.terms = self._read(_terms)
 
     @classmethod
     def create(cls, place: Place, terms: Terms, signed: Mapping[str, str]) -> Book:
@@ -109,7 +109,7 @@ class Book:
             if found is None:
                 return None
             number, content = found
-            entries = [entry for entry, _ in tables.entries()]
+            entries = [entry for entry, _ in tables.entries() if entry.makes_sense]
             charge = next((e for e in entries if e.kind == "charge" and e.charges == number), None)
             if charge is None or not any(_says_of(entry, number, content) for entry in entries):
                 raise tables.changed()
@@ -172,6 +172,14 @@ class Book:
         return Tables(self._place, execute, self._dataset)
 
 
+def _terms(tables: Tables) -> Terms:
+    """What the first entry says."""
+    try:
+        return Terms.from_entry(tables.first())
+    except GARBLED:
+        raise tables.changed() from None
+
+
 def _made_key(tables: Tables) -> str:
     """The key of a ledger, which nobody else makes meanwhile."""
     tables.last(lock=True)
@@ -181,4 +189,5 @@ def _made_key(tables: Tables) -> str:
 def _says_of(entry: Entry, charge: int, content: str) -> bool:
     """Whether it is the entry of this release, as it is."""
     said = entry.said
-    return entry.kind == "release" and (said["charge"], said["sha256"]) == (charge, digest(content))
+    told = said.get("charge"), said.get("sha256")
+    return entry.kind == "release" and told == (charge, digest(content))

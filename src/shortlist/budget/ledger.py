@@ -138,6 +138,8 @@ class Budget(StaysHere, Ledger):
         return made
 
     def __repr__(self) -> str:
+        if "_book" not in vars(self):  # a traceback shows one that could not be opened
+            return "<Budget that was not opened>"
         total = f"epsilon={self.terms.epsilon!r}, delta={self.terms.delta!r}"
         return f"<Budget of {self.dataset!r}: {total}>"
 
