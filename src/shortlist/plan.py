@@ -71,7 +71,7 @@ class Ledger(Budget, ABC):
 
     @abstractmethod
     def kept(self, plan: Plan) -> Release | None:
-        """What was released for the same plan before; None if nothing was."""
+        """What was released for the same plan before, with `given_before`; None if nothing was."""
 
     @abstractmethod
     def explain(self, plan: Plan) -> str:
@@ -208,10 +208,13 @@ class Plan:
             random: Where random bits come from: the operating system, unless this is a
                 `shortlist.bits.SeededBits`, with which nothing is private.
             reuse: Whether to return what was released for the same plan before, if the budget has
-                kept it: then nothing is read and nothing is charged.
-                Files are known by their paths, tables in an engine by their queries, and frames by
-                their columns alone: of another frame with the same columns, the answer would be
-                that of the first.
+                kept it: then nothing is read and nothing is charged, and `Release.given_before`
+                says which charge has paid for it.
+                Files are known by where they really are, their size and the time of their last
+                change. A table on a server is known by the server, the database and its name; rows
+                that are added to it do not show. A frame in memory is known by its columns alone:
+                of another frame with the same columns, the answer would be that of the first. A
+                table in the memory of an engine is not known again by another source.
 
         Raises:
             InputError: A problem shows only when rows are read; count the budget as spent.

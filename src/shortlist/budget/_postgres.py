@@ -91,10 +91,10 @@ class PostgresDatabase:
         if len(schemas) > 1:
             raise InputError(
                 "{place} has budgets in several schemas of the search path: {schemas}",
-                "name one schema behind the address, as in ?options=-csearch_path%3D{schema}",
+                "name one of them behind the address: {example}",
                 place=self.shown,
                 schemas=", ".join(f'"{shown(schema)}"' for schema in schemas),
-                schema=shown(schemas[0]),
+                example=f"?options=-csearch_path%3D{shown(schemas[0])}",
             )
         if schemas:
             return str(schemas[0])

@@ -43,13 +43,14 @@ class Budget(StaysHere, Ledger):
     Give it to a source as `budget=`. Each question is then charged before anything is read: one
     transaction looks at the sum, refuses what would overspend, adds the charge and commits it to
     the disk. Nothing is ever given back. What was released is kept beside its charge, and
-    `run(reuse=True)` returns it again at no cost.
+    `run(reuse=True)` returns it again at no cost, and says so.
 
     Several processes and threads may charge one budget; with PostgreSQL, several machines.
 
     Args:
         url_or_path: An SQLite file, or postgresql://user@host:5432/database as libpq takes it, of
-            which no message shows more. It must be there: see `create`.
+            which no message shows more. It must be there: see `create`. A relative path is resolved
+            here, once. A file must have one name only: no hard link, and no mount of its own.
         dataset: The data set that you ask about, as the budget names it; another is refused. May
             be omitted where a place has one budget.
         who: Who asks, for the ledger; by default the user of the operating system.
@@ -102,8 +103,8 @@ class Budget(StaysHere, Ledger):
         """A new budget. What it is created with never changes.
 
         Args:
-            url_or_path: A file that does not exist; or a PostgreSQL database, which may hold the
-                budgets of several data sets.
+            url_or_path: A file that does not exist, which only you will be able to read and write;
+                or a PostgreSQL database, which may hold the budgets of several data sets.
             epsilon: Of the total.
             delta: Of the total; 0 for pure questions alone.
             protects: The privacy unit, as the name of the column of users; or "comparison", where
