@@ -97,12 +97,20 @@ class Plan:
     budget: Budget | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a copy of a plan with another budget, or with none: it would read for nothing."""
+        """Refuse a copy that another budget would pay for, or none, or at another price."""
         if not self.engine.belongs_to(self.budget):
             raise InputError(
                 "the budget of a plan is that of its source, and cannot be changed or taken off",
                 "build another source, with the budget that you mean",
                 given={"budget": ...},
+            )
+        mechanism, promised = self.mechanism, self.guarantee
+        price = mechanism.cost, mechanism.epsilon, mechanism.spent_delta, mechanism.adjacency
+        if (promised.cost, promised.epsilon, promised.delta, promised.adjacency) != price:
+            raise InputError(
+                "the guarantee of a plan is that of its mechanism, and cannot be changed",
+                "ask the source for another plan",
+                given={"guarantee": ...},
             )
 
     def explain(self) -> str:

@@ -233,6 +233,15 @@ def test_a_plan_keeps_its_budget(path):
     refusal(lambda: replace(free, budget=budget), "build another source")
 
 
+def test_a_plan_keeps_its_price(path):
+    """A copy with the guarantee of another mechanism would be charged for that."""
+    source = pairs(created(path, epsilon=9.0, delta=1e-5))
+    cheap, dear = (source.plan(sl.Domain(), epsilon=e, delta=1e-7) for e in (0.1, 3.0))
+    refusal(lambda: replace(dear, guarantee=cheap.guarantee), "guarantee of a plan is that of its")
+    refusal(lambda: replace(cheap, mechanism=dear.mechanism), "ask the source for another plan")
+    assert len(replace(cheap, guarantee=cheap.guarantee).run()) <= 3
+
+
 def test_a_charge_stays_where_reading_fails(path):
     budget = created(path)
     with pytest.raises(AssertionError, match="a row was read"):

@@ -68,9 +68,9 @@ class RowsInTable(Engine):
         return {**self._fetched.about(), **by, "query": self._lying.digest()}
 
     def identity(self) -> object:
-        """As `Engine`: where the table lies."""
+        """As `Engine`: where the table lies, and where it lay when its rows were fetched."""
         with self._asking:
-            return self._origin()
+            return [self._origin(), self._fetched.identity()]
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:
         """As `Engine.assumes`: where users are bounded, and by what, if it is not in memory."""

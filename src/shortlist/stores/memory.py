@@ -12,7 +12,7 @@ from shortlist.errors import InputError, Words
 from shortlist.limits import MOST
 from shortlist.processes import require_threads
 from shortlist.stores.base import ScoreStore, StoredRows
-from shortlist.table.identity import identity_of_file
+from shortlist.table.identity import identities_of_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,10 +77,8 @@ class MemoryStore(ScoreStore):
     def identity(self) -> object:
         """As `ScoreStore`: the type and number of the items, and the files of mapped arrays."""
         files = [getattr(held, "filename", None) for held in (self._items, self._counts)]
-        return [
-            *(str(self._items.dtype), len(self._items)),
-            *(identity_of_file(file) for file in files if file is not None),
-        ]
+        mapped = identities_of_files(file for file in files if file is not None)
+        return [str(self._items.dtype), len(self._items), mapped]
 
     def prepare(self) -> None:
         """Find the order by falling count, unless it was given; 8 bytes an item."""
