@@ -110,7 +110,6 @@ class Plan:
             raise InputError(
                 "the guarantee of a plan is that of its mechanism, and cannot be changed",
                 "ask the source for another plan",
-                given={"guarantee": ...},
             )
 
     def explain(self) -> str:
