@@ -77,7 +77,10 @@ def plan_of(
 ) -> Plan:
     """A question for one item, which costs so much; `changed` are parts of its guarantee."""
     question = sl.TopK(1)
-    mechanism = PermuteAndFlip(k=1, epsilon=part)
+    priced = {"cost": "cost", "delta": "spent_delta", "adjacency": "adjacency"}
+    own = {priced[name]: value for name, value in changed.items() if name in priced}
+    kind = type("PermuteAndFlip", (PermuteAndFlip,), own)
+    mechanism = kind(k=1, epsilon=changed.get("epsilon", part))
     promise = {
         "epsilon": part,
         "delta": 0.0,

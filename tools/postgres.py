@@ -10,6 +10,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,23 @@ class Server:
         """End it and remove its folder."""
         self.kill()
         shutil.rmtree(self.folder)
+
+    @contextmanager
+    def standby(self) -> Iterator[Server]:
+        """A copy of it, for as long as the context lasts, which follows it and only reads."""
+        other = object.__new__(Server)
+        vars(other).update(vars(self), folder=Path(tempfile.mkdtemp(prefix="shortlist-")))
+        if self._as_user:
+            shutil.chown(other.folder, _USER)
+        try:
+            self._run(
+                *("pg_basebackup", f"--dbname={self.url()}", f"--pgdata={other.data}"),
+                *("--checkpoint=fast", "--write-recovery-conf", "--no-sync"),
+            )
+            other.start()
+            yield other
+        finally:
+            other.remove()
 
     def url(
         self, user: str = "postgres", password: str = PASSWORD, database: str = "postgres"

@@ -71,7 +71,7 @@ class Ledger(Budget, ABC):
 
     @abstractmethod
     def kept(self, plan: Plan) -> Release | None:
-        """What was released for the same plan before; None if nothing was."""
+        """What was released for the same plan before, with `given_before`; None if nothing was."""
 
     @abstractmethod
     def explain(self, plan: Plan) -> str:
@@ -95,6 +95,22 @@ class Plan:
     guarantee: Guarantee
     engine: Engine = field(repr=False, compare=False)
     budget: Budget | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a copy that another budget would pay for, or none, or at another price."""
+        if not self.engine.belongs_to(self.budget):
+            raise InputError(
+                "the budget of a plan is that of its source, and cannot be changed or taken off",
+                "build another source, with the budget that you mean",
+                given={"budget": ...},
+            )
+        mechanism, promised = self.mechanism, self.guarantee
+        price = mechanism.cost, mechanism.epsilon, mechanism.spent_delta, mechanism.adjacency
+        if (promised.cost, promised.epsilon, promised.delta, promised.adjacency) != price:
+            raise InputError(
+                "the guarantee of a plan is that of its mechanism, and cannot be changed",
+                "ask the source for another plan",
+            )
 
     def explain(self) -> str:
         """What would happen, in plain words: the price, the noise, what it takes to be named."""
@@ -199,10 +215,13 @@ class Plan:
             random: Where random bits come from: the operating system, unless this is a
                 `shortlist.bits.SeededBits`, with which nothing is private.
             reuse: Whether to return what was released for the same plan before, if the budget has
-                kept it: then nothing is read and nothing is charged.
-                Files are known by their paths, tables in an engine by their queries, and frames by
-                their columns alone: of another frame with the same columns, the answer would be
-                that of the first.
+                kept it: then nothing is read and nothing is charged, and `Release.given_before`
+                says which charge has paid for it.
+                Files are known by where they really are, their size and the time of their last
+                change. A table on a server is known by the server, the database and its name; rows
+                that are added to it do not show. A frame in memory is known by its columns alone:
+                of another frame with the same columns, the answer would be that of the first. A
+                table in the memory of an engine is not known again by another source.
 
         Raises:
             InputError: A problem shows only when rows are read; count the budget as spent.
@@ -299,7 +318,8 @@ def _kept(release: Release, charge: Charge) -> Release:
         with phase("Keeping the answer in the budget"):
             charge.keep(release)
     except Exception:  # noqa: BLE001 - whatever it is, it must not lose the release
-        return retold(release, f"{release.budget}; it could not keep this answer: save it")
+        lost = f"{release.budget}; it could not keep this answer: save it"
+        return retold(release, budget=lost)
     return release
 
 

@@ -150,6 +150,38 @@ def test_nothing_is_charged_to_a_ledger_that_was_changed(ledger, statement):
     assert budget.verify()
 
 
+CELLS = [
+    *(f"UPDATE shortlist_budgets SET {name} = {wrong}"
+      for name in ("version", "entries", "head") for wrong in ("'x'", "x'00'", "0.5")),
+    *(f"UPDATE shortlist_entries SET {name} = x'00' WHERE number = {number}"
+      for name in ("number", "body", "hash") for number in (0, 2, LAST)),
+    "UPDATE shortlist_budgets SET dataset = x'00'",
+    "UPDATE shortlist_releases SET content = x'00'",
+    "UPDATE shortlist_releases SET charge = 'x' WHERE charge = 2",
+    *(f"UPDATE shortlist_entries SET body = '{body}' WHERE number = 0"
+      for body in ("", "{", "7", "null", "{}", "[]")),
+    *(f"UPDATE shortlist_entries SET body = replace(body, '{said}', '{wrong}')"
+      for said, wrong in (
+          ('"epsilon": 1.0', '"epsilon": "x"'), ('"total": [', '"total": [1.0, '), ("pure", "x"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", CELLS)
+def test_a_cell_that_cannot_be_one_is_refused_in_words(ledger, statement):
+    """Whatever a hand has put there: no error of the language comes out."""
+    budget, plan = sl.Budget(ledger), plan_of(sl.Budget(ledger))
+    change(ledger, statement)
+    told = []
+    for action in (
+        lambda: sl.Budget(ledger), plan.run, plan.kept, budget.show, budget.verify, budget.to_csv,
+    ):  # fmt: skip
+        try:
+            told.append(action())
+        except sl.InputError as error:
+            told.append(error)
+    assert any(isinstance(one, sl.InputError) for one in told) or told[4]
+
+
 def test_a_total_smaller_than_what_was_spent_is_refused(ledger):
     budget = sl.Budget(ledger)
     said = json.loads(body(ledger, 0))

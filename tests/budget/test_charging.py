@@ -1,16 +1,19 @@
 """A question is charged before a row is read, or refused; and its answer is kept."""
 
 import contextlib
+import csv
+import io
 import itertools
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.budgets import Fragile, TinyCounts, columns, created, plan_of
+from helpers.budgets import Fragile, TinyCounts, as_new, columns, created, plan_of
 from helpers.databases import NAMES
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
@@ -23,7 +26,6 @@ from shortlist.mechanisms import (
     AdaptiveGaussian,
     AdaptiveTopK,
     Peeling,
-    PermuteAndFlip,
     PolicyGreedy,
 )
 from shortlist.mechanisms.accounting import Accounting
@@ -93,62 +95,11 @@ def test_an_answer_is_given_again_byte_for_byte(name, path, monkeypatch):
     for engine in ENGINES:
         monkeypatch.setattr(engine, "show", lambda *_: pytest.fail("rows are read"))
     again = ask(sl.Budget(path, who="somebody else"), reuse=True)
-    assert again == first
-    assert again.to_json() == first.to_json()
-    assert str(again) == str(first)
+    assert again.given_before.charge == 1
+    assert as_new(again) == first != again
+    assert as_new(again).to_json() == first.to_json()
+    assert str(as_new(again)) == str(first)
     assert budget.standing().spent == spent
-
-
-def test_only_the_same_question_of_the_same_columns_is_given_again(path):
-    budget = created(path, epsilon=3.0, delta=1e-6)
-    first = pairs(budget).domain(**ASK)
-    renamed = FRAME.rename({"item": "thing"})
-    others = [
-        lambda: pairs(budget).domain(epsilon=0.4, delta=1e-7, reuse=True),
-        lambda: pairs(budget, max_items_per_user=7).domain(**ASK, reuse=True),
-        lambda: sl.pairs(FRAME, user="user", item="other", budget=budget).domain(**ASK, reuse=True),
-        lambda: sl.pairs(renamed, user="user", item="thing", budget=budget).domain(
-            **ASK, reuse=True
-        ),
-        lambda: pairs(budget, public_items=["a", "b"]).top_k(1, epsilon=0.4, reuse=True),
-        lambda: pairs(budget, public_items=["a", "c"]).top_k(1, epsilon=0.4, reuse=True),
-        lambda: pairs(budget, public_items=["a", "b"]).top_k(
-            1, epsilon=0.4, reuse=True, mechanism=PermuteAndFlip
-        ),
-    ]
-    for number, other in enumerate(others, start=2):
-        assert other().budget.startswith(f"charge {number} of ")
-    assert pairs(budget).domain(**ASK, reuse=True) == first
-    assert pairs(budget).domain(**ASK).budget.startswith("charge 9 of ")  # only where asked for
-
-
-def test_in_groups_only_the_same_ones_are_given_again(path):
-    budget = created(path, epsilon=3.0, delta=1e-6)
-
-    def asked(**groups):
-        return pairs(budget).top_k(1, **ASK, by="other", reuse=True, **groups)
-
-    told = [
-        asked(**groups).budget.split(" of ")[0]
-        for groups in (
-            {},
-            {"public_groups": ["x", "y"]},
-            {"public_groups": ["x", "z"]},
-            {"max_groups_per_user": 2},
-            {"public_groups": ["x", "z"]},
-            {},
-        )
-    ]
-    assert told == [f"charge {number}" for number in (1, 2, 3, 4, 3, 1)]
-
-
-def test_another_version_or_data_set_is_asked_anew(path, monkeypatch):
-    budget = created(path, epsilon=3.0, delta=1e-6)
-    plan = pairs(budget).plan(sl.Domain(), **ASK)
-    plan.run()
-    assert plan.kept() is not None
-    monkeypatch.setattr("shortlist.budget._described.__version__", "9.9.9")
-    assert plan.kept() is None
 
 
 def test_the_ledger_says_all_that_is_public_and_nothing_else(path):
@@ -264,10 +215,31 @@ def test_a_seeded_release_is_not_charged(path):
     assert columns(budget, "number") == []
 
 
-def test_reuse_needs_a_budget_that_keeps():
-    refusal(
-        lambda: pairs(None).domain(**ASK, reuse=True), "reuse=True: without budget nothing keeps"
-    )
+def test_a_plan_keeps_its_budget(path):
+    """A copy without one would be answered for nothing, and say that none was charged."""
+    budget, other = created(path, epsilon=9.0, delta=1e-5), created(f"{path}-2", epsilon=9.0)
+    groups = pairs(budget).grouped("other")
+    for plan in (
+        pairs(budget).plan(sl.Domain(), **ASK),
+        counts(budget).plan(sl.TopK(1), epsilon=0.5),
+        comparisons(budget).plan(sl.Rank(1), epsilon=0.5),
+        store(budget).plan(sl.TopK(1), epsilon=0.5),
+        *(groups.plan(question, **ASK) for question in (sl.TopK(1), sl.Domain())),
+    ):
+        for wrong in (None, other):
+            refusal(lambda plan=plan, wrong=wrong: replace(plan, budget=wrong), "cannot be changed")
+        assert replace(plan).run().budget.startswith("charge ")
+    free = pairs(None).plan(sl.Domain(), **ASK)
+    refusal(lambda: replace(free, budget=budget), "build another source")
+
+
+def test_a_plan_keeps_its_price(path):
+    """A copy with the guarantee of another mechanism would be charged for that."""
+    source = pairs(created(path, epsilon=9.0, delta=1e-5))
+    cheap, dear = (source.plan(sl.Domain(), epsilon=e, delta=1e-7) for e in (0.1, 3.0))
+    refusal(lambda: replace(dear, guarantee=cheap.guarantee), "guarantee of a plan is that of its")
+    refusal(lambda: replace(cheap, mechanism=dear.mechanism), "ask the source for another plan")
+    assert len(replace(cheap, guarantee=cheap.guarantee).run()) <= 3
 
 
 def test_a_charge_stays_where_reading_fails(path):
@@ -323,6 +295,23 @@ def test_a_budget_prints_as_a_table(path):
     )
     assert max(map(len, printed.split("\n"))) <= 80
     assert repr(budget) == "<Budget of 'plays-2026': epsilon=3.0, delta=1e-06>"
+
+
+def test_a_budget_that_was_not_opened_can_be_shown_in_a_traceback(path):
+    with pytest.raises(sl.InputError) as caught:
+        sl.Budget(path)
+    seen = [value for frame in caught.traceback for value in frame.frame.f_locals.values()]
+    told = {repr(value) for value in seen if isinstance(value, sl.Budget)}
+    assert told == {"<Budget that was not opened>"}
+
+
+@pytest.mark.parametrize("who", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\uff1d1"])
+def test_no_cell_of_an_export_is_a_formula(who, path):
+    plan_of(created(path, who=who)).run()
+    (row,) = csv.DictReader(io.StringIO(sl.Budget(path).to_csv()))
+    assert row["who"] == f"'{who}"
+    assert who in [json.loads(e["body"])["who"] for e in json.loads(sl.Budget(path).to_json())]
+    assert float(row["epsilon"]) > 0
 
 
 def test_where_the_delta_alone_is_used_up_the_refusal_says_so(path):

@@ -203,6 +203,67 @@ def test_a_database_that_only_reads_is_refused(postgresql):
     refusal(lambda: sl.Budget("postgresql://nobody@/none?host=/nowhere"), "cannot be connected to")
 
 
+def with_path(postgresql, *schemas):
+    """The address, with these schemas in the search path."""
+    return f"{postgresql.url}&options=-csearch_path%3D{'%2C'.join(schemas)}"
+
+
+@pytest.mark.parametrize("shadowed", ["budgets", "entries", "releases"])
+def test_a_table_that_stands_before_one_of_a_ledger_changes_nothing(postgresql, shadowed):
+    """A copy of one table, in a schema that comes first in somebody's search path."""
+    budget = created(postgresql.url)
+    plan_of(budget).run()
+    table = f"shortlist_{shadowed}"
+    postgresql.run("CREATE SCHEMA mine")
+    postgresql.run(f"CREATE TABLE mine.{table} (LIKE public.{table} INCLUDING ALL)")
+    postgresql.run(f"INSERT INTO mine.{table} SELECT * FROM public.{table}")
+    url = with_path(postgresql, "mine", "public")
+    if shadowed == "budgets":
+        refusal(
+            lambda: sl.Budget(url),
+            'in several schemas of the search path: "mine", "public"',
+            "search_path%3Dmine",
+        )
+        url = with_path(postgresql, "public")
+    plan_of(sl.Budget(url)).run()
+    assert columns(budget, "number", "outcome") == [("1", "released"), ("2", "released")]
+    assert budget.verify() == sl.Budget(url).verify() == []
+    plan_of(budget).run()
+
+
+def test_a_budget_stays_in_the_schema_in_which_it_was_found(postgresql):
+    postgresql.run('CREATE SCHEMA "inHouse"')
+    postgresql.run("CREATE SCHEMA other")
+    url = with_path(postgresql, '"inHouse"', "public")
+    budget = created(url)
+    assert postgresql.run('SELECT count(*) FROM "inHouse".shortlist_entries') == [(1,)]
+    refusal(lambda: sl.Budget(postgresql.url), "has no budget")
+    created(with_path(postgresql, "other"), dataset="other")
+    postgresql.run(f'ALTER DATABASE "{postgresql.name}" SET search_path = other')
+    plan_of(budget).run()
+    assert columns(budget, "number") == [("1",)]
+    assert sl.Budget(postgresql.url).dataset == "other"
+    again = created(with_path(postgresql, "public", '"inHouse"'), dataset="beside")
+    assert columns(again, "number") == []
+    assert postgresql.run("SELECT to_regclass('public.shortlist_entries')") == [(None,)]
+    refusal(lambda: created(with_path(postgresql, "none")), "has no schema in which this user")
+
+
+def test_a_standby_shows_what_it_holds_and_charges_nothing(server, postgresql):
+    budget = created(postgresql.url)
+    plan_of(budget).run()
+    with server.standby() as standby:
+        there = sl.Budget(standby.url(database=postgresql.name))
+        assert columns(there, "number", "outcome") == [("1", "released")]
+        untouched(
+            lambda: plan_of(there),
+            "is a standby server, which only reads, so that nothing can be charged",
+            "name the primary server",
+        )
+        refusal(lambda: created(standby.url(database=postgresql.name), dataset="new"), "a standby")
+    assert columns(budget, "number") == [("1",)]
+
+
 def test_a_commit_lasts_even_where_a_server_would_answer_sooner(postgresql, monkeypatch):
     """`synchronous_commit=off` of a server or a user is set aside."""
     url = f"{postgresql.url}&options=-csynchronous_commit%3Doff"

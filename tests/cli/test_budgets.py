@@ -57,9 +57,11 @@ def test_every_command_charges_and_says_so(run, ledger, file, readers, tmp_path,
         status, out, err = run(*words, "--budget", ledger, "--who", "Ann")
         assert (status, err) == (0, "")
         assert re.search(rf'^budget +charge {number} of "plays-2026": rho', out, re.MULTILINE)
-        again = run(*words, "--budget", ledger, "--reuse")
-        said = "This was answered before: no row was read and nothing was spent.\n"
-        assert again == (0, out, said)
+        status, again, err = run(*words, "--budget", ledger, "--reuse")
+        said = rf"by charge {number}, of \d{{4}}-\d\d-\d\d: no row was read again"
+        assert re.match(rf"This was answered before, {said}, and nothing was spent\.\n$", err)
+        assert re.search(rf"^given before +{said}", again, re.MULTILINE)
+        assert again.startswith(out.split("\n\nprotects")[0])
     found = charges(run, ledger)
     assert [row["question"] for row in found] == [
         *("top-k", "domain", "hitting-set", "top-k", "top-k", "rank")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import shortlist as sl
 from ledgers import TinyCounts, plan_of
+from shortlist.release.making import retold
 
 ROOT = Path(__file__).parents[2]
 TERMS = {"protects": "user", "dataset": "plays-2026"}
@@ -31,6 +32,12 @@ def columns(budget, *names):
     """These columns of what is exported, as texts."""
     head, *rows = [line.split(",") for line in budget.to_csv().splitlines()]
     return [tuple(row[head.index(name)] for name in names) for row in rows]
+
+
+def as_new(release):
+    """The release as it was before it was given again."""
+    assert release.given_before is not None
+    return retold(release, given_before=None)
 
 
 class Fragile(TinyCounts):
@@ -62,6 +69,6 @@ def tampered(path):
 
 
 __all__ = [
-    "TERMS", "Fragile", "TinyCounts", "columns", "created", "fast_folder", "plan_of", "played",
-    "tampered",
+    "TERMS", "Fragile", "TinyCounts", "as_new", "columns", "created", "fast_folder", "plan_of",
+    "played", "tampered",
 ]  # fmt: skip

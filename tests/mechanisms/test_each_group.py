@@ -18,8 +18,14 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.base import Adjacency
 from shortlist.mechanisms.wrappers import EachGroup
-from shortlist.privacy import ZCDP, Composed, Pure
-from shortlist.privacy.accountant import Lost
+from shortlist.privacy import ZCDP, Composed, Gaussian, Pure
+from shortlist.privacy.accountant import (
+    AfterChoice,
+    BoundedRange,
+    Composition,
+    GaussianStage,
+    Lost,
+)
 from shortlist.privacy.repeated import repeated
 
 
@@ -92,6 +98,31 @@ def test_costs_that_are_known_in_no_stages_are_multiplied():
     assert isinstance(repeated(crowded, 4, epsilon=1.0), Composed)
     assert repeated(crowded, 5, epsilon=1.0) == crowded * 5  # too many branches
     assert repeated(crowded, 1, epsilon=1.0) is crowded
+
+
+@pytest.mark.parametrize("release", [(GaussianStage(0.2),), (BoundedRange(0.1, times=2),)])
+def test_a_choice_is_not_forgotten_where_it_is_made_twice(release):
+    """What a cost says beside its stages is no less for two of them than for one."""
+    stages = AfterChoice(release, choice=1.0)
+    once = Composed(stages, ZCDP(stages.rho), epsilon=1.0)
+    for times in (2, 3):
+        assert repeated(once, times, epsilon=1.0) == once * times
+        assert repeated(once, times, epsilon=1.0).delta(1.0) > once.delta(1.0) > 0
+
+
+def test_costs_of_a_kind_that_is_not_known_are_multiplied():
+    class Worse(Composition):
+        """Stages, and something else that they do not say."""
+
+        def delta(self, epsilon, *, fineness=1.0):
+            return 10 * super().delta(epsilon, fineness=fineness)
+
+    class Dearer(Gaussian):
+        """Noise, and something else."""
+
+    stages = Worse((GaussianStage(0.2),))
+    for cost in (Composed(stages, ZCDP(stages.rho), epsilon=1.0), Dearer(0.02)):
+        assert repeated(cost, 2, epsilon=1.0) == cost * 2
 
 
 def test_each_group_is_answered_from_its_own_counts():

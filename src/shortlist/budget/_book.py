@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from shortlist.budget._chain import Entry, digest, faults, following
+from shortlist.budget._chain import GARBLED, Entry, digest, faults, following
 from shortlist.budget._places import Execute, Place, Tables
 from shortlist.budget._postgres import LostConnectionError
 from shortlist.budget._standing import Standing
@@ -32,9 +32,10 @@ class Book:
 
     def __init__(self, place: Place, dataset: str | None) -> None:
         self._place = place
+        self._key: str | None = None
         self._dataset = dataset
         self._dataset = self._read(Tables.find)
-        self.terms = Terms.from_entry(self._read(Tables.first))
+        self.terms = self._read(_terms)
 
     @classmethod
     def create(cls, place: Place, terms: Terms, signed: Mapping[str, str]) -> Book:
@@ -73,34 +74,46 @@ class Book:
         tables.add(entry)
         return entry
 
-    def keep(self, charge: Entry, content: str, who: str) -> None:
+    def key(self) -> str:
+        """What plans are hashed with; made where a ledger has none yet."""
+        if self._key is None:
+            self._key = self.known_key() or self._write(_made_key)
+        return self._key
+
+    def known_key(self) -> str | None:
+        """The same; None where a ledger has none yet, so that no plan can be known again."""
+        return self._key or self._read(Tables.key)
+
+    def keep(self, charge: Entry, plan: str, content: str, who: str) -> None:
         """Keep what a charge has paid for. Without the time, which would tell how long it took."""
         said = {"who": who, "charge": charge.charges, "sha256": digest(content)}
 
         def add(tables: Tables) -> None:
             last = tables.last(lock=True)
-            tables.keep(charge.charges, charge.said["plan"], content)
+            tables.keep(charge.charges, plan, content)
             tables.add(following(last, "release", last.spent, said))
 
         self._write(add)
 
     # --- what is looked at
 
-    def kept(self, plan: str) -> str | None:
-        """What was kept of a plan, the last time that it was asked.
+    def kept(self, plan: str) -> tuple[Entry, str] | None:
+        """The charge that has paid for a plan, the last time, and what was kept of it.
 
         Raises:
             InputError: It was changed since.
         """
 
-        def look(tables: Tables) -> str | None:
+        def look(tables: Tables) -> tuple[Entry, str] | None:
             found = tables.kept(plan)
             if found is None:
                 return None
-            charge, content = found
-            if not any(_says_of(entry, charge, content) for entry, _ in tables.entries()):
+            number, content = found
+            entries = [entry for entry, _ in tables.entries() if entry.makes_sense]
+            charge = next((e for e in entries if e.kind == "charge" and e.charges == number), None)
+            if charge is None or not any(_says_of(entry, number, content) for entry in entries):
                 raise tables.changed()
-            return content
+            return charge, content
 
         return self._read(look)
 
@@ -159,7 +172,22 @@ class Book:
         return Tables(self._place, execute, self._dataset)
 
 
+def _terms(tables: Tables) -> Terms:
+    """What the first entry says."""
+    try:
+        return Terms.from_entry(tables.first())
+    except GARBLED:
+        raise tables.changed() from None
+
+
+def _made_key(tables: Tables) -> str:
+    """The key of a ledger, which nobody else makes meanwhile."""
+    tables.last(lock=True)
+    return tables.key() or tables.make_key()
+
+
 def _says_of(entry: Entry, charge: int, content: str) -> bool:
     """Whether it is the entry of this release, as it is."""
     said = entry.said
-    return entry.kind == "release" and (said["charge"], said["sha256"]) == (charge, digest(content))
+    told = said.get("charge"), said.get("sha256")
+    return entry.kind == "release" and told == (charge, digest(content))

@@ -12,9 +12,11 @@ from typing import Any
 
 from shortlist.budget._units import Amount, sum_of
 
-__all__ = ["BEGINNING", "Entry", "digest", "faults", "following"]
+__all__ = ["BEGINNING", "GARBLED", "Entry", "digest", "faults", "following"]
 
 BEGINNING = "0" * 64  # what stands for the hash before the first entry
+GARBLED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What is raised where an entry that was changed by hand is looked at."""
 
 
 def digest(text: str) -> str:
@@ -44,6 +46,14 @@ class Entry:
         """The body as values."""
         said: dict[str, Any] = json.loads(self.body)
         return said
+
+    @property
+    def makes_sense(self) -> bool:
+        """Whether it says what every entry says."""
+        try:
+            return bool(self.kind) and self.charges >= 0 and self.spent.first >= 0
+        except GARBLED:
+            return False
 
     @property
     def kind(self) -> str:
@@ -97,7 +107,7 @@ def faults(
     for entry, stored in entries:
         try:
             yield from walk.wrong_with(entry, stored)
-        except (ArithmeticError, KeyError, TypeError, ValueError):  # it says no such thing at all
+        except GARBLED:  # it says no such thing at all
             yield f"entry {entry.number}: it was changed"
         walk.previous, walk.expected = entry.hash, entry.number + 1
     if (walk.expected, walk.previous) != head:

@@ -15,6 +15,7 @@ __all__ = ["as_csv", "as_json", "rows_of"]
 KEPT, UNKNOWN = "released", "unknown"
 """The outcome of a charge: its release is kept; or nobody knows, as after a crash."""
 
+_FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # in full width, too
 _COLUMNS = (
     *("number", "time", "who", "library", "question", "k", "mechanism", "epsilon", "delta"),
     *("first", "taken_delta", "outcome", "hash"),
@@ -44,13 +45,22 @@ def rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 
 def as_csv(entries: Iterable[Entry], first: str) -> str:
-    """The charges as CSV; the first number that each took is headed by its name."""
+    """The charges as CSV for a spreadsheet, in which nothing is a formula.
+
+    The first number that each took is headed by its name.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([f"taken_{first}" if name == "first" else name for name in _COLUMNS])
     for row in rows_of(entries):
-        writer.writerow([row[name] for name in _COLUMNS])
+        writer.writerow([_cell(row[name]) for name in _COLUMNS])
     return file.getvalue()
+
+
+def _cell(value: object) -> object:
+    """The value, with an apostrophe before what a spreadsheet would take for a formula."""
+    is_formula = isinstance(value, str) and value.lstrip().startswith(_FORMULAS)
+    return f"'{value}" if is_formula else value
 
 
 def as_json(entries: Iterable[Entry]) -> str:

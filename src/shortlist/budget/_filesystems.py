@@ -1,11 +1,13 @@
-"""Which file systems are of another machine, whose locks do not hold, as far as can be seen."""
+"""What is mounted where, as far as can be seen: on it hangs whether locks and journals hold."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["network_filesystem"]
+__all__ = ["is_mount_point", "network_filesystem"]
 
 _NETWORK = {
     *("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "coda", "ncpfs", "9p", "ceph", "glusterfs"),
@@ -14,6 +16,11 @@ _NETWORK = {
     *("fuse.davfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.goofys", "fuse.juicefs"),
 }
 _MOUNTS = Path("/proc/self/mounts")
+
+
+class _Mount(NamedTuple):
+    place: str
+    kind: str
 
 
 def network_filesystem(path: Path, mounts: Path = _MOUNTS) -> str | None:
@@ -26,14 +33,39 @@ def network_filesystem(path: Path, mounts: Path = _MOUNTS) -> str | None:
     target = os.path.realpath(path)
     if target.startswith(("\\\\", "//")):
         return "a share"
-    try:
-        lines = mounts.read_text(errors="replace").splitlines()
-    except OSError:
-        return None
     best, found = "", None
-    for _, place, kind, *_ in map(str.split, lines):
-        folder = place.replace(r"\040", " ")
+    for folder, kind in _mounted(mounts) or []:
         inside = target == folder or target.startswith(f"{folder.rstrip('/')}/")
         if inside and len(folder) >= len(best):  # of the same place, the last mount counts
             best, found = folder, kind
     return found if found in _NETWORK else None
+
+
+def is_mount_point(file: Path, mounts: Path = _MOUNTS) -> bool:
+    """Whether a file is mounted by itself, as containers do it, and not with its folder.
+
+    Args:
+        file: It exists.
+        mounts: As of `network_filesystem`. Where nothing is told, another device is looked for.
+    """
+    mounted = _mounted(mounts)
+    if mounted is None:
+        return os.path.ismount(file)
+    return os.path.realpath(file) in {mount.place for mount in mounted}
+
+
+def _mounted(mounts: Path) -> list[_Mount] | None:
+    try:
+        lines = mounts.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    return [_Mount(_unescaped(place), kind) for _, place, kind, *_ in map(str.split, lines)]
+
+
+def _unescaped(place: str) -> str:
+    r"""The path that Linux writes with the numbers of spaces and the like.
+
+    >>> _unescaped(r"/mnt/far\040away")
+    '/mnt/far away'
+    """
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -15,6 +16,8 @@ Execute = Callable[..., Sequence[Any]]
 """Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
 
 _VERSION = 1  # of the tables
+_NOWHERE = -1  # the number of an entry that has none
+_NO_CHARGE = 0  # under which the key is kept, as a release: whoever may charge can write there
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS shortlist_budgets (dataset TEXT PRIMARY KEY,
     version INTEGER NOT NULL, entries BIGINT NOT NULL, head TEXT NOT NULL)""",
@@ -73,12 +76,21 @@ class Tables:
             "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)", self._dataset, _VERSION, ""
         )
         self.add(first)
+        self.make_key()
 
     def _budgets(self, dataset: str | None, lock: str = "") -> Sequence[Any]:
         query = "SELECT dataset, version, entries, head FROM shortlist_budgets"
         if dataset is None:
-            return self._execute(f"{query} ORDER BY dataset{lock}")
-        return self._execute(f"{query} WHERE dataset = $1{lock}", dataset)
+            found = self._execute(f"{query} ORDER BY dataset{lock}")
+        else:
+            found = self._execute(f"{query} WHERE dataset = $1{lock}", dataset)
+        return self._typed(found, str, int, int, str)
+
+    def _typed(self, rows: Sequence[Any], *kinds: type) -> Sequence[Any]:
+        """The rows, whose cells must be of these types: SQLite takes any value in any column."""
+        if any(tuple(map(type, row)) != kinds for row in rows):
+            raise self.changed()
+        return rows
 
     def find(self) -> str:
         """The data set of the ledger.
@@ -134,16 +146,16 @@ class Tables:
         """
         n, head = self.head(self._place.lock if lock else "")
         query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = $2"
-        found = self._execute(query, self._dataset, n - 1)
+        found = self._typed(self._execute(query, self._dataset, n - 1), str)
         last = Entry(n - 1, found[0][0]) if found else None
-        if last is None or last.hash != head:
+        if last is None or last.hash != head or not last.makes_sense:
             raise self.changed()
         return last
 
     def first(self) -> Entry:
         """The entry that says what the budget was created with."""
         query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = 0"
-        found = self._execute(query, self._dataset)
+        found = self._typed(self._execute(query, self._dataset), str)
         if not found:
             raise self.changed()
         return Entry(0, found[0][0])
@@ -181,21 +193,44 @@ class Tables:
             "ORDER BY charge DESC LIMIT 1",
             *(self._dataset, plan),
         )
+        found = self._typed(found, int, str)
         return (found[0][0], found[0][1]) if found else None
 
+    def key(self) -> str | None:
+        """What plans are hashed with; None in a ledger that was made before there were keys."""
+        found = self._execute(
+            "SELECT content FROM shortlist_releases WHERE dataset = $1 AND charge = $2",
+            *(self._dataset, _NO_CHARGE),
+        )
+        found = self._typed(found, str)
+        return found[0][0] if found else None
+
+    def make_key(self) -> str:
+        """Such a key, of random bits: of this ledger alone, and in nothing that is exported."""
+        key = secrets.token_hex(32)
+        self.keep(_NO_CHARGE, "", key)
+        return key
+
     def entries(self) -> list[tuple[Entry, str]]:
-        """All, each with the hash that is stored beside it."""
+        """All, each with the hash that is stored beside it; cells of a wrong type as texts.
+
+        So `verify` can say which entry was changed.
+        """
         found = self._execute(
             "SELECT number, body, hash FROM shortlist_entries WHERE dataset = $1 ORDER BY number",
             self._dataset,
         )
-        return [(Entry(number, body), stored) for number, body, stored in found]
+        return [
+            (Entry(number if type(number) is int else _NOWHERE, str(body)), str(stored))
+            for number, body, stored in found
+        ]
 
     def with_nonce(self, nonce: str) -> Entry | None:
         """The charge of that nonce, if it stands."""
-        return next((e for e, _ in self.entries() if e.said.get("nonce") == nonce), None)
+        known = (entry for entry, _ in self.entries() if entry.makes_sense)
+        return next((entry for entry in known if entry.said.get("nonce") == nonce), None)
 
     def contents(self) -> dict[int, str]:
         """The releases that are kept, by the numbers of their charges."""
         query = "SELECT charge, content FROM shortlist_releases WHERE dataset = $1"
-        return dict(self._execute(query, self._dataset))
+        return {number: str(content) for number, content in self._execute(query, self._dataset)}

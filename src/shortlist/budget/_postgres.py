@@ -1,4 +1,8 @@
-"""Ledgers in a PostgreSQL database, for many machines."""
+"""Ledgers in a PostgreSQL database, for many machines.
+
+All tables of a ledger are in one schema, which is found out once. A `search_path` in which another
+table of one of their names comes first, for some user or on some day, changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shortlist.budget._places import Execute
-from shortlist.errors import InputError, Words
+from shortlist.errors import InputError, Words, shown
 from shortlist.stores.connecting import connector
 from shortlist.stores.faults import Fault
 
@@ -34,33 +38,40 @@ class PostgresDatabase:
         """Connect to nothing yet. The address is known to a function alone."""
         self.shown = Words('"postgresql://…"')
         self._connect = connector(url, self.shown)
+        self._schema: str | None = None
 
     def create(self, fill: Callable[[Execute], None]) -> None:
         """As `Place`: beside other ledgers, if there are any."""
-        with self.writing() as execute:
+        with self._transaction(*_WRITING, writes=True, creates=True) as execute:
             execute("SELECT pg_advisory_xact_lock(7264951203)")  # two would make the same tables
             fill(execute)
 
     def writing(self) -> Any:  # noqa: ANN401 - a context manager
         """As `Place`."""
-        return self._transaction(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
-            "SET LOCAL synchronous_commit = on",
-            "SET LOCAL lock_timeout = '60s'",
-        )
+        return self._transaction(*_WRITING, writes=True)
 
     def reading(self) -> Any:  # noqa: ANN401 - a context manager
         """As `Place`."""
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     @contextmanager
-    def _transaction(self, *first: str) -> Iterator[Execute]:
+    def _transaction(
+        self, *first: str, writes: bool = False, creates: bool = False
+    ) -> Iterator[Execute]:
         import psycopg
+        from psycopg.sql import Identifier
 
         connection = self._connect()
         try:
-            connection.execute("; ".join(first).encode())
-            yield _executing(connection)
+            execute = _executing(connection)
+            if writes and execute("SELECT pg_catalog.pg_is_in_recovery()") == [(True,)]:
+                raise _STANDBY.of(self.shown)
+            if self._schema is None:
+                self._schema = self._found(execute, creates=creates)
+            schema = Identifier(self._schema).as_string(connection)
+            begin = [*first, f"SET LOCAL search_path = {schema}, pg_temp"]
+            connection.execute("; ".join(begin).encode())
+            yield execute
             connection.execute(b"COMMIT")
         except psycopg.Error as error:
             refusal = self._refusal(error)
@@ -69,6 +80,29 @@ class PostgresDatabase:
         finally:
             connection.close()  # which undoes what was not committed
         raise refusal
+
+    def _found(self, execute: Execute, *, creates: bool) -> str:
+        """The schema of the ledgers, or the one in which a first ledger is created.
+
+        Raises:
+            InputError: There is none, or more than one.
+        """
+        ((schemas, usual),) = execute(_SCHEMAS)
+        if len(schemas) > 1:
+            raise InputError(
+                "{place} has budgets in several schemas of the search path: {schemas}",
+                "name one of them behind the address: {example}",
+                place=self.shown,
+                schemas=", ".join(f'"{shown(schema)}"' for schema in schemas),
+                example=f"?options=-csearch_path%3D{shown(schemas[0])}",
+            )
+        if schemas:
+            return str(schemas[0])
+        if not creates:
+            raise _NONE.of(self.shown)
+        if usual is None:
+            raise _NO_SCHEMA.of(self.shown)
+        return str(usual)
 
     def _refusal(self, error: psycopg.Error) -> InputError:
         code = error.sqlstate or ""
@@ -90,6 +124,17 @@ def _executing(connection: psycopg.Connection[Any]) -> Execute:
     return execute
 
 
+_WRITING = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    "SET LOCAL synchronous_commit = on",
+    "SET LOCAL lock_timeout = '60s'",
+)
+_SCHEMAS = """SELECT ARRAY(
+    SELECT space.nspname::text FROM pg_catalog.pg_class AS held
+    JOIN pg_catalog.pg_namespace AS space ON space.oid = held.relnamespace
+    WHERE held.relname = 'shortlist_budgets' AND held.relkind IN ('r', 'p')
+    AND space.nspname = ANY (pg_catalog.current_schemas(false)) ORDER BY space.nspname
+), pg_catalog.current_schema()::text"""
 _GRANTS = (
     "GRANT SELECT, INSERT ON shortlist_entries, shortlist_releases TO it; "
     "GRANT SELECT, UPDATE ON shortlist_budgets TO it;"
@@ -97,11 +142,17 @@ _GRANTS = (
 _FAILED = Fault(
     Words("cannot be read or written: the server refuses a query"), Words("look at its log")
 )
+_NONE = Fault(Words("has no budget"), Words("create one by {sl.Budget.create}"))
+_NO_SCHEMA = Fault(
+    Words("has no schema in which this user may create tables"),
+    Words("ask its owner for one, and name it in the search path"),
+)
+_STANDBY = Fault(
+    Words("is a standby server, which only reads, so that nothing can be charged"),
+    Words("name the primary server"),
+)
 _FAULTS = {
-    "42P01": Fault(
-        Words("has no budget"),
-        Words("create one by {sl.Budget.create}"),
-    ),
+    "42P01": _NONE,
     "42501": Fault(
         Words("is not open to this user"),
         Words("its owner can create the budget, and run {grants}", grants=_GRANTS),

@@ -1,4 +1,9 @@
-"""A ledger in an SQLite file."""
+"""A ledger in an SQLite file.
+
+SQLite undoes what a process left unfinished by a journal that lies beside the file, under the name
+by which that was opened. Who comes by another name does not see the journal, charges beside it, and
+is undone in turn by whoever comes by the first. So a ledger has one name, and one only.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.budget._filesystems import network_filesystem
+from shortlist.budget._filesystems import is_mount_point, network_filesystem
 from shortlist.budget._places import Execute
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.stores.faults import Fault
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SqliteFile"]
 
 _PATIENCE = 60.0  # seconds to wait for others who charge
+_BESIDE = ("-journal", "-wal", "-shm")  # what SQLite keeps beside a file, by the end of its name
 
 
 class SqliteFile:
@@ -32,7 +38,8 @@ class SqliteFile:
     lock = ""  # of one writer at a time, `BEGIN IMMEDIATE` is enough
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        """Find out what the path leads to, once: the working folder and links may change later."""
+        self._path = Path(os.path.realpath(path))
         self.shown = in_quotes(os.fspath(path))
 
     def create(self, fill: Callable[[Execute], None]) -> None:
@@ -40,11 +47,13 @@ class SqliteFile:
         self._require_local()
         if self._path.exists():
             raise self._refusal(_EXISTS)
-        if not self._path.absolute().parent.is_dir():
+        if not self._path.parent.is_dir():
             raise self._refusal(_NO_FOLDER)
-        new = self._path.with_name(f".{self._path.name}-{uuid.uuid4().hex[:8]}.tmp")
+        self._require_nothing_beside()
+        new = self._path.with_name(f"{self._unfinished}{uuid.uuid4().hex[:8]}.tmp")
         try:
-            with self._transaction(new, "rwc", "BEGIN IMMEDIATE") as execute:
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # it holds answers
+            with self._transaction(new, "rw", "BEGIN IMMEDIATE") as execute:
                 fill(execute)
             self._name(new)
         finally:
@@ -60,7 +69,7 @@ class SqliteFile:
             self._take_name()
             new.replace(self._path)
         with suppress(OSError):  # a system whose folders cannot be opened
-            folder = os.open(self._path.absolute().parent, os.O_RDONLY)
+            folder = os.open(self._path.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             finally:
@@ -71,6 +80,19 @@ class SqliteFile:
             self._path.open("xb").close()
         except FileExistsError:
             raise self._refusal(_EXISTS) from None
+
+    def _require_nothing_beside(self) -> None:
+        """Refuse a place where a ledger was: its journal would undo a new one, or destroy it."""
+        for end in _BESIDE:
+            if os.path.lexists(f"{self._path}{end}"):
+                raise InputError(
+                    "{place}: beside it lies {name}, which a ledger of this name has left, and "
+                    "which would destroy a new one",
+                    "Give another name; or restore that ledger, if it was removed by mistake, "
+                    "and else remove what it has left",
+                    place=self.shown,
+                    name=in_quotes(f"{self._path.name}{end}"),
+                )
 
     def writing(self) -> Any:  # noqa: ANN401 - a context manager
         """As `Place`."""
@@ -83,7 +105,7 @@ class SqliteFile:
     def reading(self) -> Any:  # noqa: ANN401 - a context manager
         """As `Place`. Where the file may be written, a change that was left is undone first."""
         self._require_file()
-        folder = self._path.absolute().parent
+        folder = self._path.parent
         writable = os.access(self._path, os.W_OK) and os.access(folder, os.W_OK)
         return self._transaction(self._path, "rw" if writable else "ro", "BEGIN")
 
@@ -93,7 +115,7 @@ class SqliteFile:
 
         connection: sqlite3.Connection | None = None
         try:
-            uri = f"{path.absolute().as_uri()}?mode={mode}"
+            uri = f"{path.as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE)
             connection.execute("PRAGMA synchronous = EXTRA")  # FULL, and the folder, too
             connection.execute("PRAGMA fullfsync = ON")  # where a disk would only say that it wrote
@@ -114,6 +136,28 @@ class SqliteFile:
             raise self._refusal(_MISSING)
         if not self._path.is_file():
             raise self._refusal(_NO_BUDGET)
+        if is_mount_point(self._path):
+            raise self._refusal(_MOUNTED)
+        if self._has_other_names():
+            self._finish_creating()
+            if self._has_other_names():
+                raise self._refusal(_LINKED)
+
+    def _has_other_names(self) -> bool:
+        return self._path.stat().st_nlink > 1
+
+    @property
+    def _unfinished(self) -> str:
+        """How the name of a ledger begins while it is created."""
+        return f".{self._path.name}-"
+
+    def _finish_creating(self) -> None:
+        """Remove the name that a ledger had while it was created, where that is not yet done."""
+        with suppress(OSError):  # a folder that may not be written: then the file is refused
+            for other in self._path.parent.iterdir():
+                ours = other.name.startswith(self._unfinished) and other.suffix == ".tmp"
+                if ours and other.samefile(self._path):
+                    other.unlink(missing_ok=True)
 
     def _require_local(self) -> None:
         if (kind := network_filesystem(self._path)) is not None:
@@ -151,6 +195,23 @@ _EXISTS = Fault(
 _NO_FOLDER = Fault(Words("is in a folder that does not exist"), Words("create the folder first"))
 _NO_BUDGET = Fault(
     Words("is no budget"), Words("name the file of one, or {create}", create=_CREATE)
+)
+_LINKED = Fault(
+    Words(
+        "has a second name, by a hard link. Who asks by one name does not see what was left "
+        "unfinished by the other, so that two questions could be paid by one charge"
+    ),
+    Words(
+        "Remove one of the names: not the one beside which a file ends in -journal, if there is "
+        "one. Or copy the file, to look at it, and create a new ledger"
+    ),
+)
+_MOUNTED = Fault(
+    Words(
+        "is mounted by itself, without its folder, as into a container. Who asks outside does not "
+        "see what was left unfinished inside, so that two questions could be paid by one charge"
+    ),
+    Words("mount the folder that it is in"),
 )
 _READ_ONLY = Fault(
     Words("may not be written, so that nothing can be charged"),

@@ -78,9 +78,9 @@ class Terms:
         said = entry.said
         kind = UNITS[said["accounting"]]
         return cls(
-            **{name: said[name] for name in ("dataset", "protects", "adjacency")},
-            epsilon=said["epsilon"],
-            delta=said["delta"],
+            **{name: str(said[name]) for name in ("dataset", "protects", "adjacency")},
+            epsilon=float(said["epsilon"]),
+            delta=float(said["delta"]),
             unit=Zcdp(said["lost_share"]) if kind is Zcdp else kind(),
             total=Amount(*map(Fraction, said["total"])),
         )

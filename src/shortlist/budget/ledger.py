@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from shortlist.budget import _charges
@@ -21,8 +22,10 @@ from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.plan import Ledger, Plan
 from shortlist.processes import StaysHere
+from shortlist.release import GivenBefore
 from shortlist.release.formats import as_json
 from shortlist.release.loading import from_json
+from shortlist.release.making import retold
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
+_NEVER_ASKED = ""  # the hash of no plan
+
 
 class Budget(StaysHere, Ledger):
     """A total of privacy for one data set, and a ledger of all that was charged to it.
@@ -38,13 +43,14 @@ class Budget(StaysHere, Ledger):
     Give it to a source as `budget=`. Each question is then charged before anything is read: one
     transaction looks at the sum, refuses what would overspend, adds the charge and commits it to
     the disk. Nothing is ever given back. What was released is kept beside its charge, and
-    `run(reuse=True)` returns it again at no cost.
+    `run(reuse=True)` returns it again at no cost, and says so.
 
     Several processes and threads may charge one budget; with PostgreSQL, several machines.
 
     Args:
         url_or_path: An SQLite file, or postgresql://user@host:5432/database as libpq takes it, of
-            which no message shows more. It must be there: see `create`.
+            which no message shows more. It must be there: see `create`. A relative path is resolved
+            here, once. A file must have one name only: no hard link, and no mount of its own.
         dataset: The data set that you ask about, as the budget names it; another is refused. May
             be omitted where a place has one budget.
         who: Who asks, for the ledger; by default the user of the operating system.
@@ -62,8 +68,10 @@ class Budget(StaysHere, Ledger):
     ...     plays = sl.pairs(rows, user="user", item="title", budget=budget)
     ...     titles = plays.domain(epsilon=0.5, delta=1e-7)
     ...     again = plays.domain(epsilon=0.5, delta=1e-7, reuse=True)
-    ...     titles == again, budget.verify(), budget.epsilon_left < 3
-    (True, [], True)
+    ...     (again.items, again.given_before.charge) == (titles.items, 1)
+    ...     budget.verify(), budget.epsilon_left < 3
+    True
+    ([], True)
     """
 
     def __init__(
@@ -95,8 +103,8 @@ class Budget(StaysHere, Ledger):
         """A new budget. What it is created with never changes.
 
         Args:
-            url_or_path: A file that does not exist; or a PostgreSQL database, which may hold the
-                budgets of several data sets.
+            url_or_path: A file that does not exist, which only you will be able to read and write;
+                or a PostgreSQL database, which may hold the budgets of several data sets.
             epsilon: Of the total.
             delta: Of the total; 0 for pure questions alone.
             protects: The privacy unit, as the name of the column of users; or "comparison", where
@@ -131,6 +139,8 @@ class Budget(StaysHere, Ledger):
         return made
 
     def __repr__(self) -> str:
+        if "_book" not in vars(self):  # a traceback shows one that could not be opened
+            return "<Budget that was not opened>"
         total = f"epsilon={self.terms.epsilon!r}, delta={self.terms.delta!r}"
         return f"<Budget of {self.dataset!r}: {total}>"
 
@@ -166,23 +176,28 @@ class Budget(StaysHere, Ledger):
             "nonce": uuid.uuid4().hex,
             **described(plan),
             "amount": [float(part) for part in cost],
-            "plan": fingerprint(plan, self.dataset),
+            "plan": fingerprint(plan, self.dataset, self._book.key()),
         }
-        return Charged(self._book, self._book.charge(cost, said), cost, self._who)
+        return Charged(self._book, self._book.charge(cost, said), cost, self._who, plan)
 
     def _cost(self, plan: Plan) -> Amount:
         self.terms.require(plan)
         return self.terms.unit.cost(plan.guarantee)
 
     def kept(self, plan: Plan) -> Release | None:
-        """What was released for the same plan before; None if nothing was.
+        """What was released for the same plan before, with `given_before`; None if nothing was.
 
         Raises:
             InputError: It was changed.
         """
         self.terms.require(plan)
-        found = self._book.kept(fingerprint(plan, self.dataset))
-        return None if found is None else from_json(found)
+        key = self._book.known_key()
+        found = self._book.kept(fingerprint(plan, self.dataset, key)) if key else None
+        if found is None:
+            return None
+        charge, content = found
+        day = date.fromisoformat(charge.said["time"][: len("2026-11-22")])
+        return retold(from_json(content), given_before=GivenBefore(charge.charges, day))
 
     def explain(self, plan: Plan) -> str:
         """What the plan would take of this budget, and leave, in words; or why it would not be."""
@@ -243,6 +258,7 @@ class Charged:
     entry: Entry
     cost: Amount
     who: str
+    plan: Plan
 
     @property
     def told(self) -> str:
@@ -251,5 +267,12 @@ class Charged:
         return f'charge {self.entry.charges} of "{terms.dataset}": {terms.told(self.cost)}'
 
     def keep(self, release: Release) -> None:
-        """Keep the release that it has paid for: it is as public as its guarantee says."""
-        self.book.keep(self.entry, as_json(release), self.who)
+        """Keep the release that it has paid for: it is as public as its guarantee says.
+
+        Where the table has changed since the charge, nobody knows which one was read: the release
+        is kept, and never given again.
+        """
+        charged = self.entry.said["plan"]
+        now = fingerprint(self.plan, self.book.terms.dataset, self.book.key())
+        known = charged if now == charged else _NEVER_ASKED
+        self.book.keep(self.entry, known, as_json(release), self.who)

@@ -46,7 +46,7 @@ def answer(request: Request) -> None:
         kept = plan.kept() if request.reuse else None
         release = plan.run(bits) if kept is None else kept
     if kept is not None:
-        typer.echo("This was answered before: no row was read and nothing was spent.", err=True)
+        typer.echo(f"This was answered before, {kept.given_before}.", err=True)
     publish(release, request)
     if (told := request.told(source)) is not None:
         typer.echo(told, err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws, Ints
-from shortlist.engines._described import described
+from shortlist.engines._described import Origin, described
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.tables import GroupsInTable, Items, Lying, Scratch, read
 from shortlist.errors import Words
@@ -47,7 +47,7 @@ class GroupedTable(Engine):
             public: The groups that everybody knows, one row each; None where they are private.
         """
         self._table, self._lying, self._asking, self._public = table, lying, asking, public
-        self.by, self.columns = by, table.columns
+        self.by, self.columns, self._origin = by, table.columns, Origin(table)
         self.origin = Words("rows in {engine}", engine=lying.dialect.name)
 
     @property
@@ -59,6 +59,11 @@ class GroupedTable(Engine):
         """As `Engine`, with a digest of the query that the rows are."""
         known = described(self._table, self._public)
         return {**known, "by": list(self.by), "query": self._lying.digest()}
+
+    def identity(self) -> object:
+        """As `Engine`: where the table lies."""
+        with self._asking:
+            return self._origin()
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
         """As `Engine.assumes`: where users are bounded, and by what."""

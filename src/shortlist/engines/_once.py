@@ -1,7 +1,8 @@
-"""What is read once and then kept."""
+"""What is read once and then kept, and of what it was read."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
@@ -20,14 +21,30 @@ class Once(Generic[_T]):
     (7, 7)
     """
 
-    def __init__(self, find: Callable[[], _T]) -> None:
-        self._find = find
+    def __init__(self, find: Callable[[], _T], origin: Callable[[], object] = str) -> None:
+        """Find nothing yet.
+
+        Args:
+            find: What finds it.
+            origin: What tells, at any time, what it would be found in.
+        """
+        self._find, self._origin = find, origin
         self._found: list[_T] = []
+        self._found_in: object = None
         self._finding = Lock()
 
     def __call__(self) -> _T:
         """The value; where finding it fails, it is tried anew at the next call."""
         with self._finding:
             if not self._found:
-                self._found.append(self._find())
+                before = self._origin()
+                found = self._find()
+                changed = self._origin() != before
+                self._found_in = secrets.token_hex(16) if changed else before  # or nobody knows
+                self._found.append(found)
             return self._found[0]
+
+    @property
+    def identity(self) -> object:
+        """What it was found in, as that was then; or would be found in now."""
+        return self._found_in if self._found else self._origin()

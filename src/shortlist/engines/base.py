@@ -66,6 +66,17 @@ class Engine(StaysHere, ABC):
         """What is public of the data, as JSON values, so that a budget knows it again."""
         return {}
 
+    def identity(self) -> object:
+        """What tells the rows from those of other tables, as JSON values, which may be private.
+
+        Where rows were read and kept, of the table as it was then. A budget keeps a keyed hash.
+        """
+        return None
+
+    def belongs_to(self, budget: object) -> bool:
+        """Whether rows are read for this budget; None if for nothing. The first plan decides it."""
+        return vars(self).setdefault("_budget", budget) is budget
+
     def require(self, wants: Wants) -> None:
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""
 

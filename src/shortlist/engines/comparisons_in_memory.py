@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws
-from shortlist.engines._described import described
+from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import Outcomes, Wants, Wins
@@ -40,7 +40,7 @@ class ComparisonsInMemory(Engine):
         self._table, self._public = table, public
         self.columns, self.origin = table.columns, origin_of(table.parts)
         self.n_items = None if public is IN_TABLE else len(public)
-        self._held = Once(self._read)
+        self._held = Once(self._read, Origin(table))
 
     @property
     def unit(self) -> str:
@@ -51,6 +51,10 @@ class ComparisonsInMemory(Engine):
     def about(self) -> dict[str, object]:
         """As `Engine`."""
         return described(self._table, self._public)
+
+    def identity(self) -> object:
+        """As `Engine`."""
+        return self._held.identity
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:

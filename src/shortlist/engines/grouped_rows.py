@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shortlist.draws import Draws, Ints
-from shortlist.engines._described import described
+from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.evidence import (
@@ -68,7 +68,7 @@ class Rows:
         self._table, self._n_by = table, n_by
         self.types = dict(list(table.items.items())[:n_by])
         self.by, self.parts, self.columns = tuple(self.types), table.parts, table.columns
-        self.held, self.pairs = Once(self._read), Once(self._join)
+        self.held, self.pairs = Once(self._read, Origin(table)), Once(self._join)
 
     @property
     def unit(self) -> str:
@@ -140,6 +140,10 @@ class PairRows(Engine):
         """As `Engine`."""
         return self._rows.about(None)
 
+    def identity(self) -> object:
+        """As `Engine`."""
+        return self._rows.held.identity
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """As `Engine.show`: of each user at most `wants.bound` pairs, if there is one."""
@@ -173,6 +177,10 @@ class GroupedRows(Engine):
     def about(self) -> dict[str, object]:
         """As `Engine`."""
         return self._rows.about(self._public)
+
+    def identity(self) -> object:
+        """As `Engine`."""
+        return self._rows.held.identity
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shortlist.draws import Draws, Ints
-from shortlist.engines._described import described
+from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.errors import InputError
@@ -41,7 +41,7 @@ class HistogramInMemory(Engine):
         self.items_are_public = public is not None
         self.n_items = None if public is None or public is IN_TABLE else len(public)
         self.can_show = (PublicCounts,) if self.items_are_public else (PrivateCounts,)
-        self._held = Once(self._read)
+        self._held = Once(self._read, Origin(table))
 
     def require(self, wants: Wants) -> None:
         """Nobody can be bounded here: what is wanted must have been promised."""
@@ -59,6 +59,10 @@ class HistogramInMemory(Engine):
     def about(self) -> dict[str, object]:
         """As `Engine`."""
         return described(self._table, self._public)
+
+    def identity(self) -> object:
+        """As `Engine`."""
+        return self._held.identity
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - nothing is drawn

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shortlist.draws import Draws
-from shortlist.engines._described import described
+from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
 from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
@@ -43,7 +43,7 @@ class RowsInMemory(Engine):
             (PublicCounts,) if self.items_are_public else (WeightedHistogram, PrivateCounts)
         )
         self.can_show = (*histograms, UserSets, Contributions)
-        self._held = Once(self._read)
+        self._held = Once(self._read, Origin(table))
         self._grouped: dict[tuple[str, ...], Rows] = {}
 
     def grouped_by(self, names: object) -> Rows:
@@ -64,6 +64,10 @@ class RowsInMemory(Engine):
     def about(self) -> dict[str, object]:
         """As `Engine`."""
         return described(self._table, self._public)
+
+    def identity(self) -> object:
+        """As `Engine`."""
+        return self._held.identity
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from shortlist.draws import Draws
+from shortlist.engines._described import Origin
 from shortlist.engines._grouped_table import GroupedTable
 from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
@@ -54,7 +55,7 @@ class RowsInTable(Engine):
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
-        self._asking = asking or Lock()
+        self._asking, self._origin = asking or Lock(), Origin(table)
 
     @property
     def unit(self) -> str:
@@ -65,6 +66,11 @@ class RowsInTable(Engine):
         """As `Engine`, with a digest of the query that the rows are."""
         by = {"by": list(self.by)} if self.by else {}
         return {**self._fetched.about(), **by, "query": self._lying.digest()}
+
+    def identity(self) -> object:
+        """As `Engine`: where the table lies, and where it lay when its rows were fetched."""
+        with self._asking:
+            return [self._origin(), self._fetched.identity()]
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:
         """As `Engine.assumes`: where users are bounded, and by what, if it is not in memory."""

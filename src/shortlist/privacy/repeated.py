@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from shortlist.errors import InputError
 from shortlist.privacy.composed import Composed, composition_of
-from shortlist.privacy.costs import Cost, Pure
-from shortlist.privacy.either import Either
+from shortlist.privacy.costs import Approximate, Cost, Gaussian
 
 __all__ = ["repeated"]
+
+_KNOWN = (Composed, Approximate, Gaussian)
+"""Costs whose stages say all; of others, the sum is the answer."""
 
 
 def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
@@ -16,6 +18,7 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     Where its stages are known, they are composed as the stages of one mechanism, whose worst case
     is mostly less than the sum of the costs says.
 
+    >>> from shortlist.privacy import Pure
     >>> from shortlist.privacy.accountant import BoundedRange, Composition
     >>> picks = Composed(
     ...     Composition((BoundedRange(0.1, times=10),)), Pure.bounded_range(0.1) * 10, epsilon=1.0
@@ -30,12 +33,14 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
         epsilon: Of the whole; at which it counts where epsilons and deltas are added up.
     """
     added_up = cost * times
-    stages = None if isinstance(cost, Pure | Either) else composition_of(cost)
+    stages = composition_of(cost) if type(cost) in _KNOWN else None
     if times == 1 or stages is None:
         return added_up if times > 1 else cost
     from shortlist.privacy.accountant import Composition, Lost
 
-    if not isinstance(stages.unnamed, Lost | None):  # items that one user alone holds
+    # What else there is besides the stages, such as a choice among them or items that one user
+    # alone holds, would be forgotten below.
+    if type(stages) is not Composition or not isinstance(stages.unnamed, Lost | None):
         return added_up
     lost = Lost(added_up.lost) if stages.lost else None
     try:

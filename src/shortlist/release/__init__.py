@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
-from shortlist.release.described import NONE_CHARGED, asked_for, named
+from shortlist.release.described import NONE_CHARGED, GivenBefore, asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
 from shortlist.release.markdown import markdown
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-__all__ = ["NONE_CHARGED", "Guarantee", "Mechanism", "Release", "Scores", "check_output"]
+__all__ = [
+    "NONE_CHARGED",
+    "GivenBefore",
+    "Guarantee",
+    "Mechanism",
+    "Release",
+    "Scores",
+    "check_output",
+]
 
 
 class Mechanism(Protocol):
@@ -61,6 +69,8 @@ class Release:
         mechanism: What drew the items.
         budget: Which charge of which budget has paid for it, in words; or that none was charged.
             Empty where that is not known, as of files of version 0.2.
+        given_before: Of an answer that a budget has kept and that is given again, which charge has
+            paid for it, and of which day; None for a new answer. The table may have changed since.
 
     Raises:
         ValueError: There are not as many scores as items.
@@ -72,6 +82,7 @@ class Release:
     guarantee: Guarantee
     mechanism: Mechanism
     budget: str
+    given_before: GivenBefore | None
     _frame: pl.DataFrame
 
     def __init__(
@@ -84,6 +95,7 @@ class Release:
         mechanism: Mechanism,
         by: Sequence[str] = (),
         budget: str = NONE_CHARGED,
+        given_before: GivenBefore | None = None,
     ) -> None:
         if scores is not None and len(scores) != items.height:
             raise ValueError("as many scores as items are needed.")
@@ -96,6 +108,7 @@ class Release:
             guarantee=guarantee,
             mechanism=mechanism,
             budget=budget,
+            given_before=given_before,
             _frame=items.clone(),
         )
 
@@ -173,6 +186,8 @@ class Release:
             scores=None if scores is None else scores[places.start : places.stop],
             guarantee=self.guarantee,
             mechanism=self.mechanism,
+            budget=self.budget,
+            given_before=self.given_before,
         )
 
     @property
@@ -319,7 +334,7 @@ class Release:
 
     def _state(self) -> tuple[object, ...]:
         told = self.question, self.by, self.scores, self.guarantee, named(self.mechanism)
-        return *told, self.budget
+        return *told, self.budget, self.given_before
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.release._explained import explained, finds_private_items, people_to_be_named
 from shortlist.release._promises import meaning, of_epsilon, protected, taken
-from shortlist.release.described import NONE_CHARGED
+from shortlist.release.described import NONE_CHARGED, GivenBefore
 from shortlist.release.intervals import has_intervals, told_of_intervals
 from shortlist.release.sheet import advice, harmless, ranks_are_apart
 
@@ -70,9 +70,18 @@ def title(release: Release) -> str:
 def of_budget(release: Release) -> str:
     """Which budget it was charged to."""
     if release.budget not in ("", NONE_CHARGED):
-        return f"It was charged to this budget: {harmless(release.budget)}."
+        again = f" {_of_again(release.given_before)}" if release.given_before else ""
+        return f"It was charged to this budget: {harmless(release.budget)}.{again}"
     said = "It was counted in no budget" if release.budget else "It names no budget"
     return f"{said}. Whoever publishes it must keep account of all lists about the same people."
+
+
+def _of_again(before: GivenBefore) -> str:
+    return (
+        f"It is not new: it was given again from what the budget has kept of charge "
+        f"{before.charge}, of {before.day.isoformat()}. The table was not read again, and may have "
+        "changed since."
+    )
 
 
 def answers(release: Release) -> list[Answer]:

@@ -14,10 +14,41 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.release import Mechanism
 
-__all__ = ["NONE_CHARGED", "Described", "asked_for", "name_of", "named", "plain", "promised"]
+__all__ = [
+    "NONE_CHARGED",
+    "Described",
+    "GivenBefore",
+    "asked_for",
+    "name_of",
+    "named",
+    "plain",
+    "promised",
+]
 
 NONE_CHARGED = "none was charged"
 """What a release says of budgets where its source has none."""
+
+
+@dataclass(frozen=True)
+class GivenBefore:
+    """Of an answer that is given again: which charge has paid for it, and when.
+
+    >>> print(GivenBefore(3, date(2026, 11, 22)))
+    by charge 3, of 2026-11-22: no row was read again, and nothing was spent
+
+    Attributes:
+        charge: The number of the charge in its budget.
+        day: The day of the charge, in UTC.
+    """
+
+    charge: int
+    day: date
+
+    def __str__(self) -> str:
+        return (
+            f"by charge {self.charge}, of {self.day.isoformat()}: no row was read again, and "
+            "nothing was spent"
+        )
 
 
 @dataclass(frozen=True)

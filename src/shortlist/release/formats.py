@@ -41,7 +41,7 @@ def about(release: Release) -> dict[str, Any]:
     """Everything that a release says but its items, as JSON values."""
     from shortlist._version import __version__  # looks for the installed package
 
-    frame, scores = release.to_polars(), release.scores
+    frame, scores, before = release.to_polars(), release.scores, release.given_before
     columns = frame.columns
     rank = columns.pop(len(release.by))
     score = noise = None
@@ -66,6 +66,7 @@ def about(release: Release) -> dict[str, Any]:
             **({"groups": list(release.by)} if release.by else {}),
         },
         **({"budget": release.budget} if release.budget else {}),
+        **({"given_before": plain(vars(before))} if before else {}),
         "scores": noise,
     }
 

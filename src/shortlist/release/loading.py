@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +17,7 @@ from shortlist.privacy.stored import cost_from
 from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
 from shortlist.release._types import type_named, values
-from shortlist.release.described import Described
+from shortlist.release.described import Described, GivenBefore
 from shortlist.release.formats import FORMAT, GROUPED, METADATA, VERSION
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def _release(
         mechanism=Described(_of(str, mechanism["name"]), parameters),
         by=_groups(about),
         budget=_of(str, about.get("budget", "")),
+        given_before=_given_before(about.get("given_before")),
     )
     if ranks != release.ranks:
         raise InputError("its ranks are not 1, 2, 3 and so on")
@@ -184,6 +186,13 @@ def _release(
 def _groups(about: Mapping[str, Any]) -> list[str]:
     """The columns of groups, if there are any."""
     return _of(list, about["columns"].get("groups", []))
+
+
+def _given_before(said: Any) -> GivenBefore | None:  # noqa: ANN401 - a JSON value
+    """Which charge has paid for it, where it was given again."""
+    if said is None:
+        return None
+    return GivenBefore(_of(int, said["charge"]), date.fromisoformat(_of(str, said["day"])))
 
 
 def _guarantee(said: Mapping[str, Any]) -> Guarantee:

@@ -72,10 +72,10 @@ def _by_group(items: pl.DataFrame, by: tuple[str, ...], order: Ints | None) -> I
     )
 
 
-def retold(release: Release, budget: str) -> Release:
-    """The same release, with other words on the budget."""
+def retold(release: Release, **said: object) -> Release:
+    """The same release, with other words on its budget."""
     other = copy(release)
-    vars(other)["budget"] = budget
+    vars(other).update(said)
     return other
 
 

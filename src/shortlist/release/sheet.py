@@ -121,6 +121,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *notes(release.guarantee, release.mechanism),
             *_scores(release, face),
             *([("budget", harmless(release.budget))] if release.budget else ()),
+            *([("given before", str(release.given_before))] if release.given_before else ()),
         ),
         closing=_SPENDS if release.guarantee.private else "",
         advice=advice(release),

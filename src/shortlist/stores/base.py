@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
@@ -175,6 +177,17 @@ class ScoreStore(StaysHere, ABC):
 
     def __init__(self) -> None:
         self.accesses = Accesses()
+
+    def identity(self) -> object:
+        """What tells it from other stores, as JSON values, which may be private.
+
+        A budget keeps a keyed hash. By default it is like no other.
+        """
+        return self._unknown
+
+    @cached_property
+    def _unknown(self) -> str:
+        return secrets.token_hex(16)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

@@ -12,6 +12,7 @@ from shortlist.errors import InputError, Words
 from shortlist.limits import MOST
 from shortlist.processes import require_threads
 from shortlist.stores.base import ScoreStore, StoredRows
+from shortlist.table.identity import identities_of_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,6 +73,12 @@ class MemoryStore(ScoreStore):
 
     def __repr__(self) -> str:
         return "<MemoryStore>"
+
+    def identity(self) -> object:
+        """As `ScoreStore`: the type and number of the items, and the files of mapped arrays."""
+        files = [getattr(held, "filename", None) for held in (self._items, self._counts)]
+        mapped = identities_of_files(file for file in files if file is not None)
+        return [str(self._items.dtype), len(self._items), mapped]
 
     def prepare(self) -> None:
         """Find the order by falling count, unless it was given; 8 bytes an item."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError, Words, named
@@ -63,6 +64,14 @@ class PostgresStore(ScoreStore):
     def __repr__(self) -> str:
         return f"<PostgresStore: {self._names}>"
 
+    def identity(self) -> object:
+        """As `ScoreStore`: the server, the database, and its search path."""
+        return self._place
+
+    @cached_property
+    def _place(self) -> list[object]:
+        return self._ask(lambda connection, _: _place_of(connection))
+
     def prepare(self) -> None:
         """Create an index by count and id, where there is none.
 
@@ -104,6 +113,15 @@ class PostgresStore(ScoreStore):
         if not code and isinstance(error, OperationalError | InterfaceError):
             return _LOST.of(origin)
         return _UNKNOWN.of(origin)
+
+
+def _place_of(connection: psycopg.Connection[Any]) -> list[object]:
+    server = connection.info
+    within = connection.execute(
+        b"SELECT oid::text, current_schemas(false)::text FROM pg_database "
+        b"WHERE datname = current_database()"
+    )
+    return [server.host, server.port, server.dbname, *(within.fetchone() or ())]
 
 
 _UNKNOWN = Fault(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from shortlist.table.interrupting import interruptible
@@ -85,6 +87,15 @@ class Dialect(ABC):
     @abstractmethod
     def drop(self, name: str) -> None:
         """Drop a temporary table."""
+
+    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - for engines that know
+        """Where the rows of a query lie, such that no others lie there, as JSON values."""
+        return self._unknown
+
+    @cached_property
+    def _unknown(self) -> str:
+        """A place that is like no other: what lies there is not known again."""
+        return secrets.token_hex(16)
 
     def wait(self, action: Callable[[], _T]) -> _T:
         """What the action returns, something that the engine does, which Ctrl-C must stop."""

@@ -10,6 +10,7 @@ from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import call, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
+from shortlist.table.identity import files_named_in, identities_of_files, identity_of_file
 from shortlist.table.interrupting import interrupt_of, interruptible
 
 if TYPE_CHECKING:
@@ -92,6 +93,20 @@ class DuckDB(Plain):
         """As `Dialect.drop`."""
         self._run(f'DROP TABLE "{name}"')
 
+    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the query says it
+        """As `Dialect.place`: its files, and those that the query and its views read.
+
+        What is in memory is not known again: it may be anything the next time.
+        """
+        databases = self._asked("SELECT path FROM duckdb_databases() WHERE NOT internal")
+        paths = [path for (path,) in databases if path]
+        if len(paths) < len(databases):
+            return self._unknown
+        views = self._asked("SELECT sql FROM duckdb_views() WHERE NOT internal")
+        read = [files_named_in(said) for said in (query, *(str(view) for (view,) in views))]
+        waiting = [f"{path}.wal" for path in paths]  # what is not in the file yet
+        return [*read, *map(identity_of_file, paths), *identities_of_files(waiting)]
+
     def wait(self, action: Callable[[], _T]) -> _T:
         """As `Dialect.wait`: in another thread, since DuckDB hears no Ctrl-C for long."""
         return interruptible(action, self._interrupt)
@@ -107,6 +122,10 @@ class DuckDB(Plain):
 
     def _run(self, statement: str) -> None:
         self._connection.con.execute(statement)
+
+    def _asked(self, statement: str) -> list[tuple[str | None, ...]]:
+        found: list[tuple[str | None, ...]] = self._connection.con.execute(statement).fetchall()
+        return found
 
     def _create(self, name: str, query: Expression, words: str = "{rows}") -> None:
         """A temporary table of a query's rows, or of what is said of them."""
@@ -157,6 +176,12 @@ class DuckDBRelation(DuckDB):
 
     def _run(self, statement: str) -> None:
         self._relation.query(self._called, statement)
+
+    def _asked(self, statement: str) -> list[tuple[str | None, ...]]:
+        found: list[tuple[str | None, ...]] = self._relation.query(
+            self._called, statement
+        ).fetchall()
+        return found
 
     def _prepare(self, query: Expression) -> None:
         """It names the relation, and no other."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression, Key
 from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.errors import InputError, shown
+from shortlist.table.identity import identities_of_files
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
@@ -105,6 +107,14 @@ class Plain(Dialect):
 
         quoted = to_identifier(name, quoted=True).sql(self._connection.dialect)
         self._connection.raw_sql(f"DROP TABLE {quoted}")
+
+    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - whatever they are
+        """As `Dialect.place`: by what Ibis was told when it connected."""
+        given = (*self._connection._con_args, *self._connection._con_kwargs.values())  # noqa: SLF001 - for the files
+        if not given:
+            return self._unknown
+        paths = (value for value in given if isinstance(value, str | os.PathLike))
+        return [self._connection.db_identity, identities_of_files(paths)]
 
     def cancel(self) -> None:
         """As `Dialect.cancel`: not for all alike."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
 from shortlist.engines.tables._functions import call, numbered
@@ -90,12 +91,43 @@ class Postgres(Plain):
         """As `Dialect.drop`."""
         self._run(f'DROP TABLE "{name}"')
 
+    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
+        """As `Dialect.place`: the server, the database, its search path, and each table's file.
+
+        A table that is made anew, or emptied and filled, has another file. Rows that are added do
+        not show.
+        """
+        from ibis.expr.operations import DatabaseTable
+
+        server = self._connection.con.info
+        (within,) = self._asked(
+            "SELECT oid::text, current_schemas(false)::text FROM pg_database "
+            "WHERE datname = current_database()"
+        )
+        tables = [
+            self._asked(f"SELECT {name}::oid::text, pg_relation_filenode({name})::text")
+            for name in sorted({_regclass(node) for node in rows.op().find(DatabaseTable)})
+        ]
+        return [server.host, server.port, server.dbname, *within, tables]
+
+    def _asked(self, statement: str) -> list[tuple[str | None, ...]]:
+        with closing(self._connection.raw_sql(statement)) as cursor:
+            found: list[tuple[str | None, ...]] = cursor.fetchall()
+        return found
+
     def cancel(self) -> None:
         """As `Dialect.cancel`."""
         self._connection.con.cancel_safe()
 
     def _run(self, statement: str) -> None:
         self._connection.raw_sql(statement).close()
+
+
+def _regclass(node: Any) -> str:  # noqa: ANN401 - Ibis is not required
+    """The name of a table, as a literal that PostgreSQL takes for the table."""
+    names = [name for name in (node.namespace.database, node.name) if name]
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in names)
+    return "'" + quoted.replace("'", "''") + "'::regclass"
 
 
 def _text(value: str) -> Expression:

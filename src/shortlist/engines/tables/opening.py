@@ -57,6 +57,13 @@ class Lying(NamedTuple):
         query = self.query or str(ibis.to_sql(self.rows))
         return hashlib.sha256(query.encode()).hexdigest()
 
+    def identity(self) -> list[object]:
+        """What tells the rows from all others, and the connection where they lie from others."""
+        import ibis
+
+        query = self.query or str(ibis.to_sql(self.rows))
+        return [query, self.dialect.place(self.rows, query)]
+
 
 def is_lying(data: object) -> bool:
     """Whether this is a table in an engine, which need not come here to be added up."""
