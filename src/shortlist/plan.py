@@ -192,6 +192,19 @@ class Plan:
             public=self.engine.items_are_public,
         )
 
+    def check(self) -> None:
+        """Find out whether this could be run now; no row is read, and nothing is spent.
+
+        `run` does it, too, just before it charges the budget. What shows only in the rows, such as
+        a text that is not UTF-8, is refused by `run` alone.
+
+        Raises:
+            InputError: A file, a table or a column is gone, a right or a function is missing, or
+                an engine does not answer.
+        """
+        with phase("Checking {origin}", origin=self.engine.origin):
+            self.engine.check(self.mechanism.wants)
+
     def run(self, random: Bits | None = None, *, reuse: bool = False) -> Release:
         """Charge the budget, read the rows, and select: no other way to the rows is private.
 
@@ -215,6 +228,7 @@ class Plan:
         kept = self.kept() if reuse else None
         if kept is not None:
             return kept
+        self.check()
         charge = self._charge()
         charged = self.budget is not None
         with suppress(MemoryError), spending(charged=charged):  # said once too often, perhaps

@@ -36,6 +36,8 @@ def answer(request: Request) -> None:
     with showing_progress(), without_panics():
         source = request.source()
         plan, warned = _planned(request, source)
+        if request.dry_run:
+            plan.check()
     for warning in warned:
         warn(warning)
     if request.dry_run:

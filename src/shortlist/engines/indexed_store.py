@@ -29,6 +29,10 @@ class IndexedStore(Engine):
         """As `Engine`: the names of the table and its columns, and no address."""
         return {"store": repr(self._held)}
 
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.check`."""
+        self._held.check()
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - read as needed
         """As `Engine.show`: a snapshot, which counts what is read of it."""

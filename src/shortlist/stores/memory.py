@@ -78,13 +78,20 @@ class MemoryStore(ScoreStore):
         if self.order is None:
             self.order = np.argsort(self._counts, kind="stable")[::-1]
 
+    def check(self) -> None:
+        """As `Store`."""
+        self._ordered()
+
     def rows(self) -> StoredRows:
         """As `Store`."""
+        return _Arrays(self._items, self._counts, self._ordered())
+
+    def _ordered(self) -> Ints:
         if self.order is None:
             raise InputError(
                 "the counts are in no order yet", "call prepare() first", given={"order": ...}
             )
-        return _Arrays(self._items, self._counts, self.order)
+        return self.order
 
 
 class _Arrays(StoredRows):

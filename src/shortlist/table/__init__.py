@@ -62,6 +62,15 @@ class Table:
         types = {name: column_type(self.parts, name, role) for name, role in roles.items()}
         return Table(self.parts, types, self.role)
 
+    def check(self) -> None:
+        """Refuse, without reading a row, what could not be read any more.
+
+        Raises:
+            InputError: A file is gone or has other columns, or an engine does not answer.
+        """
+        for part in self.parts:
+            part.check(list(self.columns))
+
     def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
 

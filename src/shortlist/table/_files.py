@@ -13,7 +13,7 @@ from typing import TypeGuard
 from shortlist.errors import InputError, Words, is_short, named, reference, shown
 from shortlist.table._formats import READABLE, has_known_suffix
 
-__all__ = ["NamedFile", "exists", "files_of", "in_duckdb", "is_list_of_paths"]
+__all__ = ["NamedFile", "exists", "files_of", "in_duckdb", "is_list_of_paths", "require_readable"]
 
 _DUCKDB = re.compile(r"duckdb:/?(?=[^/])", re.IGNORECASE)
 
@@ -108,7 +108,7 @@ def _found(path: str, argument: Words) -> list[NamedFile]:
     else:
         files = [NamedFile(path, argument, argument)]
     for file in files:
-        _check(file)
+        require_readable(file)
     return files
 
 
@@ -152,7 +152,8 @@ def in_duckdb(path: str) -> Words:
     return Words("{data=}", given={"data": url})
 
 
-def _check(file: NamedFile) -> None:
+def require_readable(file: NamedFile) -> None:
+    """Refuse what is no file, or none that could be read."""
     if not exists(file.path) and (scheme := _DUCKDB.match(file.path)):
         raise InputError(
             "{origin} does not exist",

@@ -60,6 +60,15 @@ class ComparisonTable:
         winner, *_ = self.columns
         return {winner: self.columns[winner]}
 
+    def check(self) -> None:
+        """Refuse, without reading a row, what could not be read any more.
+
+        Raises:
+            InputError: A file is gone or has other columns, or an engine does not answer.
+        """
+        for part in self.parts:
+            part.check(list(self.columns))
+
     def rows(self, public: pl.DataFrame | InTable) -> ComparisonRows:
         """Read the comparisons of public items.
 

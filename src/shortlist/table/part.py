@@ -32,6 +32,7 @@ class Part:
         held: The object that the caller gave, of a frame.
         files: The paths of the files that are read, as far as they are known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
+        check: Refuses, without reading a row, named columns that could not be read any more.
     """
 
     argument: Words
@@ -44,6 +45,7 @@ class Part:
     held: object = None
     files: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
+    check: Callable[[list[str]], object] = field(default=lambda _: None)
 
     @property
     def is_file(self) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from shortlist.errors import InputError, Words
 from shortlist.table._causes import Cause
 from shortlist.table._encoding import conversion, encoding_of
-from shortlist.table._files import NamedFile, in_duckdb
+from shortlist.table._files import NamedFile, in_duckdb, require_readable
 from shortlist.table._formats import READABLE, Format, as_named, format_by_suffix, format_of, scan
 from shortlist.table.part import Part, attempt
 
@@ -108,6 +108,11 @@ def _open(
             )
         return rows
 
+    def check(names: list[str]) -> None:
+        if isinstance(source, str):
+            require_readable(file)
+        attempt(lambda: read(names), cannot)
+
     return Part(
         file.argument,
         file.origin,
@@ -117,6 +122,7 @@ def _open(
         repeated=repeated,
         files=(file.path,),
         conversion=convert,
+        check=check,
     )
 
 

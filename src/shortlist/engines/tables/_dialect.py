@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from shortlist.stores.faults import Fault
 from shortlist.table.interrupting import interruptible
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def drop(self, name: str) -> None:
-        """Drop a temporary table."""
+        """Drop a temporary table, if there is one of that name."""
+
+    def fault(self, error: Exception) -> Fault | None:  # noqa: ARG002 - for those who can tell
+        """What is wrong, by the code of an error, of which nothing is quoted; None if unknown."""
+        return None
 
     def wait(self, action: Callable[[], _T]) -> _T:
         """What the action returns, something that the engine does, which Ctrl-C must stop."""

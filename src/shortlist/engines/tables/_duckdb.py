@@ -86,7 +86,7 @@ class DuckDB(Plain):
 
     def drop(self, name: str) -> None:
         """As `Dialect.drop`."""
-        self._run(f'DROP TABLE "{name}"')
+        self._run(f'DROP TABLE IF EXISTS "{name}"')
 
     def wait(self, action: Callable[[], _T]) -> _T:
         """As `Dialect.wait`: in another thread, since DuckDB hears no Ctrl-C for long."""
