@@ -5,11 +5,9 @@ import sqlite3
 import duckdb
 import ibis
 import polars as pl
-import psycopg
 import pytest
 
 import shortlist as sl
-from helpers.databases import NAMES as OF_STORE
 from helpers.databases import Sqlite
 from helpers.refusals import refusal
 from shortlist.errors import SPENT
@@ -51,9 +49,7 @@ def in_files(path, budget):
     grouped = rows.grouped("held")
     return {
         "rows": rows.plan(sl.Domain(), **ASK),
-        "users one by one": rows.plan(
-            sl.Domain(), mechanism=PolicyGaussian, **ASK
-        ),
+        "users one by one": rows.plan(sl.Domain(), mechanism=PolicyGaussian, **ASK),
         "groups": grouped.plan(sl.TopK(1), **ASK),
         "pairs": grouped.plan(sl.Domain(), **ASK),
         "comparisons": compared.plan(sl.Rank(1), epsilon=1.0),
@@ -67,7 +63,9 @@ KINDS = ["rows", "users one by one", "groups", "pairs", "comparisons", "counts"]
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_file_that_is_gone_or_has_other_columns(budget, tmp_path, kind, suffix):
     path = tmp_path / f"plays.{suffix}"
-    frame = pl.DataFrame({"person": ["p"], "title": ["a"], "held": ["b" if kind != "counts" else 1]})
+    frame = pl.DataFrame(
+        {"person": ["p"], "title": ["a"], "held": ["b" if kind != "counts" else 1]}
+    )
 
     def write(rows):
         rows.write_csv(path) if suffix == "csv" else rows.write_parquet(path)
@@ -96,17 +94,14 @@ def test_what_was_read_already_is_not_looked_for_again(tmp_path):
     assert source.domain(**ASK).items == first.items == ["Emma"]
 
 
-@pytest.mark.parametrize("rows", ["person,title\nZo\xe9,Emma\n", "person,title\nZoe,Emma\nZoe\n"])
-def test_what_only_a_row_shows_is_charged(budget, tmp_path, rows):
+def test_what_only_a_row_shows_is_charged(budget, tmp_path):
     """One user decides of it: to look before would tell of that user, and cost nothing."""
     path = tmp_path / "plays.csv"
-    path.write_bytes(rows.encode("latin1"))
+    path.write_bytes("person,title\nZoé,Emma\n".encode("latin1"))
     plan = sl.pairs(path, **NAMES, budget=budget).plan(sl.Domain(), **ASK)
     plan.check()
-    try:
+    with pytest.raises(sl.InputError, match="spent"):
         plan.run()
-    except sl.InputError as error:
-        assert SPENT in str(error)
     assert budget.epsilon_left < 9.0
 
 
@@ -139,7 +134,9 @@ def role(server):
     with server.connect() as native:
         native.execute("DROP TABLE IF EXISTS plays")
         native.execute(TABLE)
-        native.execute("INSERT INTO plays SELECT person, 'Emma' FROM generate_series(1, 500) person")
+        native.execute(
+            "INSERT INTO plays SELECT person, 'Emma' FROM generate_series(1, 500) person"
+        )
         native.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'")
         native.execute(f"GRANT SELECT ON plays TO {name}")
         yield server.url(name, password), native
@@ -207,7 +204,9 @@ def test_a_connection_of_the_callers_is_theirs_to_open(budget, server):
 def test_a_table_of_duckdb_that_is_gone(budget, is_relation, pull):
     native = duckdb.connect()
     native.execute(TABLE)
-    table = native.table("plays") if is_relation else ibis.duckdb.from_connection(native).table("plays")
+    table = (
+        native.table("plays") if is_relation else ibis.duckdb.from_connection(native).table("plays")
+    )
     plan = sl.pairs(table, pull=pull, **NAMES, budget=budget).plan(sl.Domain(), **ASK)
     native.execute("DROP TABLE plays")
     unspent(budget, plan)
@@ -252,7 +251,10 @@ def test_the_command_says_it_in_a_dry_run(complaint, tmp_path):
 def test_a_rehearsal_reads_no_row(server):
     """Not one, of a view that fails at its first."""
     with server.connect() as native:
-        native.execute("CREATE VIEW failing AS SELECT 1 / (g - 1) AS person, 'a' AS title FROM generate_series(1, 9) g")
+        native.execute(
+            "CREATE VIEW failing AS SELECT 1 / (g - 1) AS person, 'a' AS title "
+            "FROM generate_series(1, 9) AS g"
+        )
         table = ibis.postgres.from_connection(native).table("failing")
         for pull in (False, True):
             plan = sl.pairs(table, pull=pull, **NAMES).plan(sl.Domain(), **ASK)

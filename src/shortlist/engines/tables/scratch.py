@@ -51,7 +51,7 @@ class Scratch:
                 self.dialect.cancel()
         # What was just stopped may refuse the first drop. A connection that is lost has taken its
         # tables with it, and refuses all.
-        for _ in range(_TRIES):
+        for _attempt in range(_TRIES):
             self._names = [name for name in reversed(self._names) if not self._dropped(name)]
 
     def _dropped(self, name: str) -> bool:
