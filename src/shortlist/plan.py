@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shortlist.bits import Bits, SystemBits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.engines import Engine, ShownEvidence
-from shortlist.errors import SPENT, InputError, spending
+from shortlist.errors import SPENT, InputError, has_failed, spending
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
@@ -312,7 +312,9 @@ def _kept(release: Release, charge: Charge) -> Release:
     try:
         with phase("Keeping the answer in the budget"):
             charge.keep(release)
-    except Exception:  # noqa: BLE001 - whatever it is, it must not lose the release
+    except BaseException as error:
+        if not has_failed(error):
+            raise
         return retold(release, f"{release.budget}; it could not keep this answer: save it")
     return release
 

@@ -1,5 +1,6 @@
 """All questions, wherever the rows lie; and what is left behind there."""
 
+import duckdb
 import ibis
 import numpy as np
 import polars as pl
@@ -140,6 +141,14 @@ def test_two_sources_on_one_connection_take_turns_and_leave_nothing(engine):
         asked = [pool.submit(sources[i % 2].top_k, 2, **ASKED) for i in range(6)]
         assert [each.result().items for each in asked] == [["Emma", "Dune"]] * 6
     assert engine.left() == []
+
+
+def test_a_table_may_have_any_name():
+    """Not even that of a variable by which DuckDB finds what it is given."""
+    native = duckdb.connect()
+    native.execute("CREATE TABLE rows AS SELECT person, 'Emma' AS title FROM range(500) t(person)")
+    source = sl.pairs(native.table("rows"), user="person", item="title")
+    assert source.domain(**ASKED).items == ["Emma"]
 
 
 def test_a_drop_that_fails_is_tried_again(postgres, monkeypatch):

@@ -170,6 +170,12 @@ def _require_names(items: pl.Series) -> None:
         raise InputError(
             "some are null", "name them, or leave them and their counts out", given={"items": ...}
         )
+    from shortlist.table.key_types import is_datable
+
+    if not is_datable(items):
+        raise InputError(
+            "some lie outside of the years 1 to 9999", "cast them to text", given={"items": ...}
+        )
     if items.n_unique() < len(items):
         raise InputError(
             "some are there more than once",

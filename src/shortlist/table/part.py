@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.errors import InputError, Words, lacks_memory
+from shortlist.errors import InputError, Words, has_failed, lacks_memory
 from shortlist.table._causes import Cause, cause_of
 
 if TYPE_CHECKING:
@@ -78,13 +78,11 @@ def attempt(
         InputError: As said.
         MemoryError: The library failed for want of memory; the table is not damaged.
     """
-    from polars.exceptions import PanicException
-
     try:
         return action()
     except BaseException as error:
         ours = isinstance(error, InputError | MemoryError)
-        if ours or not isinstance(error, Exception | PanicException):
+        if ours or not has_failed(error):
             raise
         short, cause = lacks_memory(error), cause_of(error)
     if short:

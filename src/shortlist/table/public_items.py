@@ -8,7 +8,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, Words, in_quotes, shown
+from shortlist.errors import InputError, Words, in_quotes, reference, shown
 from shortlist.table._arrow import is_arrow
 from shortlist.table._files import exists, is_list_of_paths
 from shortlist.table._formats import has_known_suffix
@@ -17,7 +17,7 @@ from shortlist.table._sameness import refuse_same, refuse_taken_out
 from shortlist.table.columns import check_columns, column_type
 from shortlist.table.key_types import kind_of
 from shortlist.table.part import Part, attempt
-from shortlist.table.reading import open_parts, rows_of, unreadable
+from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,7 +98,7 @@ def open_public_items(
             "give every item once. It is not shown, since it may be private by mistake",
             given={"public_items": ...},
         )
-    return frame
+    return require_dates(frame, reference("public_items"))
 
 
 def _as_parts(public_items: object, separator: object) -> list[Part] | None:

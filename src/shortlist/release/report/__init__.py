@@ -37,7 +37,9 @@ def require_report() -> None:
 
 
 def report(release: Release) -> str:
-    """The page: the same text for the same release.
+    """The page: the same text for the same release, wherever its chart can be drawn.
+
+    The chart is drawn by another process. Where that fails, the page is without it and says so.
 
     Raises:
         InputError: A library that it is made with is not installed.
