@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shortlist.bits import Bits, SystemBits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.engines import Engine, ShownEvidence
-from shortlist.errors import SPENT, InputError, spending
+from shortlist.errors import SPENT, InputError, has_failed, spending
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
@@ -208,6 +208,19 @@ class Plan:
             public=self.engine.items_are_public,
         )
 
+    def check(self) -> None:
+        """Find out whether this could be run now; no row is read, and nothing is spent.
+
+        `run` does it, too, just before it charges the budget. What shows only in the rows, such as
+        a text that is not UTF-8, is refused by `run` alone.
+
+        Raises:
+            InputError: A file, a table or a column is gone, a right or a function is missing, or
+                an engine does not answer.
+        """
+        with phase("Checking {origin}", origin=self.engine.origin):
+            self.engine.check(self.mechanism.wants)
+
     def run(self, random: Bits | None = None, *, reuse: bool = False) -> Release:
         """Charge the budget, read the rows, and select: no other way to the rows is private.
 
@@ -234,6 +247,7 @@ class Plan:
         kept = self.kept() if reuse else None
         if kept is not None:
             return kept
+        self.check()
         charge = self._charge()
         charged = self.budget is not None
         with suppress(MemoryError), spending(charged=charged):  # said once too often, perhaps
@@ -317,7 +331,9 @@ def _kept(release: Release, charge: Charge) -> Release:
     try:
         with phase("Keeping the answer in the budget"):
             charge.keep(release)
-    except Exception:  # noqa: BLE001 - whatever it is, it must not lose the release
+    except BaseException as error:
+        if not has_failed(error):
+            raise
         lost = f"{release.budget}; it could not keep this answer: save it"
         return retold(release, budget=lost)
     return release

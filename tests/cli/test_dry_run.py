@@ -55,7 +55,10 @@ def test_a_dry_run_for_a_histogram_reads_nothing(run, readers):
 
 @pytest.mark.usefixtures("unread")
 def test_a_dry_run_for_a_store_reads_no_row(run, database):
-    database.store(STORED)
+    held = database.store(STORED)
+    status, _, err = run(*in_store(database.url, "--dry-run"))
+    assert (status, "has no index" in err) == (2, True)
+    held.prepare()
     status, out, err = run(*in_store(database.url, "--dry-run"))
     assert (status, err) == (0, "")
     assert out.startswith("No row was read and nothing was spent.\n\ntop-k by ThresholdTopK.\n")

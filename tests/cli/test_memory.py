@@ -52,6 +52,19 @@ def test_a_small_table_is_answered_or_memory_is_said_to_be_short(rows, megabytes
     assert (status == 0) is (megabytes >= 1000) or megabytes in (700, 750)
 
 
+def test_a_report_of_which_the_chart_cannot_be_drawn_is_without_it(rows, tmp_path):
+    """V8 aborts where it cannot reserve address space: that ends a process that has no answer."""
+    page = tmp_path / "top.html"
+    status, out, err = limited(8_000_000, *domain(rows, "--report", page))
+    assert (status, out.count("epsilon=5.0")) == (0, 1)
+    said, warned = err.splitlines()
+    assert said == f"Saved as {page}."
+    assert "warning: The chart could not be drawn here" in warned
+    text = page.read_text(encoding="utf-8")
+    assert "The chart could not be drawn here" in text
+    assert "<svg" not in text
+
+
 @pytest.mark.parametrize("megabytes", [750, 1000])
 def test_a_large_table_is_not_said_to_be_damaged(tmp_path, megabytes):
     path = tmp_path / "large.parquet"

@@ -70,3 +70,64 @@ def test_three_commands_from_nothing_to_a_report(run, tmp_path):
     words = top_k(tmp_path / "plays.csv", "--report", tmp_path / "top.html")
     assert run(*words)[0] == 0
     assert "Who is protected?" in (tmp_path / "top.html").read_text(encoding="utf-8")
+
+
+def test_the_answer_is_printed_and_saved_before_anything_is_drawn(run, file, tmp_path, monkeypatch):
+    seen = []
+    saved = tmp_path / "top.json"
+
+    def look(*_):
+        seen.append(sl.load(saved).question)
+
+    monkeypatch.setattr("shortlist.release.report.page.drawn", look)
+    monkeypatch.setattr("shortlist.cli._publishing.print_text", lambda text, **_: seen.append(text))
+    status, _, err = run(*domain(file, "--report", tmp_path / "top.html", "--output", saved))
+    assert status == 0
+    printed, question = seen
+    assert printed.startswith("domain: ")
+    assert question == "domain"
+    assert "The chart could not be drawn here" in err
+
+
+class PanicException(BaseException):
+    """As libraries that are written in Rust raise."""
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_a_panic_after_the_charge_keeps_the_answer_and_names_its_file(
+    run, file, tmp_path, monkeypatch, form
+):
+    """Whatever panics, and even JSON: a Parquet file has the values as they lie in memory."""
+
+    def panic(*_):
+        raise PanicException("out-of-range date")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Release, "to_json", panic)
+    monkeypatch.setattr("shortlist.cli._publishing._rendered", panic)
+    monkeypatch.setattr("shortlist.cli._publishing.discard_output", lambda: None)
+    status, _, err = run(*top_k(file, "--format", form))
+    (kept,) = tmp_path.glob("shortlist-answer-*.parquet")
+    assert status == 2
+    assert f'It is in "{kept.name}"' in err
+    assert "do not ask again" in err
+    assert sl.load(kept).question == "top-k"
+
+
+def test_a_panic_in_keeping_the_answer_leaves_it_to_the_caller(file, tmp_path, monkeypatch):
+    def panic(*_):
+        raise PanicException("out-of-range date")
+
+    budget = sl.Budget.create(
+        tmp_path / "b", epsilon=9.0, delta=1e-3, protects="user", dataset="plays"
+    )
+    monkeypatch.setattr("shortlist.budget.ledger.as_json", panic)
+    source = sl.pairs(file, user="user", item="title", budget=budget)
+    assert "could not keep this answer" in source.domain(epsilon=1.0, delta=1e-6).budget
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.budget.ledger.as_json", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        source.domain(epsilon=1.0, delta=1e-6)

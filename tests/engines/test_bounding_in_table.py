@@ -16,7 +16,6 @@ from helpers.lying import DuckDB, is_slow, is_spoken_to_as_another, rows_of, set
 from helpers.wrong_dialects import AfterTheHash, Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.engines.tables import Lying
 
 BOUND = 2
 HELD = [f"item {place}" for place in range(5)]
@@ -102,7 +101,8 @@ def planted(dialect, rows=ROWS):
     place = DuckDB()
     place.native.execute("CREATE TEMP MACRO drawn() AS 0::UBIGINT")
     source = place.source(rows)
-    source._engine._lying = Lying(source._engine._lying.rows, dialect(place.connection))
+    lying = source._engine._lying
+    source._engine._lying = lying._replace(dialect=dialect(place.connection))
     return source
 
 

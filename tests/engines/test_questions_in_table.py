@@ -1,6 +1,8 @@
 """All questions, wherever the rows lie; and what is left behind there."""
 
+import duckdb
 import ibis
+import numpy as np
 import polars as pl
 import pytest
 
@@ -8,7 +10,8 @@ import shortlist as sl
 from helpers.lying import is_slow
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
-from shortlist.engines.tables import sets
+from shortlist.engines.tables import Scratch, sets
+from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables.sets import SetsInTable
 from shortlist.mechanisms import (
     LimitedDomain,
@@ -117,7 +120,7 @@ def test_more_users_than_can_be_added_up_are_refused(place, monkeypatch):
 def test_an_engine_that_is_gone_is_refused(postgres):
     source = postgres.source(plays())
     postgres.native.close()
-    refusal(lambda: source.top_k(3, **ASKED), "PostgreSQL failed at a query")
+    refusal(lambda: source.top_k(3, **ASKED), "PostgreSQL has lost the connection")
 
 
 def test_questions_from_many_threads_take_turns(engine):
@@ -128,6 +131,41 @@ def test_questions_from_many_threads_take_turns(engine):
         asked = [pool.submit(source.top_k, 2, **ASKED) for _ in range(3)]
         assert [each.result().items for each in asked] == [["Emma", "Dune"]] * 3
     assert engine.left() == []
+
+
+def test_two_sources_on_one_connection_take_turns_and_leave_nothing(engine):
+    from concurrent.futures import ThreadPoolExecutor
+
+    sources = [engine.source(plays()) for _ in range(2)]
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(sources[i % 2].top_k, 2, **ASKED) for i in range(6)]
+        assert [each.result().items for each in asked] == [["Emma", "Dune"]] * 6
+    assert engine.left() == []
+
+
+def test_a_table_may_have_any_name():
+    """Not even that of a variable by which DuckDB finds what it is given."""
+    native = duckdb.connect()
+    native.execute("CREATE TABLE rows AS SELECT person, 'Emma' AS title FROM range(500) t(person)")
+    source = sl.pairs(native.table("rows"), user="person", item="title")
+    assert source.domain(**ASKED).items == ["Emma"]
+
+
+def test_a_drop_that_fails_is_tried_again(postgres, monkeypatch):
+    dialect, failed = Postgres(postgres.connection), []
+    drop = dialect.drop
+
+    def dropped(name):
+        if name not in failed:
+            failed.append(name)
+            raise RuntimeError
+        drop(name)
+
+    monkeypatch.setattr(dialect, "drop", dropped)
+    with Scratch(dialect) as scratch:
+        kept = [scratch.give({"c": np.arange(3)}) for _ in range(2)]
+    assert failed == [table.get_name() for table in reversed(kept)]
+    assert postgres.left() == []
 
 
 def test_more_items_than_fit_a_statement_are_given(engine):

@@ -82,7 +82,7 @@ def test_the_cost_is_one_that_composes(tmp_path, suffix, cost):
         question="top-k",
         items=pl.DataFrame({"title": ["a"]}),
         scores=None,
-        guarantee=replace(GUARANTEE, cost=cost, epsilon=0.1 + 0.2, delta=5e-324),
+        guarantee=replace(GUARANTEE, cost=cost, epsilon=2.0 + 0.1 + 0.2, delta=1e-4),
         mechanism=answer.mechanism,
     )
     loaded = saved(held, tmp_path, suffix)
@@ -232,6 +232,19 @@ def changed(whole, path, value):
         ("columns.types.title", "Date"),
         ("columns.items", []),
         ("scores.noise_sd", "much"),
+        ("scores.noise_sd", -4.88),
+        ("scores.noise_sd", 0.0),
+        ("scores.noise_sd", "nan"),
+        ("scores.shared_sd", -1.0),
+        ("scores.shared_sd", "nan"),
+        ("items.0.weight", math.nan),
+        ("items.0.weight", math.inf),
+        ("items.0.weight", "nan"),
+        ("items.0.title", "b"),
+        ("items.0.rank", True),
+        ("guarantee.epsilon", 0.01),
+        ("guarantee.delta", 1e-300),
+        ("guarantee.cost.parameters.rho", 0.5),
         ("scores.shared_sd", "much"),
         ("scores", {}),
         ("question", 5),
@@ -245,6 +258,67 @@ def test_what_was_changed_is_refused(tmp_path, path, value):
     file.write_text(json.dumps(changed(whole, path, value)))
     with pytest.raises(InputError, match=r"^cannot load '"):
         sl.load(file)
+
+
+def test_what_is_said_twice_is_refused(tmp_path):
+    """Whoever reads the first of two epsilons and we, who read the last, would see two promises."""
+    text = release(["a", "b"]).to_json()
+    for once, twice in (
+        ('"epsilon": 1.0', '"epsilon": 0.5, "epsilon": 1.0'),
+        ('"title": "b"', '"title": "c", "title": "b"'),
+    ):
+        assert once in text
+        (tmp_path / "x.json").write_text(text.replace(once, twice))
+        with pytest.raises(InputError, match="says something twice"):
+            sl.load(tmp_path / "x.json")
+
+
+def test_groups_that_are_torn_are_refused(tmp_path):
+    frame = pl.DataFrame({"land": ["CH", "CH", "FR"], "title": ["a", "b", "c"]})
+    answer = Release(
+        question="top-k", items=frame, scores=None, guarantee=GUARANTEE, mechanism=Example(),
+        by=["land"],
+    )  # fmt: skip
+
+    def of(*rows):
+        whole = answer.to_dict()
+        for record, (land, rank) in zip(whole["items"], rows, strict=True):
+            record.update(land=land, rank=rank)
+        (tmp_path / "x.json").write_text(json.dumps(whole))
+        return sl.load(tmp_path / "x.json")
+
+    assert of(("CH", 1), ("CH", 2), ("FR", 1)) == answer
+    with pytest.raises(InputError, match="do not lie together"):
+        of(("CH", 1), ("FR", 1), ("CH", 1))
+    with pytest.raises(InputError, match="ranks are not"):
+        of(("CH", 1), ("CH", 2), ("FR", 3))
+
+
+def test_a_small_file_of_very_many_rows_is_refused_before_one_is_read(tmp_path, monkeypatch):
+    release(["a"]).save(tmp_path / "good.parquet")
+    about = pl.read_parquet_metadata(tmp_path / "good.parquet")["shortlist.release"]
+    n = 2**24 + 1
+    rows = pl.select(
+        rank=pl.repeat(1, n, dtype=pl.UInt32), title=pl.repeat("a", n), weight=pl.repeat(1.0, n)
+    )
+    rows.write_parquet(tmp_path / "bomb.parquet", metadata={"shortlist.release": about})
+    assert (tmp_path / "bomb.parquet").stat().st_size < 1_000_000
+    monkeypatch.setattr("shortlist.release.loading._release", lambda *_: pytest.fail("was read"))
+    with pytest.raises(InputError, match="more than 16,777,216 items"):
+        sl.load(tmp_path / "bomb.parquet")
+
+
+def test_a_release_is_loaded_column_by_column(tmp_path, monkeypatch):
+    """Row by row, millions of items take minutes."""
+    n = 300_000
+    answer = release([f"{i:06d}" for i in range(n)])
+    answer.save(tmp_path / "long.parquet")
+    for name in ("iter_rows", "rows", "to_dicts"):
+        monkeypatch.setattr(pl.DataFrame, name, lambda *_, **__: pytest.fail("row by row"))
+    monkeypatch.setattr(pl.Series, "to_list", lambda *_: pytest.fail("value by value"))
+    loaded = sl.load(tmp_path / "long.parquet")
+    assert len(loaded) == len(loaded.scores) == n
+    assert loaded.scores[n - 1] == answer.scores[n - 1]
 
 
 def test_parquet_that_is_no_release_is_refused(tmp_path):

@@ -104,7 +104,7 @@ DryRun = Annotated[
     flag(
         "--dry-run",
         "Only say what the answer would cost, how large the noise is, and what an item needs to be "
-        "named. No row is read and nothing is spent.",
+        "named, and whether it could be asked now. No row is read and nothing is spent.",
     ),
 ]
 Seed = Annotated[

@@ -6,7 +6,8 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from shortlist.cli._common_options import Form
-from shortlist.cli.failure import discard_output
-from shortlist.errors import InputError
+from shortlist.cli.failure import discard_output, warn
+from shortlist.errors import InputError, has_failed
 
 if TYPE_CHECKING:
     from shortlist.cli.request import Request
@@ -27,14 +28,16 @@ _SPENT = "the budget is spent: do not ask again."
 
 
 def publish(release: Release, request: Request) -> None:
-    """Save and print; the budget is spent, so that where one fails the other has the whole.
+    """Save and print, and then make the report: drawing may fail as nothing before it can.
+
+    The budget is spent, so that where one of them fails another has the whole.
 
     Raises:
         InputError: One of them failed; the message says where the answer is.
         BrokenPipeError: Printing failed since nobody reads; the answer is in a file.
     """
     output, form = request.saved_as(), request.printed_as()
-    unsaved = dict(_unsaved(release, request))
+    unsaved = dict(_unsaved(output, release.save, request))
     whole = output is None or unsaved or not sys.stdout.isatty()
     try:
         text = _rendered(release, form, whole=bool(whole), configured=request.configured())
@@ -42,30 +45,39 @@ def publish(release: Release, request: Request) -> None:
     except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
         discard_output()
         kept = output if output is not None and output not in unsaved else _keep(release)
+        if has_failed(error):
+            list(_unsaved(request.report, release.report, request))
         raise _unprinted(error, kept) from None
     _tell(release, form, request.configured())
     _tell_of_length(release, request)
+    unsaved |= _unsaved(request.report, release.report, request)
     for path, why in unsaved.items():
         raise InputError(
             'the answer could not be saved as "{path}" ({unsaved})',
-            "keep what was printed, which is all of it, and {advice}",
+            "keep {kept}, and {advice}",
+            kept="what was printed, which is all of it" if whole else f'"{output}", which has it',
             path=path,
             unsaved=why,
             advice=_SPENT,
         )
 
 
-def _unsaved(release: Release, request: Request) -> Iterator[tuple[Path, str]]:
-    """Save the answer and the report, as they are asked for; which could not be, and why."""
-    for path, save in ((request.saved_as(), release.save), (request.report, release.report)):
-        if path is None:
-            continue
-        try:
+def _unsaved(
+    path: Path | None, save: Callable[..., None], request: Request
+) -> Iterator[tuple[Path, str]]:
+    """Save the answer or the report, if that is asked for; the file that it is not in, and why."""
+    if path is None:
+        return
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
             save(path, overwrite=request.overwrite)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
-            yield path, getattr(error, "strerror", None) or str(error) or type(error).__name__
-        else:
-            _say(f"Saved as {path}.")
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
+        yield path, getattr(error, "strerror", None) or str(error) or type(error).__name__
+    else:
+        _say(f"Saved as {path}.")
+        for warning in caught:
+            warn(warning.message)
 
 
 def _rendered(release: Release, form: Form, *, whole: bool, configured: str) -> str:
@@ -149,12 +161,13 @@ def _keep(release: Release) -> Path | None:
     """A file with the whole answer, where one can be written, or it goes to standard error."""
     import tempfile
 
-    name = f"shortlist-answer-{os.urandom(4).hex()}.json"
+    name = f"shortlist-answer-{os.urandom(4).hex()}"
     for folder in (Path(), Path(tempfile.gettempdir())):
-        path = folder / name
-        with contextlib.suppress(BaseException):  # where it cannot be written, the next is tried
-            release.save(path)
-            return path
+        for suffix in (".json", ".parquet"):  # which writes values as they lie in memory
+            path = folder / f"{name}{suffix}"
+            with contextlib.suppress(BaseException):  # where it fails, the next is tried
+                release.save(path)
+                return path
     _say(release.to_json())
     return None
 

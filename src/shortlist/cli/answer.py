@@ -35,6 +35,8 @@ def answer(request: Request) -> None:
     with showing_progress(), without_panics(), warnings_of_ours() as warned:
         source = request.source()
         plan = request.plan(source)
+        if request.dry_run:
+            plan.check()
     for warning in warned():
         warn(warning)
     if request.dry_run:

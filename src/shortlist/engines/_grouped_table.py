@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from shortlist.draws import Draws, Ints
 from shortlist.engines._described import Origin, described
 from shortlist.engines.base import Engine, ShownEvidence
-from shortlist.engines.tables import GroupsInTable, Items, Lying, Scratch, read
+from shortlist.engines.tables import GroupsInTable, Items, Lying, read, rehearse
 from shortlist.errors import Words
 from shortlist.evidence import UserGroups, Wants
 from shortlist.table import Table
@@ -34,7 +33,6 @@ class GroupedTable(Engine):
         table: Table,
         by: tuple[str, ...],
         lying: Lying,
-        asking: Lock,
         public: pl.DataFrame | None,
     ) -> None:
         """Read nothing yet.
@@ -43,10 +41,9 @@ class GroupedTable(Engine):
             table: With a user, a group and an item a row: the first item columns say the group.
             by: These columns.
             lying: Where the rows are.
-            asking: Held while a question is asked there.
             public: The groups that everybody knows, one row each; None where they are private.
         """
-        self._table, self._lying, self._asking, self._public = table, lying, asking, public
+        self._table, self._lying, self._public = table, lying, public
         self.by, self.columns, self._origin = by, table.columns, Origin(table)
         self.origin = Words("rows in {engine}", engine=lying.dialect.name)
 
@@ -62,18 +59,21 @@ class GroupedTable(Engine):
 
     def identity(self) -> object:
         """As `Engine`: where the table lies."""
-        with self._asking:
-            return self._origin()
+        return self._origin()
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
         """As `Engine.assumes`: where users are bounded, and by what."""
         return (self._lying.bounding,)
 
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - users are bounded, whatever is wanted
+        """As `Engine.check`: the question is asked of no rows."""
+        rehearse(self._lying, self._table.columns, bounds=True)
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
         """As `Engine.show`: whole sets, which the mechanism bounds. Others' groups are left out."""
         user, *names = self.columns
-        with self._asking, Scratch(self._lying.dialect) as scratch:
+        with self._lying.asking() as scratch:
             pairs = read(self._lying.rows, user, names, scratch)
             sets = GroupsInTable.of(pairs, len(self.by), scratch)
             types = self._table.items

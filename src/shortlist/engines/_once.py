@@ -33,6 +33,11 @@ class Once(Generic[_T]):
         self._found_in: object = None
         self._finding = Lock()
 
+    @property
+    def is_found(self) -> bool:
+        """Whether there is a value by now."""
+        return bool(self._found)
+
     def __call__(self) -> _T:
         """The value; where finding it fails, it is tried anew at the next call."""
         with self._finding:

@@ -80,6 +80,20 @@ class Engine(StaysHere, ABC):
     def require(self, wants: Wants) -> None:
         """Refuse, before anything is read, what could not be shown as tightly bounded as wanted."""
 
+    def check(self, wants: Wants) -> None:
+        """Find out whether `show` can be answered, without reading a row.
+
+        Whatever fails for every content of the table fails here: a table or a column that is gone,
+        a right that is missing, a function that the engine lacks, a connection that is lost.
+        `Plan.run` asks this just before it charges the budget.
+
+        Args:
+            wants: As `show` will be asked.
+
+        Raises:
+            InputError: It cannot. Nothing is spent.
+        """
+
     def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - for engines elsewhere
         """What the guarantee takes for granted of how this is shown, one sentence each."""
         return ()

@@ -56,6 +56,11 @@ class ComparisonsInMemory(Engine):
         """As `Engine`."""
         return self._held.identity
 
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.check`: of what was not read yet."""
+        if not self._held.is_found:
+            self._table.check()
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """As `Engine.show`: of each user at most `wants.bound` comparisons, if there is one."""

@@ -87,6 +87,11 @@ class Rows:
         """What is public of the rows, as JSON values, and which groups are known."""
         return {**described(self._table, public), "by": list(self.by)}
 
+    def check(self) -> None:
+        """As `Engine.check`: of what was not read yet."""
+        if not self.held.is_found:
+            self._table.check()
+
     def _read(self) -> _Held:
         users, groups, items = self._table.grouped(self._n_by)
         codings = groups.coding, items.coding
@@ -144,6 +149,10 @@ class PairRows(Engine):
         """As `Engine`."""
         return self._rows.held.identity
 
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.check`."""
+        self._rows.check()
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """As `Engine.show`: of each user at most `wants.bound` pairs, if there is one."""
@@ -181,6 +190,10 @@ class GroupedRows(Engine):
     def identity(self) -> object:
         """As `Engine`."""
         return self._rows.held.identity
+
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.check`."""
+        self._rows.check()
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`

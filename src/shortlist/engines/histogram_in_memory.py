@@ -64,6 +64,11 @@ class HistogramInMemory(Engine):
         """As `Engine`."""
         return self._held.identity
 
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.check`: of what was not read yet."""
+        if not self._held.is_found:
+            self._table.check()
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - nothing is drawn
         """As `Engine.show`: the counts with the bound that was promised."""

@@ -33,6 +33,10 @@ class IndexedStore(Engine):
         """As `Engine`."""
         return self._held.identity()
 
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        """As `Engine.check`."""
+        self._held.check()
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - read as needed
         """As `Engine.show`: a snapshot, which counts what is read of it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from shortlist.draws import Draws
@@ -13,7 +12,7 @@ from shortlist.engines._grouped_table import GroupedTable
 from shortlist.engines._showing import shown_of
 from shortlist.engines.base import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.engines.tables import Items, Scratch, SetsInTable, lying, read
+from shortlist.engines.tables import Items, SetsInTable, lying, read, rehearse
 from shortlist.errors import Words
 from shortlist.evidence import Contributions, Wants
 from shortlist.table import Table
@@ -37,7 +36,6 @@ class RowsInTable(Engine):
         table: Table,
         public: pl.DataFrame | None,
         by: tuple[str, ...] = (),
-        asking: Lock | None = None,
     ) -> None:
         """Read nothing yet.
 
@@ -45,7 +43,6 @@ class RowsInTable(Engine):
             table: With a user and an item a row, its one part in an engine.
             public: What everybody knows, one row an item; None where items are private.
             by: The first of an item's columns, where they say its group.
-            asking: Held while a question is asked, since a connection answers one at a time.
         """
         self._table, self._public = table, public
         self.columns, self.by = table.columns, by
@@ -55,7 +52,7 @@ class RowsInTable(Engine):
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
-        self._asking, self._origin = asking or Lock(), Origin(table)
+        self._origin = Origin(table)
 
     @property
     def unit(self) -> str:
@@ -69,8 +66,7 @@ class RowsInTable(Engine):
 
     def identity(self) -> object:
         """As `Engine`: where the table lies, and where it lay when its rows were fetched."""
-        with self._asking:
-            return [self._origin(), self._fetched.identity()]
+        return [self._origin(), self._fetched.identity()]
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:
         """As `Engine.assumes`: where users are bounded, and by what, if it is not in memory."""
@@ -86,7 +82,7 @@ class RowsInTable(Engine):
         """
         table = self._table.by(names)
         n_by = len(table.items) - len(self._table.items)
-        return RowsInTable(table, None, tuple(table.items)[:n_by], self._asking)
+        return RowsInTable(table, None, tuple(table.items)[:n_by])
 
     @property
     def types(self) -> dict[str, pl.DataType]:
@@ -100,11 +96,19 @@ class RowsInTable(Engine):
 
     def in_groups(self, public: pl.DataFrame | None) -> GroupedTable:
         """The same rows, each item in its group; the groups that everybody knows, if they do."""
-        return GroupedTable(self._table, self.by, self._lying, self._asking, public)
+        return GroupedTable(self._table, self.by, self._lying, public)
 
     def as_pairs(self) -> RowsInTable:
         """The same rows, where an item is a pair of a group and an item."""
         return self
+
+    def check(self, wants: Wants) -> None:
+        """As `Engine.check`: the question is asked of no rows."""
+        if _is_fetched(wants):
+            self._fetched.check(wants)
+        else:
+            bounds = wants.bound is not None or not self.items_are_public
+            rehearse(self._lying, self._table.columns, bounds=bounds)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
@@ -114,7 +118,7 @@ class RowsInTable(Engine):
                 yield shown
             return
         user, *names = self._table.columns
-        with self._asking, Scratch(self._lying.dialect) as scratch:
+        with self._lying.asking() as scratch:
             values = read(self._lying.rows, user, names, scratch)
             held = SetsInTable(values, scratch)
             if wants.bound is not None:

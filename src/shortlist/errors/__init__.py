@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from shortlist.errors.memory import lacks_memory
+from shortlist.errors.memory import has_failed, lacks_memory
 from shortlist.errors.numbers import as_float, is_whole
 from shortlist.errors.parts import Structured
 from shortlist.errors.quoting import is_short, nearest, shown, written
@@ -20,6 +20,7 @@ __all__ = [
     "WeakPrivacyWarning",
     "Words",
     "as_float",
+    "has_failed",
     "in_quotes",
     "is_short",
     "is_whole",

@@ -1,14 +1,28 @@
-"""Whether a library failed since memory is short."""
+"""Whether a library failed, and whether that was since memory is short."""
 
 import re
 
-__all__ = ["lacks_memory"]
+__all__ = ["has_failed", "lacks_memory"]
 
 _NO_MEMORY = re.compile(
     r"os error 1[12]\b|out of memory|memory allocation|allocate memory|resource temporarily"
     r"|start new thread|spawn|thread ?pool|map segment|cannot map",
     re.IGNORECASE,
 )
+
+
+def has_failed(error: BaseException) -> bool:
+    """Whether this is a failure, and not Ctrl-C or an exit: a panic in Rust is no `Exception`.
+
+    >>> has_failed(ValueError()), has_failed(KeyboardInterrupt())
+    (True, False)
+    """
+    return isinstance(error, Exception) or _has_panicked(error)
+
+
+def _has_panicked(error: BaseException) -> bool:
+    """Whichever library it was: each has an exception of its own of that name."""
+    return type(error).__name__ == "PanicException"
 
 
 def lacks_memory(error: BaseException) -> bool:
@@ -22,5 +36,4 @@ def lacks_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError):
         return True
     quotes_nothing = isinstance(error, OSError | ImportError | RuntimeError)
-    panicked = type(error).__name__ == "PanicException"  # of whichever library has its own
-    return (quotes_nothing or panicked) and bool(_NO_MEMORY.search(str(error)))
+    return (quotes_nothing or _has_panicked(error)) and bool(_NO_MEMORY.search(str(error)))

@@ -304,7 +304,8 @@ class Release:
 
         It is for people, on a screen, a phone or paper: the list, how far the noise reaches, who is
         protected, what the numbers mean, and how to check it. It holds nothing that the release
-        does not, and the release can be taken out of it. The same release gives the same bytes.
+        does not, and the release can be taken out of it. The same release gives the same bytes,
+        wherever its chart can be drawn; where it cannot, the page says so.
 
         Args:
             path: A file that does not exist, whose name ends in `.html`.
@@ -313,6 +314,9 @@ class Release:
         Raises:
             InputError: The suffix is another, the file exists, the path cannot be written, or a
                 library is not installed: they are in the extra `shortlist[report]`.
+
+        Warns:
+            RuntimeWarning: The chart could not be drawn.
         """
         from shortlist.release.report import SUFFIXES, report
 

@@ -16,7 +16,7 @@ from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
 from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
-from shortlist.release._types import type_named, values
+from shortlist.release._types import name_of_type, type_named, values
 from shortlist.release.described import Described, GivenBefore
 from shortlist.release.formats import FORMAT, GROUPED, METADATA, VERSION
 
@@ -27,6 +27,10 @@ __all__ = ["from_json", "load"]
 
 _T = TypeVar("_T")
 
+_MOST = 2**24
+"""Items of a Parquet file: more than a list for people has. Of equal values, which a release has
+not, a few kilobytes can hold billions: without a bound, such a file would take all memory."""
+_SLACK = 1 + 1e-9  # for the last digits of a conversion
 _NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # that JSON has no word for
 
 
@@ -40,8 +44,10 @@ def load(path: str | os.PathLike[str]) -> Release:
         path: A file whose name ends in `.json` or `.parquet`.
 
     Raises:
-        InputError: It cannot be read, is not a release that shortlist saved, or has another
-            version of the format.
+        InputError: It cannot be read, is not a release that shortlist saved, has another version
+            of the format, or contradicts itself: a score that is no number, an item that is there
+            twice, an epsilon that its cost does not imply. Or it is a Parquet file of more than
+            16 million items.
 
     >>> import polars as pl, shortlist as sl, tempfile
     >>> rows = pl.DataFrame({"user": range(500), "title": ["Emma", "Ulysses"] * 250})
@@ -85,23 +91,42 @@ def from_json(text: str | bytes) -> Release:
     Raises:
         InputError: It is no such text.
     """
-    try:
-        whole = json.loads(text)
-    except ValueError:
-        raise InputError("it is not JSON") from None
+    whole = _parsed(text)
     about = _known(whole)
-    columns, records = about["columns"], whole["items"]
-    names = [*columns["items"], *([columns["score"]] if columns["score"] else [])]
-    names.insert(len(_groups(about)), columns["rank"])
+    records, names = whole["items"], _names(about)
     if any(list(record) != names for record in records):
         raise InputError("its items have other columns than it says")
-    items = [
-        values([record[name] for record in records], type_named(columns["types"][name])).alias(name)
-        for name in columns["items"]
-    ]
+    types = _types(about)
     return _release(
-        about, [record[columns["rank"]] for record in records], items, _scores(about, records)
+        about, [_column(name, [record[name] for record in records], types[name]) for name in names]
     )
+
+
+def _column(name: str, held: list[Any], dtype: pl.DataType) -> pl.Series:
+    """The column that JSON values stand for; a whole number is a float, too."""
+    if dtype.is_float():
+        held = [_of(float, value) for value in held]
+    elif name_of_type(dtype) == "UInt32":
+        held = [_of(int, value) for value in held]
+    return values(held, dtype).alias(name)
+
+
+def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 - a JSON value
+    """The value of a JSON text, in which no name stands twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError("it is not JSON") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two values of one name nobody could tell which holds."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("it says something twice, and so is damaged, or was changed by hand")
+    return found
 
 
 def _from_parquet(path: Path) -> Release:
@@ -110,17 +135,21 @@ def _from_parquet(path: Path) -> Release:
     path.open("rb").close()  # the system's own reason, if there is one
     try:
         metadata = pl.read_parquet_metadata(path)
+        rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        n_rows = rows.select(pl.len()).collect().item()  # the file says it: none is read
     except Exception:  # noqa: BLE001 - as above
         raise InputError("it is not a Parquet file") from None
-    about = _known(json.loads(metadata.get(METADATA, "null")))
-    frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
-    columns = about["columns"]
-    items = [frame[name] for name in columns["items"]]
-    for column in items:
-        if column.dtype != type_named(columns["types"][column.name]):
-            raise InputError("its columns have other types than it says")
-    ranks = frame[columns["rank"]].to_list()
-    return _release(about, ranks, items, _scores(about, frame.iter_rows(named=True)))
+    about = _known(_parsed(metadata.get(METADATA, "null")))
+    if n_rows > _MOST:
+        raise InputError(
+            "it has more than {most} items",
+            "read it as plain data",
+            most=f"{_MOST:,}",
+        )
+    types = _types(about)
+    if rows.collect_schema() != types:
+        raise InputError("its columns have other types than it says")
+    return _release(about, rows.collect().get_columns())
 
 
 _READERS: dict[str, Callable[[Path], Release]] = {".json": _from_json, ".parquet": _from_parquet}
@@ -150,37 +179,80 @@ def _known(about: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the file ho
     return about
 
 
-def _scores(about: Mapping[str, Any], records: Any) -> Scores | None:  # noqa: ANN401 - an iterable
-    name, noise = about["columns"]["score"], about["scores"]
-    if noise is None:
-        return None
+def _names(about: Mapping[str, Any]) -> list[str]:
+    """All columns, in their order: the rank stands behind those of groups."""
+    columns = about["columns"]
+    names = [*columns["items"], *([columns["score"]] if about["scores"] is not None else [])]
+    names.insert(len(_groups(about)), columns["rank"])
+    return [_of(str, name) for name in names]
+
+
+def _types(about: Mapping[str, Any]) -> dict[str, pl.DataType]:
+    """The types of all columns."""
+    import polars as pl
+
+    columns = about["columns"]
+    added = {columns["rank"]: pl.UInt32(), columns["score"]: pl.Float64()}
+    items = columns["items"]
+    return {
+        name: type_named(columns["types"][name]) if name in items else added[name]
+        for name in _names(about)
+    }
+
+
+def _scores(noise: Mapping[str, Any], column: pl.Series) -> Scores:
+    """The scores of a column, each of which is a finite number."""
     unit, noise_sd = _of(str, noise["unit"]), _of(float, _number(noise["noise_sd"]))
     shared = noise.get("shared_sd")
     shared_sd = None if shared is None else _of(float, _number(shared))
-    scores = [_of(float, record[name]) for record in records]
-    return Scores(scores, unit=unit, noise_sd=noise_sd, shared_sd=shared_sd)
+    if not (noise_sd > 0 and (shared_sd is None or shared_sd >= 0)):
+        raise InputError("the noise of its scores has no size: a standard deviation is above 0")
+    if column.null_count() or not column.is_finite().all():
+        raise InputError("one of its scores is no finite number")
+    return Scores(column.to_numpy(), unit=unit, noise_sd=noise_sd, shared_sd=shared_sd)
 
 
-def _release(
-    about: Mapping[str, Any], ranks: list[int], items: list[pl.Series], scores: Scores | None
-) -> Release:
+def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
+    """The release of all columns, in the order of `_names`."""
     import polars as pl
 
+    frame, by = pl.DataFrame(columns), _groups(about)
+    ranks = frame.to_series(len(by))
+    items = frame.select(_of(list, about["columns"]["items"]))
+    _require_items(items, ranks, by)
     mechanism = about["mechanism"]
     parameters = _of(dict, _number(mechanism["parameters"]))
-    release = Release(
+    noise = about["scores"]
+    return Release(
         question=_of(str, about["question"]),
-        items=pl.DataFrame(items),
-        scores=scores,
+        items=items,
+        scores=None if noise is None else _scores(noise, columns[-1]),
         guarantee=_guarantee(about["guarantee"]),
         mechanism=Described(_of(str, mechanism["name"]), parameters),
-        by=_groups(about),
+        by=by,
         budget=_of(str, about.get("budget", "")),
         given_before=_given_before(about.get("given_before")),
     )
-    if ranks != release.ranks:
+
+
+def _require_items(items: pl.DataFrame, ranks: pl.Series, by: list[str]) -> None:
+    """Refuse items that are none, or twice; groups that are torn; and ranks that do not count."""
+    import polars as pl
+
+    distinct = items.to_series().n_unique() if items.width == 1 else items.n_unique()
+    if sum(items.null_count().row(0)) or distinct < items.height:
+        raise InputError("an item in it is missing, or is there twice")
+    if not by:
+        counted = pl.int_range(1, items.height + 1, dtype=pl.UInt32, eager=True)
+    else:
+        runs = items.select(pl.struct(by).rle_id().alias("run"))
+        if items.height and runs["run"].max() + 1 != items.select(by).n_unique():  # type: ignore[operator]  # a number
+            raise InputError("its groups do not lie together")
+        counted = runs.select(
+            pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).over("run")
+        ).to_series()
+    if not counted.equals(ranks):
         raise InputError("its ranks are not 1, 2, 3 and so on")
-    return release
 
 
 def _groups(about: Mapping[str, Any]) -> list[str]:
@@ -199,10 +271,13 @@ def _guarantee(said: Mapping[str, Any]) -> Guarantee:
     epsilon, delta = _of(float, said["epsilon"]), _of(float, said["delta"])
     if not (0 < epsilon < math.inf and 0 <= delta < 1):
         raise InputError("its guarantee is none: epsilon must be above 0, and delta from 0 to 1")
+    cost = cost_from(**_number(said["cost"]))
+    if cost.delta(epsilon * _SLACK) > delta * _SLACK:
+        raise InputError("its epsilon and delta promise more than its cost implies")
     return Guarantee(
         epsilon=epsilon,
         delta=delta,
-        cost=cost_from(**_number(said["cost"])),
+        cost=cost,
         adjacency=_of(str, said["adjacency"]),
         protects=_of(str, said["protects"]),
         assumes=tuple(_of(str, sentence) for sentence in said["assumes"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import overload
 
@@ -34,7 +35,7 @@ class Scores(Sequence[float]):
         noise_sd: float,
         shared_sd: float | None = None,
     ) -> None:
-        self._values = tuple(map(float, values))
+        self._values = array("d", map(float, values))
         self._unit = unit
         self._noise_sd = float(noise_sd)
         self._shared_sd = None if shared_sd is None else float(shared_sd)
@@ -90,7 +91,7 @@ class Scores(Sequence[float]):
         return self._state() == other._state() if isinstance(other, Scores) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._state())
+        return hash((tuple(self._values), *self._state()[1:]))
 
     def __repr__(self) -> str:
         values = reprlib.repr(list(self._values))

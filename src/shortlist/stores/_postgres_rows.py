@@ -41,7 +41,7 @@ class PostgresRows(StoredRows):
         self._table = table = PostgresTable(connection, names)
         with spending():
             ids = guarded(table.ids, complaint)
-        table.require_index(ids)
+        table.require_index(ids.column)
         self.size = ids.size
         self._first = ids.first
         self._id = quoted(ids.column)

@@ -110,7 +110,9 @@ class PostgresTable:
             InputError: All span too much.
         """
         found = [self._span(column) for column in self._id_columns]
-        best = min(found, key=lambda ids: (ids.size > MOST, not self.is_indexed(ids), ids.size))
+        best = min(
+            found, key=lambda ids: (ids.size > MOST, not self.is_indexed(ids.column), ids.size)
+        )
         if best.size > MOST:
             raise InputError(
                 "{origin} has ids that span more than 2^32",
@@ -181,30 +183,34 @@ class PostgresTable:
             f"FROM {self.name}; ALTER TABLE {new} ADD PRIMARY KEY ({key});"
         )
 
-    def create_index(self, ids: Ids) -> str:
-        """The statement that makes sorted access cheap."""
-        return f"CREATE INDEX ON {self.name} ({self.count}, {quoted(ids.column)});"
+    def create_index(self, column: str) -> str:
+        """The statement that makes sorted access cheap, with these ids."""
+        return f"CREATE INDEX ON {self.name} ({self.count}, {quoted(column)});"
 
-    def is_indexed(self, ids: Ids) -> bool:
-        """Whether there is an index by count and id, both rising or both falling."""
-        wanted = [self._names.count, ids.column]
+    def is_indexed(self, column: str) -> bool:
+        """Whether there is an index by count and this id, both rising or both falling."""
+        wanted = [self._names.count, column]
         return any(
             index.columns[:2] == wanted and index.options[:2] in (["0", "0"], ["3", "3"])
             for index in self._indexes
         )
 
-    def require_index(self, ids: Ids) -> None:
-        """Refuse a table of which sorted access would read all."""
-        if not self.is_indexed(ids):
+    def require_any_index(self) -> None:
+        """Refuse, without reading a row, a table of which sorted access would read all."""
+        self.require_index(next(filter(self.is_indexed, self._id_columns), self._id_columns[0]))
+
+    def require_index(self, column: str) -> None:
+        """The same where these are the ids."""
+        if not self.is_indexed(column):
             raise InputError(
                 "{counts} has no index that answers by falling count",
                 "{or_prepare}run {create_index}",
                 counts=self._names.counts,
-                create_index=self.create_index(ids),
+                create_index=self.create_index(column),
             )
 
     def prepare(self) -> None:
         """Create the index, if there is none."""
-        ids = self.ids()
-        if not self.is_indexed(ids):
-            self._connection.execute(self.create_index(ids).encode())
+        column = self.ids().column
+        if not self.is_indexed(column):
+            self._connection.execute(self.create_index(column).encode())

@@ -109,6 +109,16 @@ class SqliteTable:
         plan = self._connection.execute(f"EXPLAIN QUERY PLAN {self.by_count}").fetchall()
         return not any("TEMP B-TREE" in step for *_, step in plan)
 
+    def require_index(self) -> None:
+        """Refuse a table of which sorted access would read all."""
+        if not self.is_indexed:
+            raise InputError(
+                "{counts} has no index that answers by falling count",
+                "{or_prepare}run {create_index}",
+                counts=self._names.counts,
+                create_index=self.create_index,
+            )
+
     def prepare(self) -> None:
         """Create the index, if there is none."""
         if not self.is_indexed:
@@ -130,13 +140,7 @@ class SqliteRows(StoredRows):
         self._complaint = complaint
         connection.execute("BEGIN")
         self._table = table = SqliteTable(connection, names)
-        if not table.is_indexed:
-            raise InputError(
-                "{counts} has no index that answers by falling count",
-                "{or_prepare}run {create_index}",
-                counts=names.counts,
-                create_index=table.create_index,
-            )
+        table.require_index()
         with spending():
             self._first, self.size = guarded(self._span, complaint)
             if self.size > MOST:

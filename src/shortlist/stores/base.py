@@ -203,6 +203,13 @@ class ScoreStore(StaysHere, ABC):
         finally:
             rows.close()
 
+    def check(self) -> None:
+        """Refuse, without reading a row, what `rows` would: an index that is missing, and the like.
+
+        Raises:
+            InputError: They cannot be read, or not cheaply.
+        """
+
     @abstractmethod
     def rows(self) -> StoredRows:
         """The rows as they are now.

@@ -85,13 +85,20 @@ class MemoryStore(ScoreStore):
         if self.order is None:
             self.order = np.argsort(self._counts, kind="stable")[::-1]
 
+    def check(self) -> None:
+        """As `Store`."""
+        self._ordered()
+
     def rows(self) -> StoredRows:
         """As `Store`."""
+        return _Arrays(self._items, self._counts, self._ordered())
+
+    def _ordered(self) -> Ints:
         if self.order is None:
             raise InputError(
                 "the counts are in no order yet", "call prepare() first", given={"order": ...}
             )
-        return _Arrays(self._items, self._counts, self.order)
+        return self.order
 
 
 class _Arrays(StoredRows):
@@ -169,6 +176,12 @@ def _require_names(items: pl.Series) -> None:
     if items.null_count():
         raise InputError(
             "some are null", "name them, or leave them and their counts out", given={"items": ...}
+        )
+    from shortlist.table.key_types import is_datable
+
+    if not is_datable(items):
+        raise InputError(
+            "some lie outside of the years 1 to 9999", "cast them to text", given={"items": ...}
         )
     if items.n_unique() < len(items):
         raise InputError(

@@ -83,6 +83,10 @@ class PostgresStore(ScoreStore):
         """
         self._ask(lambda connection, names: PostgresTable(connection, names).prepare())
 
+    def check(self) -> None:
+        """As `Store`."""
+        self._ask(lambda connection, names: PostgresTable(connection, names).require_any_index())
+
     def rows(self) -> StoredRows:
         """As `Store`.
 

@@ -67,6 +67,10 @@ class SqliteStore(ScoreStore):
         """
         self._ask(lambda connection, names: SqliteTable(connection, names).prepare(), mode="rw")
 
+    def check(self) -> None:
+        """As `Store`."""
+        self._ask(lambda connection, names: SqliteTable(connection, names).require_index())
+
     def rows(self) -> StoredRows:
         """As `Store`.
 

@@ -17,7 +17,7 @@ from shortlist.table.counts import check_distinct, whole_counts
 from shortlist.table.formats import Writing
 from shortlist.table.keys import Keys, RawKeys
 from shortlist.table.part import Part, attempt, origin_of
-from shortlist.table.reading import open_parts, rows_of, unreadable
+from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,6 +62,15 @@ class Table:
             check_columns(part, roles)
         types = {name: column_type(self.parts, name, role) for name, role in roles.items()}
         return Table(self.parts, types, self.role)
+
+    def check(self) -> None:
+        """Refuse, without reading a row, what could not be read any more.
+
+        Raises:
+            InputError: A file is gone or has other columns, or an engine does not answer.
+        """
+        for part in self.parts:
+            part.check(list(self.columns))
 
     def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
@@ -113,7 +122,13 @@ class Table:
     def _pieces(self) -> tuple[int, Iterator[pl.DataFrame]]:
         """How many rows there are, and the rows, a piece at a time."""
         in_parquet = all(part.kind == "Parquet" for part in self.parts)
-        return read_pieces(rows_of(self.parts, self.columns), streamed=in_parquet)
+        n_rows, pieces = read_pieces(rows_of(self.parts, self.columns), streamed=in_parquet)
+        return n_rows, map(self._with_dates, pieces)
+
+    def _with_dates(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """The piece, whose items could all be shown; users never are."""
+        require_dates(piece.select(list(self.items)), origin_of(self.parts))
+        return piece
 
     def counts(self) -> tuple[pl.DataFrame, Ints]:
         """Read items and their counts, leaving out rows without an item. Nothing is coded.
@@ -137,6 +152,7 @@ class Table:
         rows = rows_of(self.parts, self.columns).collect().drop_nulls(list(self.items))
         column, items = rows.to_series(), rows.drop(rows.columns[0])
         origin = origin_of(self.parts)
+        require_dates(items, origin)
         counts = whole_counts(column, _counts_of(origin, column.name))
         check_distinct(items, origin)
         return items, counts

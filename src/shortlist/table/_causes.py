@@ -45,6 +45,10 @@ _CAUSES = {
         Words("a number in it identifies nothing: it has a fraction, is NaN, or is too large"),
         Words("cast the column to integers or text"),
     ),
+    r"year 10k|before year 1\b|year -?\d+ is out of range": Cause(
+        Words("a date or time in it lies outside of the years 1 to 9999, or is infinite"),
+        Words("cast the column to text"),
+    ),
     r"conversion|casting|data ?type|dtype|schema": Cause(
         Words("a value is of another type than its column"), Words("write the column with one type")
     ),

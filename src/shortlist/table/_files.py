@@ -15,7 +15,14 @@ from urllib.parse import unquote
 from shortlist.errors import InputError, Words, is_short, named, reference, shown
 from shortlist.table.formats import ELSEWHERE, HERE, READABLE, has_known_suffix
 
-__all__ = ["NamedFile", "exists", "files_of", "in_database", "is_list_of_paths"]
+__all__ = [
+    "NamedFile",
+    "exists",
+    "files_of",
+    "in_database",
+    "is_list_of_paths",
+    "require_readable",
+]
 
 _VALUED = re.compile(r"([^._=][^=]*)=(.*)", re.DOTALL)  # the name of a folder that is a value
 _DUCKDB = re.compile(r"duckdb:/?(?=[^/])", re.IGNORECASE)
@@ -151,7 +158,7 @@ def _found(path: str, argument: Words) -> list[NamedFile]:
     else:
         files = [NamedFile(path, argument, argument)]
     for file in files:
-        _check(file)
+        require_readable(file)
     return files
 
 
@@ -203,7 +210,8 @@ def in_database(kind: str, path: str) -> Words:
     return Words("{data=}", given={"data": url})
 
 
-def _check(file: NamedFile) -> None:
+def require_readable(file: NamedFile) -> None:
+    """Refuse what is no file, or none that could be read."""
     if not exists(file.path) and (scheme := _DUCKDB.match(file.path)):
         raise InputError(
             "{origin} does not exist",

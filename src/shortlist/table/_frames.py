@@ -14,6 +14,7 @@ from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table._objects import text_of
 from shortlist.table._pandas_like import open_pandas_like
+from shortlist.table.connections import lock_of, opened_anew
 from shortlist.table.interrupting import interrupt_of, interruptible
 from shortlist.table.part import Part, attempt
 
@@ -177,18 +178,48 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
     uuids = _uuids(native) if kind.is_duckdb() or kind.is_ibis() else {}
     schema = _schema(frame)
 
-    stop = interrupt_of(native)
+    def chosen(names: list[str]) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+        texts = [nw.col(name).cast(nw.String) for name in names if name in uuids]
+        columns = frame.select(names)
+        return columns.with_columns(*texts) if texts else columns
 
     def read(names: list[str]) -> pl.LazyFrame:
-        texts = [nw.col(name).cast(nw.String) for name in names if name in uuids]
-        chosen = frame.select(names)
-        if texts:
-            chosen = chosen.with_columns(*texts)
-        if isinstance(chosen, nw.LazyFrame):
-            return interruptible(partial(_collected, chosen), stop)
-        return chosen.to_polars().lazy()
+        columns = chosen(names)
+        if isinstance(columns, nw.LazyFrame):
+            return _asked(columns, native)
+        return columns.to_polars().lazy()
 
-    return Part(origin, origin, schema | uuids, read, held=native)
+    def check(names: list[str]) -> None:
+        if isinstance(frame, nw.LazyFrame):
+            # Ibis writes * for all columns: only a condition names them.
+            _require_answer(lambda: chosen(names).drop_nulls().head(0), native, origin)
+
+    return Part(origin, origin, schema | uuids, read, held=native, check=check)
+
+
+def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:  # noqa: ANN401 - of any engine
+    """What the engine answers that a table lies in."""
+    with lock_of(native):
+        return interruptible(partial(_collected, frame), interrupt_of(native))
+
+
+def _require_answer(
+    ask: Callable[[], Any],
+    native: Any,  # noqa: ANN401
+    origin: Words,
+) -> None:
+    """Refuse a query that the engine does not answer, though it is of no row."""
+    refusal = InputError(
+        "{origin} cannot be read: its engine refuses the query, or does not answer",
+        "check that the table is still there, has these columns, and may be read",
+        origin=origin,
+    )
+    try:
+        attempt(lambda: _asked(ask(), native), refusal)
+    except InputError:
+        if not attempt(lambda: opened_anew(native), refusal):
+            raise
+        attempt(lambda: _asked(ask(), native), refusal)
 
 
 def _schema(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> dict[str, pl.DataType]:

@@ -12,9 +12,9 @@ from shortlist.table.coding import code
 from shortlist.table.columns import check_columns, check_roles, column_type
 from shortlist.table.formats import Writing
 from shortlist.table.keys import Keys
-from shortlist.table.part import Part, attempt
+from shortlist.table.part import Part, attempt, origin_of
 from shortlist.table.public_items import IN_TABLE, InTable
-from shortlist.table.reading import open_parts, rows_of, unreadable
+from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,6 +61,15 @@ class ComparisonTable:
         winner, *_ = self.columns
         return {winner: self.columns[winner]}
 
+    def check(self) -> None:
+        """Refuse, without reading a row, what could not be read any more.
+
+        Raises:
+            InputError: A file is gone or has other columns, or an engine does not answer.
+        """
+        for part in self.parts:
+            part.check(list(self.columns))
+
     def rows(self, public: pl.DataFrame | InTable) -> ComparisonRows:
         """Read the comparisons of public items.
 
@@ -79,6 +88,7 @@ class ComparisonTable:
 
         frame = rows_of(self.parts, self.columns).collect().drop_nulls()
         winner, loser, *users = frame.get_columns()
+        require_dates(pl.DataFrame([winner, loser]), origin_of(self.parts))
         keys = code([pl.concat([winner, loser.alias(winner.name)])])
         items, positions = _in_table(keys) if public is IN_TABLE else _listed(keys, public)
         winners, losers = positions[keys.codes].reshape(2, -1)

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DIGITS", "as_keys", "fits_numpy", "is_same_kind", "key_type", "kind_of"]
+__all__ = ["DIGITS", "as_keys", "fits_numpy", "is_datable", "is_same_kind", "key_type", "kind_of"]
 
 DIGITS = 18
 """All decimals of so many digits are integers of 64 bits."""
 
 _BITS = {"Float16": 11, "Float32": 24, "Float64": 53}  # of the numbers that a float counts
 _NO_KEY = 1e300  # cast to an integer, it fails
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of years 1 and 9999, from 1970 on
+_A_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def kind_of(dtype: pl.DataType) -> str | None:
@@ -96,6 +98,31 @@ def is_same_kind(found: pl.DataType, declared: pl.DataType) -> bool:
         return True
     read_as = key_type(found)
     return read_as is not None and kind_of(read_as) == kind_of(declared)
+
+
+def is_datable(column: pl.Series) -> bool:
+    """Whether Python has every date or time of a column: it has those of the years 1 to 9999.
+
+    DuckDB and PostgreSQL have others, and infinity, and Polars panics where it is to write them.
+
+    >>> import polars as pl
+    >>> is_datable(pl.Series([2_932_896, None], dtype=pl.Int32).cast(pl.Date))
+    True
+    >>> is_datable(pl.Series([2_932_897], dtype=pl.Int32).cast(pl.Date))
+    False
+    """
+    import polars as pl
+
+    if not column.dtype.is_temporal() or column.null_count() == len(column):
+        return True
+    first, last, a_day = _FIRST_DAY, _LAST_DAY + 1, 1
+    if isinstance(column.dtype, pl.Datetime):
+        a_day = _A_DAY[column.dtype.time_unit]
+        if column.dtype.time_zone:  # the year of which may begin a day before or after
+            first, last = first + 1, last - 1
+    moments = column.to_physical()
+    low, high = int(moments.min()), int(moments.max())  # type: ignore[arg-type]  # of Polars' types
+    return first * a_day <= low and high < last * a_day
 
 
 def fits_numpy(dtype: pl.DataType) -> bool:

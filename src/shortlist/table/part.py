@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from shortlist.errors import InputError, Words, lacks_memory
+from shortlist.errors import InputError, Words, has_failed, lacks_memory
 from shortlist.table._causes import Cause, cause_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Part:
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
         separator: What stands between its fields, if it is CSV.
         is_divided: Whether it has a column that its folder is named by.
+        check: Refuses, without reading a row, named columns that could not be read any more.
     """
 
     argument: Words
@@ -48,6 +49,7 @@ class Part:
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
     separator: str | None = None
     is_divided: bool = False
+    check: Callable[[list[str]], object] = field(default=lambda _: None)
 
     @property
     def is_file(self) -> bool:
@@ -80,13 +82,11 @@ def attempt(
         InputError: As said.
         MemoryError: The library failed for want of memory; the table is not damaged.
     """
-    from polars.exceptions import PanicException
-
     try:
         return action()
     except BaseException as error:
         ours = isinstance(error, InputError | MemoryError)
-        if ours or not isinstance(error, Exception | PanicException):
+        if ours or not has_failed(error):
             raise
         short, cause = lacks_memory(error), cause_of(error)
     if short:

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, Words, in_quotes, shown
+from shortlist.errors import InputError, Words, in_quotes, reference, shown
 from shortlist.table._arrow import is_arrow
 from shortlist.table._files import exists, is_list_of_paths
 from shortlist.table._public_values import from_values, no_fit, other_type
@@ -17,7 +17,7 @@ from shortlist.table.columns import check_columns, column_type
 from shortlist.table.formats import Writing, has_known_suffix
 from shortlist.table.key_types import kind_of
 from shortlist.table.part import Part, attempt
-from shortlist.table.reading import open_parts, rows_of, unreadable
+from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -99,7 +99,7 @@ def open_public_items(
             "give every item once. It is not shown, since it may be private by mistake",
             given={"public_items": ...},
         )
-    return frame
+    return require_dates(frame, reference("public_items"))
 
 
 def _as_parts(public_items: object, writing: Writing | None) -> list[Part] | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.processes import require_threads
 from shortlist.table._causes import Cause
 from shortlist.table._encoding import encoding_of
@@ -18,14 +18,14 @@ from shortlist.table._files import NamedFile, files_of, is_list_of_paths
 from shortlist.table._frames import open_frame
 from shortlist.table._objects import as_text
 from shortlist.table.formats import Writing
-from shortlist.table.key_types import as_keys, is_same_kind
+from shortlist.table.key_types import as_keys, is_datable, is_same_kind
 from shortlist.table.part import Part, origin_of
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["open_parts", "rows_of", "unreadable"]
+__all__ = ["beyond_dates", "open_parts", "require_dates", "rows_of", "unreadable"]
 
 
 def open_parts(data: object, argument: str, writing: Writing | None = None) -> list[Part]:
@@ -123,6 +123,30 @@ def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
         "{origin}: a column holds values of another kind than the type of the column says",
         "cast it to one type. They are not shown",
         origin=part.origin,
+    )
+
+
+def require_dates(rows: pl.DataFrame, origin: Words) -> pl.DataFrame:
+    """The same rows; refuse dates and times that nothing could show once they are named.
+
+    Args:
+        rows: Of items.
+        origin: What they are read from.
+
+    Raises:
+        InputError: One lies outside of the years 1 to 9999, or is infinite.
+    """
+    if not all(map(is_datable, rows.get_columns())):
+        raise beyond_dates(origin)
+    return rows
+
+
+def beyond_dates(origin: Words) -> InputError:
+    """The refusal of such dates and times."""
+    return InputError(
+        "{origin}: a date or time of an item lies outside of the years 1 to 9999, or is infinite",
+        "cast the column to text. It is not shown",
+        origin=origin,
     )
 
 

@@ -16,7 +16,7 @@ from shortlist.errors import GuessWarning, InputError, Words
 from shortlist.table._causes import Cause
 from shortlist.table._converting import array_of_json, converted
 from shortlist.table._encoding import conversion, encoding_of, first_line, in_utf_8
-from shortlist.table._files import NamedFile, in_database
+from shortlist.table._files import NamedFile, in_database, require_readable
 from shortlist.table.formats import (
     READABLE,
     Format,
@@ -179,6 +179,11 @@ def _opened(
             )
         return rows
 
+    def check(names: list[str]) -> None:
+        if isinstance(source, str):
+            require_readable(file)
+        attempt(lambda: read(names), cannot)
+
     return Part(
         file.argument,
         file.origin,
@@ -189,6 +194,7 @@ def _opened(
         files=(file.path,),
         conversion=convert,
         separator=held.separator,
+        check=check,
     )
 
 

@@ -11,6 +11,7 @@ from shortlist.engines.tables.groups import GroupsInTable
 from shortlist.engines.tables.items import Items
 from shortlist.engines.tables.opening import Lying, is_lying, lying
 from shortlist.engines.tables.reading import read
+from shortlist.engines.tables.rehearsing import rehearse
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.engines.tables.sets import SetsInTable
 
@@ -25,5 +26,6 @@ __all__ = [
     "is_url",
     "lying",
     "read",
+    "rehearse",
     "require_ibis",
 ]

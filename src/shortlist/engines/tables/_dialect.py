@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from shortlist.stores.faults import Fault
 from shortlist.table.interrupting import interruptible
 
 if TYPE_CHECKING:
@@ -86,7 +87,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def drop(self, name: str) -> None:
-        """Drop a temporary table."""
+        """Drop a temporary table, if there is one of that name."""
+
+    def fault(self, error: Exception) -> Fault | None:  # noqa: ARG002 - for those who can tell
+        """What is wrong, by the code of an error, of which nothing is quoted; None if unknown."""
+        return None
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - for engines that know
         """Where the rows of a query lie, such that no others lie there, as JSON values."""

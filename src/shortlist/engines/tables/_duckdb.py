@@ -91,7 +91,7 @@ class DuckDB(Plain):
 
     def drop(self, name: str) -> None:
         """As `Dialect.drop`."""
-        self._run(f'DROP TABLE "{name}"')
+        self._run(f'DROP TABLE IF EXISTS "{name}"')
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the query says it
         """As `Dialect.place`: its files, and those that the query and its views read.
@@ -155,14 +155,20 @@ class DuckDBRelation(DuckDB):
         self.name = "DuckDB"
         self._relation, self._called = relation, name
 
-    def give(self, name: str, rows: Arrow) -> None:  # noqa: ARG002 - it is used, by its name
-        """As `Dialect.give`: DuckDB finds the rows by the name of the variable, if it may."""
+    def give(self, name: str, rows: Arrow) -> None:
+        """As `Dialect.give`: DuckDB finds the rows by the name of the variable, if it may.
+
+        A table of that name would come first.
+        """
+        shortlist_rows_to_give = rows  # noqa: F841 - it is used, by its name
         setting = "python_enable_replacements"
         asked = f"SELECT current_setting('{setting}')"
         ((may,),) = self._relation.query(self._called, asked).fetchall()
         self._run(f"SET {setting} = true")
         try:
-            self._relation.query(self._called, f'CREATE TEMP TABLE "{name}" AS FROM rows')
+            self._relation.query(
+                self._called, f'CREATE TEMP TABLE "{name}" AS FROM shortlist_rows_to_give'
+            )
         finally:
             self._run(f"SET {setting} = {may}")
 

@@ -7,7 +7,19 @@ from typing import Any
 
 from shortlist.engines.tables._dialect import Expression
 
-__all__ = ["aggregate", "call", "numbered", "total"]
+__all__ = ["aggregate", "as_text", "call", "numbered", "total"]
+
+
+def as_text(column: Expression) -> Expression:
+    """The column cast to text, whatever type of the engine Ibis takes for text already.
+
+    Of an enum or CHAR(n), say, Ibis would leave the cast out: both would be text to it, but for
+    whether there may be nulls.
+    """
+    import ibis
+
+    nullable = not column.type().nullable
+    return column.cast(ibis.dtype("string", nullable=nullable))
 
 
 def call(name: str, returned: str, *arguments: Expression) -> Expression:

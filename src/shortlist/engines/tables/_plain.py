@@ -8,6 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression, Key
+from shortlist.engines.tables._functions import as_text
 from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.errors import InputError, shown
 from shortlist.table.identity import identities_of_files
@@ -106,7 +107,7 @@ class Plain(Dialect):
         from sqlglot import to_identifier
 
         quoted = to_identifier(name, quoted=True).sql(self._connection.dialect)
-        self._connection.raw_sql(f"DROP TABLE {quoted}")
+        self._connection.raw_sql(f"DROP TABLE IF EXISTS {quoted}")
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - whatever they are
         """As `Dialect.place`: by what Ibis was told when it connected."""
@@ -135,6 +136,8 @@ def _written(key: Key, user: Expression, items: Sequence[Expression]) -> Express
     import ibis
 
     texts = [item.cast("string") for item in items]
-    sizes = [text.length().cast("string") for text in texts[:-1]]  # where each but the last ends
+    # Where each but the last ends. Texts are joined as they are: in some engines a cast to text
+    # loses letters.
+    sizes = [as_text(item).length().cast("string") for item in items[:-1]]
     parts = [ibis.literal(f"{key[0]}.{key[1]}"), user.cast("string"), *sizes, *texts]
     return reduce(lambda text, part: text + "|" + part, parts)

@@ -7,14 +7,36 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
-from shortlist.engines.tables._functions import call, numbered
+from shortlist.engines.tables._functions import as_text, call, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
+from shortlist.errors import Words
+from shortlist.stores.faults import Fault
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
 
 __all__ = ["Postgres"]
+
+_LOST = Fault(Words("has lost the connection"), Words("open it anew, when the server runs"))
+_FAULTS = {
+    "08": _LOST,
+    "57P": _LOST,  # the server is shut down
+    "25006": Fault(
+        Words("only reads here, and users are counted in temporary tables"),
+        Words("name the primary server, in a session that may write, or give {pull=True}"),
+    ),
+    "42501": Fault(
+        Words("does not let this user read the table, or make temporary tables"),
+        Words(
+            "its owners can run GRANT SELECT ON the table and GRANT TEMP ON the database. With "
+            "{pull=True} no temporary tables are made"
+        ),
+    ),
+    "42P01": Fault(Words("has no such table any more"), Words("open it again")),
+    "42703": Fault(Words("has no such column any more"), Words("open the table again")),
+    "53": Fault(Words("has no room left, in memory, on disk or for connections")),
+}
 
 
 class Postgres(Plain):
@@ -33,11 +55,13 @@ class Postgres(Plain):
     def key(self, column: Expression) -> Expression:
         """As `Dialect.key`: texts as their bytes, which no collation compares.
 
-        Whatever type of text an extension brings has bytes; those of CHAR end before the padding.
+        What Ibis takes for text, or does not know, may be an enum, a domain, or a type that an
+        extension brings. Each is cast to text; that of CHAR(n) ends before the padding.
         """
-        if not column.type().is_string():
+        dtype = column.type()
+        if not (dtype.is_string() or dtype.is_uuid() or dtype.is_unknown()):
             return column
-        return call("convert_to", "binary", call("concat", "string", column), _text("UTF8"))
+        return call("convert_to", "binary", as_text(column), _text("UTF8"))
 
     def digits(self, column: Expression) -> Expression:
         """As `Dialect.digits`."""
@@ -89,7 +113,14 @@ class Postgres(Plain):
 
     def drop(self, name: str) -> None:
         """As `Dialect.drop`."""
-        self._run(f'DROP TABLE "{name}"')
+        self._run(f'DROP TABLE IF EXISTS "{name}"')
+
+    def fault(self, error: Exception) -> Fault | None:
+        """As `Dialect.fault`: by the server's code; without one, the connection is lost."""
+        code = getattr(error, "sqlstate", None) or ""
+        if not code and self._connection.con.closed:
+            return _LOST
+        return next((fault for start, fault in _FAULTS.items() if code.startswith(start)), None)
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
         """As `Dialect.place`: the server, the database, its search path, and each table's file.

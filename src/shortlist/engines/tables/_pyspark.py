@@ -126,8 +126,8 @@ class Spark(Plain):
     def drop(self, name: str) -> None:
         """As `Dialect.drop`."""
         if name in self._kept:
-            self._kept.pop(name).unpersist()
             self._session.catalog.dropTempView(name)
+            self._kept.pop(name).unpersist()
 
     def wait(self, action: Callable[[], _T]) -> _T:
         """As `Dialect.wait`: in a thread that has what the caller has set for this one."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
 from shortlist.stores.connecting import why
 from shortlist.stores.faults import Fault, guarded
+from shortlist.table.connections import opened
 from shortlist.table.formats import is_of_file
 from shortlist.table.part import attempt
 
@@ -80,15 +82,11 @@ def _connection(url: str, origin: Words) -> Expression:
         if scheme == "sqlite":
             return _sqlite(_path(url))
         if scheme in ("postgres", "postgresql"):
-            import psycopg
-
-            native = guarded(
-                lambda: psycopg.connect(url, autocommit=True), lambda error: why(error).of(origin)
-            )
-            connection = ibis.postgres.from_connection(native)
-            finalize(connection, native.close)
-            return connection
-        return ibis.connect(url)
+            return _postgres(url, origin)
+        connection = ibis.connect(url)
+        # Whether such a connection was lost, nobody can tell: it is opened anew where it fails.
+        opened(connection, lambda: True, connection.reconnect)
+        return connection  # noqa: TRY300 - what may be missing is imported above
     except ImportError as error:
         missing = error.name or scheme
     raise InputError(
@@ -111,6 +109,27 @@ def _sqlite(path: str) -> Expression:
     native = sqlite3.connect(where, uri=True, check_same_thread=False)
     connection = ibis.sqlite.from_connection(native)
     finalize(connection, native.close)
+    return connection
+
+
+def _postgres(url: str, origin: Words) -> Expression:
+    """A connection that is opened anew where it was lost."""
+    import ibis
+    import psycopg
+
+    def connect() -> Any:  # noqa: ANN401 - psycopg may be missing
+        return guarded(
+            lambda: psycopg.connect(url, autocommit=True), lambda error: why(error).of(origin)
+        )
+
+    def open_anew() -> None:
+        connection.con = connect()
+        finalize(connection, connection.con.close)
+        connection._post_connect()  # noqa: SLF001 - as Ibis does
+
+    connection = ibis.postgres.from_connection(connect())
+    finalize(connection, connection.con.close)
+    opened(connection, lambda: bool(connection.con.closed), open_anew)
     return connection
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from shortlist.engines.tables._dialect import Dialect, Expression
@@ -14,6 +15,8 @@ from shortlist.engines.tables._identifying import identified
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables._pyspark import Spark
+from shortlist.engines.tables.scratch import Scratch
+from shortlist.table.connections import lock_of
 
 __all__ = ["Lying", "is_lying", "lying"]
 
@@ -37,12 +40,20 @@ class Lying(NamedTuple):
     Attributes:
         rows: A table of Ibis.
         dialect: How the engine that has it is spoken to.
+        held: What the caller gave.
         query: What the rows are, where they stand under a name of ours; None where they do not.
     """
 
     rows: Expression
     dialect: Dialect
+    held: object
     query: str | None = None
+
+    @contextmanager
+    def asking(self) -> Iterator[Scratch]:
+        """Temporary tables for one question, while no other is asked on the same connection."""
+        with lock_of(self.held), Scratch(self.dialect) as scratch:
+            yield scratch
 
     @property
     def bounding(self) -> str:
@@ -62,7 +73,8 @@ class Lying(NamedTuple):
         import ibis
 
         query = self.query or str(ibis.to_sql(self.rows))
-        return [query, self.dialect.place(self.rows, query)]
+        with lock_of(self.held):
+            return [query, self.dialect.place(self.rows, query)]
 
 
 def is_lying(data: object) -> bool:
@@ -88,7 +100,7 @@ def _found(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - as a
         return _frame(data, columns)
     rows: Expression = data
     connection = rows.get_backend()
-    return Lying(rows, _DIALECTS.get(connection.name, Plain)(connection))
+    return Lying(rows, _DIALECTS.get(connection.name, Plain)(connection), rows)
 
 
 def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - DuckDB is not required
@@ -100,7 +112,7 @@ def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401
     types = dict(zip(relation.columns, relation.types, strict=True))
     schema = {column: DuckDBType.from_string(str(types[column])) for column in columns}
     rows = ibis.table(schema, name=name)
-    return Lying(rows, DuckDBRelation(relation, name), relation.sql_query())
+    return Lying(rows, DuckDBRelation(relation, name), relation, relation.sql_query())
 
 
 def _frame(frame: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - PySpark is not required
@@ -111,7 +123,7 @@ def _frame(frame: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - PyS
     name = f"shortlist_{secrets.token_hex(8)}"
     fields = [field for field in frame.schema.fields if field.name in columns]
     schema = {field.name: PySparkType.to_ibis(field.dataType) for field in fields}
-    return Lying(ibis.table(schema, name=name), Spark(frame.sparkSession, frame, name))
+    return Lying(ibis.table(schema, name=name), Spark(frame.sparkSession, frame, name), frame)
 
 
 def _type(module: str) -> tuple[type, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, cached_property, reduce
+from operator import or_
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._functions import total
@@ -12,6 +14,8 @@ from shortlist.engines.tables._identifying import identified, require_identified
 from shortlist.engines.tables._names import CODE, HOLDERS, SIZE, USER, VALUE, item_columns
 from shortlist.engines.tables._numbered import Numbered
 from shortlist.engines.tables.scratch import Scratch
+from shortlist.errors import Words
+from shortlist.table.reading import beyond_dates
 
 __all__ = ["Read", "read", "read_by_joins", "united"]
 
@@ -105,9 +109,35 @@ def read(rows: Expression, user: str, items: Sequence[str], scratch: Scratch) ->
     scratch.asked(lambda: dialect.require(keys))
     require_identified(keys, scratch)
     keys = identified(keys, dialect).drop_null()
-    return dialect.whole(
+    found = dialect.whole(
         keys.select(**{name: dialect.key(keys[name]) for name in columns}), scratch
     )
+    _require_dates(found.numbered.held, names, scratch)
+    return found
+
+
+def _require_dates(held: Expression, names: Sequence[str], scratch: Scratch) -> None:
+    """As `table.reading.require_dates`, of the items that are held."""
+    beyond = [_is_beyond(held[name]) for name in names if held[name].type().is_temporal()]
+    if beyond:
+        found = scratch.fetch(held.agg(n=held.count(where=reduce(or_, beyond))))
+        if found["n"][0]:
+            raise beyond_dates(Words("rows in {engine}", engine=scratch.dialect.name))
+
+
+def _is_beyond(column: Expression) -> Expression:
+    """Whether Python has no such date or time; of a time zone, by a day less at either end."""
+    import ibis
+
+    dtype = column.type()
+    if dtype.is_date():
+        return ~column.between(ibis.date(1, 1, 1), ibis.date(9999, 12, 31))
+    if dtype.timezone:
+        ends = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+    else:
+        ends = datetime(1, 1, 1), datetime.max  # noqa: DTZ001, DTZ901 - of no zone
+    first, last = (ibis.literal(end, type=dtype) for end in ends)
+    return (column < first) | (column > last)
 
 
 def read_by_joins(distinct: Expression, scratch: Scratch, *, is_by_user: bool) -> Read:

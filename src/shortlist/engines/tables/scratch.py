@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.progress import phase
 from shortlist.table.part import attempt
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Scratch"]
 
 _T = TypeVar("_T")
+_TRIES = 3  # to drop a table
 
 
 class Scratch:
@@ -48,9 +49,18 @@ class Scratch:
         if error is not None:
             with suppress(Exception):  # the error that is on its way says more
                 self.dialect.cancel()
-        for name in reversed(self._names):
-            with suppress(Exception):  # a connection that is lost has taken them with it
-                self.dialect.drop(name)
+        # What was just stopped may refuse the first drop. A connection that is lost has taken its
+        # tables with it, and refuses all.
+        for _attempt in range(_TRIES):
+            self._names = [name for name in reversed(self._names) if not self._dropped(name)]
+
+    def _dropped(self, name: str) -> bool:
+        """Whether the table is gone."""
+        try:
+            self.dialect.drop(name)
+        except Exception:  # noqa: BLE001 - whatever a library says
+            return False
+        return True
 
     def keep(self, query: Expression, by: str | None = None) -> Expression:
         """The rows of a query, worked out once; those of one value of a column lie together."""
@@ -107,10 +117,21 @@ class Scratch:
 
     def asked(self, action: Callable[[], _T]) -> _T:
         """What the engine answers, whose errors may quote rows, and no refusal does; or Ctrl-C."""
+        engine = Words("{name}", name=self.dialect.name)
         refusal = InputError(
             "{engine} failed at a query",
             "check that it runs, that the table may be read, and that there is room for temporary "
             "tables. What it says may quote rows, and is not shown",
-            engine=self.dialect.name,
+            engine=engine,
         )
-        return attempt(lambda: self.dialect.wait(action), refusal)
+
+        def told() -> _T:
+            try:
+                return self.dialect.wait(action)
+            except Exception as error:
+                fault = self.dialect.fault(error)
+                if fault is None:
+                    raise
+            raise fault.of(engine)
+
+        return attempt(told, refusal)

@@ -62,7 +62,11 @@ class SetsInTable(UserSets):
     def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
         """As `UserSets.bounded`: the items of the smallest hash, under a fresh key."""
         first, second = draws.integer(np.full(2, _BITS)).tolist()
-        ranked = self.scratch.keep(self._ranked(max_items_per_user, (first, second)))
+        return self.bounded_by(max_items_per_user, (first, second))
+
+    def bounded_by(self, max_items_per_user: int, key: Key) -> SetsInTable:
+        """The same by a key, which must be fresh wherever rows are read."""
+        ranked = self.scratch.keep(self._ranked(max_items_per_user, key))
         is_kept = ranked[RANK] < max_items_per_user
         of_many, whole = ranked.filter(is_kept).drop(RANK), self.values
         left_out = ranked.filter(~is_kept).select(whole.columns)

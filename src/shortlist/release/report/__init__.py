@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from shortlist.charts import require_altair
@@ -26,18 +27,22 @@ def require_report() -> None:
     """
     try:
         import jinja2  # noqa: F401 - whether it is there
-        import vl_convert  # noqa: F401
 
         require_altair()
+        is_there = find_spec("vl_convert") is not None  # which is loaded by another process
     except (ImportError, InputError):
+        is_there = False
+    if not is_there:
         raise InputError(
             "a report is made with Jinja2, Altair and vl-convert, and not all are installed",
             'run pip install "shortlist[report]"',
-        ) from None
+        )
 
 
 def report(release: Release) -> str:
-    """The page: the same text for the same release.
+    """The page: the same text for the same release, wherever its chart can be drawn.
+
+    The chart is drawn by another process. Where that fails, the page is without it and says so.
 
     Raises:
         InputError: A library that it is made with is not installed.

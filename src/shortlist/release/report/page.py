@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import warnings
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from shortlist.charts import INK, MARK, MUTED, RULE
+from shortlist.charts import INK, MARK, MUTED, RULE, drawn
 from shortlist.release._answers import UNPROVEN, answers, of_budget, title
 from shortlist.release._promises import cautions, cost, plainly
 from shortlist.release.formats import about, as_json
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rendered"]
 
+_UNDRAWN = "The chart could not be drawn here, perhaps for want of memory."
 _LONG = 10  # items, above which a list can be searched and sorted
 _WIDTHS = {"wide": 700, "narrow": 326}
 
@@ -31,13 +33,17 @@ _WIDTHS = {"wide": 700, "narrow": 326}
 def rendered(release: Release) -> str:
     """The whole file, as text."""
     style, script = _asset("style.css") + _colours(), _asset("list.js")
+    charts = _charts(release)
+    if charts is None:
+        warnings.warn(f"{_UNDRAWN} The report is without it.", RuntimeWarning, stacklevel=4)
     return _template().render(
         {
             **_told(release),
             "style": style,
             "script": script,
             "policy": _policy(style, script),
-            "charts": _charts(release),
+            "charts": charts,
+            "undrawn": _UNDRAWN if charts is None else "",
             "list": listed(release),
             "is_long": len(release) > _LONG,
         }
@@ -70,20 +76,22 @@ def _told(release: Release) -> dict[str, Any]:
     }
 
 
-def _charts(release: Release) -> dict[str, str]:
-    """The chart as SVG for a wide place and for a narrow one; none, where nothing can be drawn."""
+def _charts(release: Release) -> dict[str, str] | None:
+    """The chart as SVG for a wide place and for a narrow one; None where drawing fails.
+
+    An SVG names nothing outside of it. Where there are no scores, there is nothing to draw.
+    """
     if not has_intervals(release):
         return {}
-    return {kind: _drawn(release, width) for kind, width in _WIDTHS.items()}
+    pictures = drawn([_chart(release, width) for width in _WIDTHS.values()])
+    return None if pictures is None else dict(zip(_WIDTHS, pictures, strict=True))
 
 
-def _drawn(release: Release, width: int) -> str:
-    """An SVG that names nothing outside of it, and leaves reading aloud to the table."""
-    import vl_convert
-
-    chart = chart_of(release, width=width, titled=False).to_dict()
+def _chart(release: Release, width: int) -> dict[str, Any]:
+    """The chart in the words of Vega-Lite, which leaves reading aloud to the table."""
+    chart: dict[str, Any] = chart_of(release, width=width, titled=False).to_dict()
     chart["config"]["aria"] = False
-    return vl_convert.vegalite_to_svg(chart)
+    return chart
 
 
 @cache
