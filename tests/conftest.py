@@ -12,13 +12,24 @@ import postgres
 from helpers.command import ITEMS
 from helpers.databases import Memory, Postgres, Sqlite
 from helpers.refusals import MARKER
-from shortlist import cli
+from shortlist import cli, kernels
+from shortlist.privacy.accountant import _normal
+from shortlist.privacy.accountant._loops import sweep
 
 # No test hangs on how fast a machine is, nor on what was drawn before.
 settings.register_profile("everywhere", deadline=None, derandomize=True)
 settings.load_profile("everywhere")
 
 _NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """Loops that are compiled: a line on standard error would say it of the first one."""
+    for name in kernels.__all__:
+        getattr(getattr(kernels, name), "compiled", None)
+    sweep.compiled  # noqa: B018 - which compiles it
+    _normal._halves_of_erfc.compiled  # noqa: B018
 
 
 @pytest.fixture(scope="session")

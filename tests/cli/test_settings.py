@@ -246,7 +246,7 @@ def test_a_file_can_be_named(run, complaint, settings):
 def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, folder):
     settings(WHOLE)
     os.chown(folder / "shortlist.toml", 12345, -1)
-    foreign = "belongs to somebody else, or everybody may write to it; if you trust it, name it by"
+    foreign = "belongs to somebody else, or others may write to it; if you trust it, name it by"
     assert f"{foreign} --config FILE" in complaint("top-k")
     assert run("top-k", "--config", "shortlist.toml")[0] == 0
     settings(WHOLE, "own.toml")
@@ -261,7 +261,7 @@ def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, 
 def test_a_file_that_everybody_may_write_to_is_not_taken_unasked(complaint, settings, folder):
     settings(WHOLE)
     (folder / "shortlist.toml").chmod(0o666)
-    assert "everybody may write to it" in complaint("top-k")
+    assert "others may write to it" in complaint("top-k")
 
 
 def test_what_a_question_takes_only_to_refuse_is_not_taken_from_what_all_share(run, settings):

@@ -61,7 +61,7 @@ def exit_status(*, can_print: bool = True) -> int:
     """Parse, answer, complain; the exit status."""
     from shortlist.cli.commands import app
     from shortlist.cli.completing import prepare as prepare_completion
-    from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
+    from shortlist.cli.failure import INTERRUPTED, complain, diagnosis, noting
     from shortlist.cli.request import Request
     from shortlist.errors import InputError, Words
 
@@ -81,7 +81,8 @@ def exit_status(*, can_print: bool = True) -> int:
         if isinstance(asked, Request):
             from shortlist.cli.answer import answer
 
-            answer(asked)
+            with noting():
+                answer(asked)
         sys.stdout.flush()
     except SystemExit:
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import re
 import sys
@@ -30,6 +31,7 @@ __all__ = [
     "complain",
     "diagnosis",
     "discard_output",
+    "noting",
     "releasing_nothing",
     "warn",
 ]
@@ -99,6 +101,28 @@ def warn(warning: Warning) -> None:
     """As `complain`, of what the library warns of."""
     told = warning.told(SHELL) if isinstance(warning, WeakPrivacyWarning) else str(warning)
     complain(f"warning: {told}")
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[None]:
+    """Let what the library logs be a line on standard error, also while that is diverted."""
+    from shortlist.release.sheet import harmless
+
+    try:
+        screen = os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="backslashreplace")
+    except (OSError, ValueError):  # a stream in memory has no number, and is never diverted
+        yield
+        return
+    start = "\r\x1b[K" if screen.isatty() else ""  # the line of progress may be there
+    note = logging.StreamHandler(screen)
+    note.format = lambda record: f"{start}shortlist: {harmless(record.getMessage())}."  # type: ignore[method-assign]
+    log = logging.getLogger("shortlist")
+    log.addHandler(note)
+    try:
+        yield
+    finally:
+        log.removeHandler(note)
+        screen.close()
 
 
 def _without_addresses(message: str) -> str:
