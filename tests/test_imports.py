@@ -63,6 +63,7 @@ ALLOWED = {
     "_version": set(),
     "errors": set(),
     "limits": set(),
+    "strength": set(),
     "progress": {"errors"},
     "processes": set(),
     "kernels": {"processes"},
@@ -70,7 +71,7 @@ ALLOWED = {
     "bits": {"errors"},
     "charts": {"errors"},
     "privacy": {"errors", "kernels"},
-    "parameters": {"errors", "limits", "privacy"},
+    "parameters": {"errors", "limits", "privacy", "strength"},
     "questions": {"errors", "parameters"},
     "draws": {"bits", "sharing"},
     "evidence": {"draws", "errors", "kernels", "sharing"},
@@ -86,16 +87,18 @@ ALLOWED = {
     "engines": {"draws", "errors", "evidence", "processes", "progress", "stores", "table"},
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
-        "processes", "questions",
+        "processes", "questions", "strength",
     },
     "expectations": {
         "bits", "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",
         "table",
     },
-    "planning": {"engines", "errors", "evidence", "mechanisms", "parameters", "questions"},
+    "planning": {
+        "engines", "errors", "evidence", "mechanisms", "parameters", "questions", "strength",
+    },
     "plan": {
         "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
-        "processes", "progress", "questions", "release",
+        "processes", "progress", "questions", "release", "strength",
     },
     "sources": {
         "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",

@@ -21,7 +21,8 @@ def sample(tmp_path, monkeypatch):
     demo = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(demo)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo, "PLAYS", Path("plays.parquet"))
+    Path("demo").mkdir()
+    monkeypatch.setattr(demo, "PLAYS", Path("demo/plays.parquet"))
     demo.write_plays()
     monkeypatch.setenv("COLUMNS", "80")
 
@@ -34,7 +35,10 @@ def run(command, monkeypatch, capsys):
 
 @pytest.mark.usefixtures("sample")
 def test_the_commands_print_what_is_shown(monkeypatch, capsys):
-    top_k, domain = BLOCKS[0][1].splitlines()
+    make, path, top_k, domain = BLOCKS[0][1].splitlines()
+    assert make.split("#")[0].strip() == "make demo"
+    assert 'PATH="$PWD/.venv/bin:$PATH"' in path  # where the Makefile installs the command
+    assert "VENV ?= .venv\n" in (ROOT / "Makefile").read_text()
     printed, shown = run(top_k, monkeypatch, capsys), BLOCKS[1][1]
     # All but the rows, whose scores are drawn anew each time.
     assert printed.splitlines()[:3] == shown.splitlines()[:3]

@@ -67,11 +67,10 @@ rank   title   weight
    2   a         99.8
 
 protects    all rows of any one "user"
-privacy     epsilon=1.0, delta=1e-06
+privacy     protection is strong: epsilon=1.0, delta=1e-06
 neighbours  add or remove one user
 assumes     the names of the columns are public
-mechanism   Example: steps=3, sigma=4.88, limit=inf, split.discover=0.5,
-            split.rank=0.25
+mechanism   Example
 weight      noisy weight, not a number of users; the noise has standard
             deviation 4.88; for numbers of users add count_share=0.3
 budget      none was charged
@@ -236,7 +235,7 @@ def test_a_whole_sheet_has_every_row_and_every_letter(total):
     printed = display.text(sheet(release(items), whole=True))
     assert "".join(printed.split()).count("日" * 3) == total * 100
     assert " more" not in printed
-    assert "privacy     epsilon=1.0" in printed
+    assert "privacy     protection is strong: epsilon=1.0" in printed
     assert "…" not in printed
 
 
@@ -277,6 +276,6 @@ def test_markdown_has_the_guarantee_and_the_warning():
     page = release(["a"], private=False).to_markdown()
     assert "**not private: the noise came from a seed**" in page
     assert '- protects: all rows of any one "user"' in page
-    assert "- privacy: epsilon=1.0, delta=1e-06" in page
+    assert "- privacy: none: epsilon=1.0, delta=1e-06" in page
     assert "A new run" not in page
     assert release(["a"]).to_markdown().endswith("A new run costs as much again.\n")

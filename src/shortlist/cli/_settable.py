@@ -27,7 +27,7 @@ SETTINGS: dict[str, Kind] = {
     "file": PATH,
     **dict.fromkeys(("user", "count", "winner", "loser", "store", "table", "separator"), _TEXT),
     **dict.fromkeys(("item", "by", "option"), _TEXTS),
-    **dict.fromkeys(("k", "max-items-per-user", "max-groups-per-user"), _WHOLE),
+    **dict.fromkeys(("k", "users", "max-items-per-user", "max-groups-per-user"), _WHOLE),
     "max-comparisons-per-user": _WHOLE,
     **dict.fromkeys(("epsilon", "delta", "count-share"), _NUMBER),
     **dict.fromkeys(("public-items", "public-groups", "budget"), PATH),

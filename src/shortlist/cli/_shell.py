@@ -22,6 +22,7 @@ _OPTIONS = {
     "sl.comparisons": "shortlist rank",
     "sl.IN_TABLE": "--public-items-in-table",
     "or_prepare": "",
+    "several_columns": "repeat the option, as in --item country --item city",
     "url_or_path": "BUDGET",
     "sl.Budget.create": "shortlist budget create",
     "sl.Budget.show": "shortlist budget show",

@@ -66,7 +66,10 @@ class InputError(Structured, ValueError):
 
 
 class WeakPrivacyWarning(Structured, UserWarning):
-    """The question is answered as asked, with a guarantee so weak that it protects next to nobody.
+    """The question is answered as asked, with a guarantee that is weak, or protects hardly at all.
+
+    The epsilon is above 3, the delta above 1e-4, or above one over the number of users, where that
+    was said.
 
     If that is intended, silence it by `warnings.simplefilter("ignore", sl.WeakPrivacyWarning)`.
     """

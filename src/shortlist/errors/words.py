@@ -31,7 +31,10 @@ class _Python:
         return _PHRASES.get(name, name)
 
 
-_PHRASES = {"or_prepare": "create it by prepare(), or "}  # which the command cannot do
+_PHRASES = {  # for what the command does in another way, or not at all
+    "or_prepare": "create it by prepare(), or ",
+    "several_columns": 'give a list of their names, as in ["country", "city"]',
+}
 PYTHON: Face = _Python()
 
 
