@@ -93,7 +93,7 @@ def test_a_charge_stays_where_reading_fails(tmp_path):
         sl.Domain(), epsilon=1.0, delta=1e-6
     )
     path.unlink()
-    refusal(plan.run, "Count the budget as spent.")
+    refusal(plan.run, "Count the question's epsilon and delta as spent.")
     assert len(purse.log) == 1
 
 

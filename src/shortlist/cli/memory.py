@@ -89,7 +89,7 @@ def _status(child: int, pipe: int) -> int:
         return ended
     if ended < 0 and signal.Signals(-ended).name not in _DEATHS:
         return 128 - ended  # somebody ended it
-    spent = "Count the budget as spent. " if stage == _PREPARED else ""
+    spent = "Count the question's epsilon and delta as spent. " if stage == _PREPARED else ""
     return _complain(f"{_end(ended, hung=told is None)}. {spent}")
 
 

@@ -32,7 +32,7 @@ __all__ = [
     "written",
 ]
 
-SPENT = "Count the budget as spent."
+SPENT = "Count the question's epsilon and delta as spent."
 """What a refusal after rows were read says: that it came may depend on the rows."""
 
 
@@ -83,9 +83,9 @@ def spending(*, charged: bool = False) -> Iterator[None]:
         charged: Whether a budget was charged: then it is spent, even if no row was read.
 
     >>> with spending():
-    ...     raise InputError("a row cannot be read")
+    ...     raise InputError("a row is wrong")
     Traceback (most recent call last):
-    shortlist.errors.InputError: a row cannot be read. Count the budget as spent.
+    shortlist.errors.InputError: a row is wrong. Count the question's epsilon and delta as spent.
     """
     try:
         yield

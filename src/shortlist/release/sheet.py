@@ -49,6 +49,11 @@ _TOLD = {  # what people ask for, by the names of parameters: of one, and of sev
         "of each user 1 comparison counts",
         "of each user at most {:,} comparisons count",
     ),
+    "contraction": ("contraction at most {:g}", "contraction at most {:g}"),
+    "degree": (
+        "each item was compared with at most 1 other",
+        "each item was compared with at most {:,} others",
+    ),
 }
 _COUNTS = Words("{count_share=0.3}")
 _SPENDS = "A new run costs as much again."
@@ -191,7 +196,7 @@ def _parts(
 def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
     """Those that whoever asked has given, or could have; what follows from them is left out."""
     for name, (one, several) in _TOLD.items():
-        if not isinstance(value := parameters.get(name), int):
+        if not isinstance(value := parameters.get(name), int | float):
             continue
         words = (one if value == 1 else several).format(value)
         if name == "max_items_per_user" and "bounds" in parameters:  # the largest of them
