@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import stat
 import sys
+import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-__all__ = ["StaysHere", "others_can_write", "require_threads"]
+__all__ = [
+    "StaysHere",
+    "others_can_write",
+    "private_folder",
+    "remove_private_folders",
+    "require_threads",
+]
 
 _forked_too_late = False  # a child that was: its own children are, too
 
@@ -67,6 +76,25 @@ def _is_own_group(number: int) -> bool:
     except KeyError:  # a container may know neither
         return number == 0
     return group.gr_name in (user.pw_name, "root") and not set(group.gr_mem) - {user.pw_name}
+
+
+_private_folders: list[tuple[int, str]] = []  # with the process that has made each
+
+
+def private_folder() -> Path:
+    """A new folder among the temporary ones, which nobody else may look into, until the exit."""
+    folder = tempfile.mkdtemp(prefix="shortlist-")  # of mode 0700
+    _private_folders.append((os.getpid(), folder))
+    return Path(folder)
+
+
+@atexit.register
+def remove_private_folders() -> None:
+    """Remove them with all that is in them; those of a parent are its own."""
+    while _private_folders:
+        maker, folder = _private_folders.pop()
+        if maker == os.getpid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class StaysHere:

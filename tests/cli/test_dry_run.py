@@ -72,7 +72,7 @@ def test_a_dry_run_in_json(run, file):
     cost = plan["guarantee"]["cost"]
     assert cost["name"] == "Composed"
     assert cost["parameters"]["by_rho"]["name"] == "Gaussian"
-    assert plan["guarantee"]["epsilon"] == 5
+    assert plan["guarantee"]["epsilon"] == 3
     assert "users, if each holds only this item" in plan["explanation"][-1]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from shortlist.cli import memory
+from shortlist.processes import remove_private_folders
 
 __all__ = ["main"]
 
@@ -27,6 +28,7 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     run = partial(_run, can_print="stdout" not in closed)
     status = memory.watched(run) if memory.is_limited() else run()
+    remove_private_folders()
     # All is printed and saved: taking the libraries down in order would cost 0.2 s.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()

@@ -10,7 +10,7 @@ from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table._objects import text_of
 from shortlist.table._pandas_like import open_pandas_like
-from shortlist.table.interrupting import interrupt_of, interruptible
+from shortlist.table.interrupting import interrupt_of, interruptible, without_bar_of
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
         if texts:
             chosen = chosen.with_columns(*texts)
         if isinstance(chosen, nw.LazyFrame):
-            return interruptible(partial(_collected, chosen), stop)
+            with without_bar_of(native):
+                return interruptible(partial(_collected, chosen), stop)
         return chosen.to_polars().lazy()
 
     return Part(origin, origin, schema | uuids, read, held=native)

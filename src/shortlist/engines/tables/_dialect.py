@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from shortlist.table.interrupting import interruptible
@@ -77,6 +78,10 @@ class Dialect(ABC):
     @abstractmethod
     def drop(self, name: str) -> None:
         """Drop a temporary table."""
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """While the engine is asked: nothing that it shows of its progress is printed."""
+        return nullcontext()
 
     def wait(self, action: Callable[[], _T]) -> _T:
         """What the action returns, something that the engine does, which Ctrl-C must stop."""

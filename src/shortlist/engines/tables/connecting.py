@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
+from shortlist.processes import private_folder
 from shortlist.stores.connecting import why
 from shortlist.stores.faults import guarded
 from shortlist.table.part import attempt
@@ -73,9 +75,7 @@ def _connection(url: str, origin: Words) -> Expression:
     scheme = _kind(url)
     try:
         if scheme == "duckdb":
-            return ibis.duckdb.connect(
-                _path(url), read_only=True
-            )  # temporary tables are none of it
+            return _duckdb(_path(url))
         if scheme in ("postgres", "postgresql"):
             import psycopg
 
@@ -95,6 +95,24 @@ def _connection(url: str, origin: Words) -> Expression:
         missing=shown(missing),
         scheme=shown(scheme),
     )
+
+
+def _duckdb(path: str) -> Expression:
+    """A file that is only read: temporary tables are none of it.
+
+    What does not fit into memory is spilled into a folder that nobody else may look into; but
+    where this process has the file open already, with a folder of its choice, into that.
+    """
+    import ibis
+
+    connection = ibis.duckdb.connect(path, read_only=True)
+    native = connection.con
+    ((folder,),) = native.execute("SELECT current_setting('temp_directory')").fetchall()
+    if folder in ("", ".tmp", f"{path}.tmp"):  # by default, beside the file, for all to read
+        private = str(private_folder()).replace("'", "''")
+        with suppress(Exception):  # it was used already
+            native.execute(f"SET temp_directory = '{private}'")
+    return connection
 
 
 def _unreached(origin: Words) -> InputError:

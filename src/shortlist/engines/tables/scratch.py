@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -36,10 +36,12 @@ class Scratch:
         """Make nothing yet."""
         self.dialect = dialect
         self._names: list[str] = []
+        self._quiet = ExitStack()
         self._prefix = f"shortlist_{secrets.token_hex(8)}"
         self._numbers = count()
 
     def __enter__(self) -> Self:
+        self._quiet.enter_context(self.dialect.quiet())
         return self
 
     def __exit__(
@@ -51,6 +53,7 @@ class Scratch:
         for name in reversed(self._names):
             with suppress(Exception):  # a connection that is lost has taken them with it
                 self.dialect.drop(name)
+        self._quiet.close()
 
     def keep(self, query: Expression, by: str | None = None) -> Expression:
         """The rows of a query, worked out once; those of one value of a column lie together."""
