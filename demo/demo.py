@@ -92,9 +92,7 @@ def run(options: str, most: int | None = None) -> None:
     last = lines.index("", first)  # where the table ends
     print("\n".join(lines[: min(first + most, last)]))
     if last > first + most:
-        print(
-            f"… and {last - first - most:,} more here; the command itself prints all into a pipe."
-        )
+        print(f"… and {last - first - most:,} more: with --output - the command prints all.")
     print("\n".join(lines[last:]), flush=True)
 
 

@@ -161,7 +161,7 @@ def test_a_delta_above_one_over_the_users_is_warned_of_before_anything_is_charge
     assert run(*asked, "--users", "100000")[2] == ""
     err = run(*asked, "--users", "200000")[2]
     assert "warning: --delta 1e-05: it is above 1 / 200,000, one over the number of users" in err
-    assert "use a delta far below 1 / (number of users)" in err
+    assert "use one far below that, such as 5e-07" in err
     assert run(*asked, "--users", "0")[0] == 2
 
 

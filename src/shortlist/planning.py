@@ -37,7 +37,7 @@ from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import Build, EachGroup, answering
 from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
-from shortlist.strength import SCALE, USUAL, Strength, of_delta, of_epsilon
+from shortlist.strength import BETTER, USUAL, Strength, of_delta, of_epsilon
 
 __all__ = [
     "Bounds",
@@ -340,7 +340,7 @@ def warn_of_weakness(epsilon: float, delta: float, users: int | None) -> None:
     if (band := of_epsilon(epsilon)) >= Strength.WEAK:
         weak.append(
             WeakPrivacyWarning(
-                "{told}", "{scale}", given={"epsilon": epsilon}, told=band.told, scale=SCALE
+                "{told}", "{better}", given={"epsilon": epsilon}, told=band.told, better=BETTER
             )
         )
     if (band := of_delta(delta)) >= Strength.WEAK:
@@ -359,10 +359,10 @@ def warn_of_weakness(epsilon: float, delta: float, users: int | None) -> None:
             WeakPrivacyWarning(
                 "it is above 1 / {n}, one over the number of users, so that all of one user may "
                 "be given away",
-                "{usual}",
+                "use one far below that, such as {less}",
                 given={"delta": delta},
                 n=f"{users:,}",
-                usual=USUAL,
+                less=f"{0.1 / users:.0e}",
             )
         )
     for warning in weak:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["SCALE", "USUAL", "Strength", "of_delta", "of_epsilon", "strength", "why"]
+__all__ = ["BETTER", "SCALE", "USUAL", "Strength", "of_delta", "of_epsilon", "strength", "why"]
 
 
 class Strength(IntEnum):
@@ -45,6 +45,9 @@ SCALE = (
     f"{_EPSILONS[2]:g}; above that, it protects hardly at all"
 )
 """The bands of epsilon, for a delta that is small."""
+
+BETTER = f"protection is strong up to {_EPSILONS[0]:g}, and moderate up to {_EPSILONS[1]:g}"
+"""What to do about a large epsilon."""
 
 USUAL = f"use a delta far below 1 / (number of users), such as {_DELTAS[0] / 10:g}"
 """What to do about a large delta."""

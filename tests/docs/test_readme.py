@@ -25,6 +25,7 @@ def sample(tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "PLAYS", Path("demo/plays.parquet"))
     demo.write_plays()
     monkeypatch.setenv("COLUMNS", "80")
+    return demo
 
 
 def run(command, monkeypatch, capsys):
@@ -45,6 +46,16 @@ def test_the_commands_print_what_is_shown(monkeypatch, capsys):
     assert printed[printed.index("protects") :] == shown[shown.index("protects") :]
     run(domain, monkeypatch, capsys)
     assert Path("titles.csv").read_text().startswith("rank,title,weight\n1,")
+
+
+def test_the_demo_prints_the_beginning_of_a_long_list_and_how_to_have_all(sample, capfd):
+    table = "demo/plays.parquet --user user --item title"
+    sample.run(f"domain {table} --epsilon 1 --delta 1e-6 --output titles.csv", most=20)
+    named = len(Path("titles.csv").read_text().splitlines()) - 1
+    shown = capfd.readouterr().out
+    assert f"domain: {named} items" in shown
+    assert f"… and {named - 20} more: with --output - the command prints all.\n\nprotects" in shown
+    assert len(shown.splitlines()) < 50
 
 
 @pytest.mark.usefixtures("sample")

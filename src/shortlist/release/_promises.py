@@ -117,7 +117,7 @@ def meaning(guarantee: Guarantee) -> list[str]:
             f"Suppose somebody guesses {_guessed(guarantee)}, and thinks both equally likely. "
             f"Without the list, half of such guesses are right. With it, {_guesses(guarantee)}."
         ),
-        f"{_times(guarantee)} {SCALE[0].upper()}{SCALE[1:]}.",
+        f"{_times(guarantee)} By epsilon, {SCALE}.",
         (
             f"{'Smaller values protect' if guarantee.delta else 'A smaller epsilon protects'} "
             "more. Lists about the same people add up: with each further list, everybody in them "
