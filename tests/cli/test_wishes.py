@@ -68,7 +68,9 @@ def test_a_release_is_explained_from_a_pipe(run, complaint, table, monkeypatch, 
     writer.join()
     for wrong in (b"", b"user,item\n", b"{}"):
         piped(wrong)
-        assert "shortlist top-k … --json | shortlist explain -" in complaint("explain", "-")
+        assert "print it by --json, and write --json | shortlist explain -." in complaint(
+            "explain", "-"
+        )
 
 
 def test_empty_items_can_be_seen_and_joined_emoji_are_whole(run, tmp_path):

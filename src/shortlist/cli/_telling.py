@@ -80,7 +80,7 @@ def _explained(file: str) -> str:
     except Exception as error:
         raise InputError(
             "from a pipe, a release is read in JSON, and this is none",
-            "print it by {as_json}, as in shortlist top-k … {as_json} | shortlist explain -",
+            "print it by {as_json}, and write {as_json} | shortlist explain -",
         ) from error
 
 
