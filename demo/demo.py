@@ -78,11 +78,22 @@ def write_plays() -> pl.DataFrame:
     return frame
 
 
-def run(options: str) -> None:
-    """Show a command as one would type it here, and run it."""
+def run(options: str, most: int | None = None) -> None:
+    """Show a command as one would type it here, and run it; of a long list show the beginning."""
     program = Path(sys.executable).with_name("shortlist")
     print(f"\n$ {_here(program)} {options}\n", flush=True)
-    subprocess.run([program, *shlex.split(options.replace("\\\n", ""))], check=True)
+    words = [program, *shlex.split(options.replace("\\\n", ""))]
+    if most is None:
+        subprocess.run(words, check=True)
+        return
+    printed = subprocess.run(words, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+    lines = printed.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("──")) + 1
+    last = lines.index("", first)  # where the table ends
+    print("\n".join(lines[: min(first + most, last)]))
+    if last > first + most:
+        print(f"… and {last - first - most:,} more: with --output - the command prints all.")
+    print("\n".join(lines[last:]), flush=True)
 
 
 def _here(path: Path) -> str:
@@ -100,7 +111,7 @@ def main() -> None:
     for answered in (TOP, DOMAIN):  # by an earlier tour
         answered.unlink(missing_ok=True)
     run(f"top-k {table} \\\n    -k 20 {BUDGET} --output {_here(TOP)}")
-    run(f"domain {table} \\\n    {BUDGET} --output {_here(DOMAIN)}")
+    run(f"domain {table} \\\n    {BUDGET} --output {_here(DOMAIN)}", most=20)
     compare(plays)
 
 

@@ -12,13 +12,28 @@ import postgres
 from helpers.command import ITEMS
 from helpers.databases import Memory, Postgres, Sqlite
 from helpers.refusals import MARKER
-from shortlist import cli
+from shortlist import cli, kernels
+from shortlist.privacy.accountant import _normal
+from shortlist.privacy.accountant._loops import sweep
 
 # No test hangs on how fast a machine is, nor on what was drawn before.
 settings.register_profile("everywhere", deadline=None, derandomize=True)
 settings.load_profile("everywhere")
 
 _NUMBERS = itertools.count(1)
+WEAK = re.compile(
+    r"^shortlist: warning: --(?:epsilon|delta) \S+: (?:protection is weak|this protects).*\n",
+    re.MULTILINE,
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """Loops that are compiled: a line on standard error would say it of the first one."""
+    for name in kernels.__all__:
+        getattr(getattr(kernels, name), "compiled", None)
+    sweep.compiled  # noqa: B018 - which compiles it
+    _normal._halves_of_erfc.compiled  # noqa: B018
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +105,10 @@ def readers(tmp_path):
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run the command in this process: exit status, standard output, standard error."""
+    """Run the command in this process: exit status, standard output, standard error.
+
+    Tests ask with little noise: that this protects weakly is in `run.warned` alone.
+    """
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["shortlist", *map(str, words)])
@@ -100,7 +118,8 @@ def run(monkeypatch, capsys):
             status = end.code
         streams = capsys.readouterr()
         assert "Traceback" not in streams.err
-        return status, _plain(streams.out), streams.err
+        run.warned = "".join(WEAK.findall(streams.err))
+        return status, _plain(streams.out), WEAK.sub("", streams.err)
 
     return run
 

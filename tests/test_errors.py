@@ -240,7 +240,7 @@ def python_knows():
             *filter(inspect.isclass, held),
         )
         | {f"sl.{name}" for name in sl.__all__}
-        | {*mechanisms.__all__, "or_prepare", "give_a_relation"}
+        | {*mechanisms.__all__, "or_prepare", "give_a_relation", "several_columns"}
         | {f"sl.Budget.{name}" for name in vars(sl.Budget)}
         | {kind.method() for kind in asked if hasattr(kind, "name")}
     )

@@ -20,7 +20,26 @@ from shortlist.bits import SeededBits, SystemBits
 from shortlist.mechanisms import Peeling
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.processes import others_can_write
 from shortlist.stores import MemoryStore, PostgresStore
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such rights")
+def test_what_others_can_write_to(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    for mode, theirs in ((0o600, False), (0o644, False), (0o646, True), (0o666, True)):
+        path.chmod(mode)
+        assert others_can_write(path) is theirs
+    path.chmod(0o664)
+    assert not others_can_write(path)  # a group of this user's alone
+    if os.getuid() == 0:
+        os.chown(path, -1, 12345)
+        assert others_can_write(path)
+        path.chmod(0o644)
+        os.chown(path, 12345, -1)
+        assert others_can_write(path)
+
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -1,4 +1,4 @@
-"""Whatever fails once rows were read says that the budget counts as spent."""
+"""Whatever fails once rows were read says that its epsilon and delta count as spent."""
 
 import sqlite3
 
@@ -14,6 +14,11 @@ from shortlist.cli.failure import diagnosis
 from shortlist.errors import SPENT, InputError, spending
 from shortlist.mechanisms import Peeling, ThresholdTopK, UserPeeling, WeightedGaussian, WinCount
 from shortlist.stores import MemoryStore
+
+
+def test_it_speaks_of_no_budget_which_there_may_not_be():
+    assert SPENT == "Count the question's epsilon and delta as spent."
+
 
 ASK = {"epsilon": 1.0, "delta": 1e-6}
 

@@ -94,7 +94,7 @@ def test_a_charge_stays_where_reading_fails(tmp_path):
     )
     held = path.read_bytes()
     path.write_bytes(held[:4] + bytes(40) + held[44:])  # rows, and not what is known without them
-    refusal(plan.run, "Count the budget as spent.")
+    refusal(plan.run, "Count the question's epsilon and delta as spent.")
     assert len(purse.log) == 1
 
 

@@ -14,10 +14,11 @@ from shortlist.mechanisms import Peeling, PermuteAndFlip
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"epsilon": 20.1, "delta": 1e-6}, [r"^epsilon=20\.1: above 20, "]),
-        ({"epsilon": 1, "delta": 1e-3}, [r"^delta=0\.001: 0\.001 or more is large, "]),
-        ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: "]),
-        ({"epsilon": 20, "delta": 9.99e-4}, []),
+        ({"epsilon": 8.1, "delta": 1e-6}, [r"^epsilon=8\.1: this protects hardly at all; "]),
+        ({"epsilon": 3.1, "delta": 1e-6}, [r"^epsilon=3\.1: protection is weak; "]),
+        ({"epsilon": 1, "delta": 2e-4}, [r"^delta=0\.0002: protection is weak, since all of one "]),
+        ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: this protects hard"]),
+        ({"epsilon": 3, "delta": 1e-4}, []),
     ],
 )
 def test_a_weak_guarantee_is_warned_of_where_it_is_asked_for(asked, said):

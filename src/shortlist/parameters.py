@@ -21,10 +21,9 @@ from typing import Annotated, Any
 from shortlist.errors import InputError, Words, as_float, is_whole
 from shortlist.limits import MOST
 from shortlist.privacy import round_up
+from shortlist.strength import SCALE
 
 __all__ = [
-    "WEAK_DELTA",
-    "WEAK_EPSILON",
     "Contraction",
     "Delta",
     "DeltaAboveZero",
@@ -49,12 +48,6 @@ __all__ = [
 ]
 
 
-WEAK_EPSILON = 20
-"""Above, a guarantee is one by name only;"""
-WEAK_DELTA = 1e-3
-"""from here on, it is too."""
-
-
 class Option(Enum):
     """A choice between named alternatives; a mechanism's field may have such a type."""
 
@@ -64,8 +57,9 @@ def require_epsilon(name: str, value: float) -> float:
     if not 0 < as_float(value) < math.inf:
         raise InputError(
             "must be a number above 0, and finite",
-            "1 is usual, and less is more private",
+            "{scale}",
             given={name: value},
+            scale=SCALE,
         )
     return float(value)
 

@@ -24,6 +24,7 @@ from shortlist.release.described import named, plain, promised
 from shortlist.release.making import make_release, retold
 from shortlist.release.notebook import card
 from shortlist.release.sheet import notes
+from shortlist.strength import strength, why
 
 if TYPE_CHECKING:
     import altair as alt
@@ -120,9 +121,12 @@ class Plan:
     def _price(self) -> str:
         promise, cost = self.guarantee, self.guarantee.cost
         lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
+        band = strength(promise.epsilon, promise.delta).told
         return (
-            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}. To add "
-            f"up several runs, add these two numbers; or, in zCDP, add rho = {cost.rho:.4g}{lost}."
+            f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}: {band}, "
+            f"since {why(promise.epsilon, promise.delta)}.\n"
+            "To add up several runs, add these two numbers; or, in zCDP, add rho = "
+            f"{cost.rho:.4g}{lost}."
         )
 
     def _repr_html_(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -34,8 +35,9 @@ from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import Build, EachGroup, answering
-from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON, require_delta
+from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
+from shortlist.strength import BETTER, USUAL, Strength, of_delta, of_epsilon
 
 __all__ = [
     "Bounds",
@@ -138,9 +140,6 @@ def mechanism_for(
 
     Raises:
         InputError: The mechanism does not answer this question, or a parameter is out of range.
-
-    Warns:
-        WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
     """
     question.require(items_are_public=engine.items_are_public)
     asked = mechanism
@@ -174,7 +173,6 @@ def mechanism_for(
         )
     _require_delta_is_used(chosen, delta)
     engine.require(chosen.wants)
-    _warn_of_weakness(float(epsilon), float(delta))
     return chosen
 
 
@@ -336,26 +334,35 @@ def _require_delta_is_used(mechanism: Mechanism, delta: float) -> None:
         )
 
 
-def _warn_of_weakness(epsilon: float, delta: float) -> None:
-    """Warn of a guarantee that is one by name only."""
+def warn_of_weakness(epsilon: float, delta: float, users: int | None) -> None:
+    """Warn, before anything is charged, of what protects weakly or hardly at all."""
     weak = []
-    if epsilon > WEAK_EPSILON:
+    if (band := of_epsilon(epsilon)) >= Strength.WEAK:
         weak.append(
             WeakPrivacyWarning(
-                "above {limit}, the answer may tell nearly all about a user",
-                "1 is usual",
-                given={"epsilon": epsilon},
-                limit=WEAK_EPSILON,
+                "{told}", "{better}", given={"epsilon": epsilon}, told=band.told, better=BETTER
             )
         )
-    if delta >= WEAK_DELTA:
+    if (band := of_delta(delta)) >= Strength.WEAK:
         weak.append(
             WeakPrivacyWarning(
-                "{limit} or more is large, and the protection may fail for one user in a thousand "
-                "or more",
-                "use a delta far below 1 / (number of users), such as 1e-6",
+                "{told}, since all of one user in {n} may be given away",
+                "{usual}",
                 given={"delta": delta},
-                limit=WEAK_DELTA,
+                told=band.told,
+                n=f"{math.floor(1 / delta):,}",
+                usual=USUAL,
+            )
+        )
+    if users is not None and delta * users > 1 + 1e-9:
+        weak.append(
+            WeakPrivacyWarning(
+                "it is above 1 / {n}, one over the number of users, so that all of one user may "
+                "be given away",
+                "use one far below that, such as {less}",
+                given={"delta": delta},
+                n=f"{users:,}",
+                less=f"{0.1 / users:.0e}",
             )
         )
     for warning in weak:

@@ -1,12 +1,23 @@
-"""What does not go from one process to another: Polars' threads, and what holds private rows."""
+"""What concerns the process: what does not go into another, and which files it can trust."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import stat
 import sys
+import tempfile
+from pathlib import Path
 from typing import NoReturn
 
-__all__ = ["StaysHere", "require_threads"]
+__all__ = [
+    "StaysHere",
+    "others_can_write",
+    "private_folder",
+    "remove_private_folders",
+    "require_threads",
+]
 
 _forked_too_late = False  # a child that was: its own children are, too
 
@@ -36,6 +47,54 @@ def _note_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
+
+
+def others_can_write(path: Path) -> bool:
+    """Whether a file or folder may be another user's work: by its owner, or by its mode.
+
+    Root is trusted. So is the group that many systems give each user, which has no other members.
+
+    Raises:
+        OSError: There is no such file, or it may not be looked at.
+    """
+    if not hasattr(os, "getuid"):  # Windows has no such modes
+        return False
+    there = path.stat()
+    owners = {there.st_uid, path.lstat().st_uid}  # a link may lead to a file of another's choice
+    if owners - {os.getuid(), 0} or there.st_mode & stat.S_IWOTH:
+        return True
+    return bool(there.st_mode & stat.S_IWGRP) and not _is_own_group(there.st_gid)
+
+
+def _is_own_group(number: int) -> bool:
+    """Whether a group is of the name of this user, or of root, and nobody else is in it."""
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(number), pwd.getpwuid(os.getuid())
+    except KeyError:  # a container may know neither
+        return number == 0
+    return group.gr_name in (user.pw_name, "root") and not set(group.gr_mem) - {user.pw_name}
+
+
+_private_folders: list[tuple[int, str]] = []  # with the process that has made each
+
+
+def private_folder() -> Path:
+    """A new folder among the temporary ones, which nobody else may look into, until the exit."""
+    folder = tempfile.mkdtemp(prefix="shortlist-")  # of mode 0700
+    _private_folders.append((os.getpid(), folder))
+    return Path(folder)
+
+
+@atexit.register
+def remove_private_folders() -> None:
+    """Remove them with all that is in them; those of a parent are its own."""
+    while _private_folders:
+        maker, folder = _private_folders.pop()
+        if maker == os.getpid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class StaysHere:

@@ -360,7 +360,9 @@ def test_what_is_refused_behind_the_charge_says_that_it_is_spent(path, sqlite, m
     sqlite.store([("a", 3), ("b", 2)])  # without an index
     budget = created(path, epsilon=3.0, delta=1e-6)
     source = sl.store(sqlite.url, **NAMES, budget=budget)
-    refusal(lambda: source.top_k(1, epsilon=0.5), "Count the budget as spent.")
+    refusal(
+        lambda: source.top_k(1, epsilon=0.5), "Count the question's epsilon and delta as spent."
+    )
     assert columns(budget, "outcome") == [("unknown",)]
 
 

@@ -27,7 +27,7 @@ def test_top_k_is_printed_with_its_guarantee(run, file):
     lines = out.split("\n")
     assert lines[0] == "top-k: 2 items"
     assert [line.split()[:2] for line in lines[4:6]] == [["1", "007"], ["2", "7"]]
-    assert "epsilon=5.0, delta=1e-06" in out
+    assert "epsilon=3.0, delta=1e-06" in out
     assert 'all rows of any one "user"' in out
     assert out.endswith("\nA new run costs as much again.\n")
     assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
@@ -105,7 +105,7 @@ def test_public_items_from_a_file(run, file, tmp_path):
     bound = ["--max-items-per-user", 1]
     status, out, _ = run(*words, "--mechanism", "one-shot-laplace", *bound)
     assert status == 0
-    assert "max_items_per_user=1" in " ".join(out.split())
+    assert "of each user 1 item counts" in " ".join(out.split())
     assert run(*words, *bound)[0] == 2
     assert "no user is bounded" in run(*words, "--mechanism", "peeling", *bound)[2]
 

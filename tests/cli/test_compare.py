@@ -21,7 +21,7 @@ def read(out):
 def test_figures_are_printed_with_what_they_are(run, file):
     status, out, err = run(*words("top-k", file, "-k", 2, "-k", 3))
     assert (status, err) == (0, "")
-    assert out.startswith("top-k, epsilon=5, delta=1e-06, max_items_per_user=100: means of 2 runs")
+    assert out.startswith("top-k, epsilon=3, delta=1e-06, max_items_per_user=100: means of 2 runs")
     assert out.endswith(f"\n{NOT_PRIVATE}\n")
     legend = " ".join(out.split())
     assert "Less is better, but for items. missing_mass: what the answer lacks, as a" in legend

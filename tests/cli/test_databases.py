@@ -63,7 +63,7 @@ def test_counts_are_fetched(run, url):
 def test_nothing_is_read_for_what_would_happen(run, url):
     status, out, _ = run(*top_k(url, "--table", "plays", "--dry-run"))
     assert status == 0
-    assert "This run costs epsilon = 5" in " ".join(out.split())
+    assert "This run costs epsilon = 3" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

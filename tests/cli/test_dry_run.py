@@ -33,7 +33,7 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
     assert (status, err) == (0, "")
     said = " ".join(out.split())
     for part in (
-        "costs epsilon = 5 and delta = 1e-06.",
+        "costs epsilon = 3 and delta = 1e-06: protection is moderate, since epsilon is above 1.",
         "in zCDP, add rho = 0.",
         "standard deviation",
         "at least",
@@ -75,7 +75,7 @@ def test_a_dry_run_in_json(run, file):
     cost = plan["guarantee"]["cost"]
     assert cost["name"] == "Composed"
     assert cost["parameters"]["by_rho"]["name"] == "Gaussian"
-    assert plan["guarantee"]["epsilon"] == 5
+    assert plan["guarantee"]["epsilon"] == 3
     assert "users, if each holds only this item" in plan["explanation"][-1]
 
 

@@ -84,6 +84,19 @@ def process(*words, **options):
     return subprocess.Popen([*PROGRAM, *map(str, words)], env=environment, **streams)
 
 
+def test_what_the_library_logs_is_a_line_even_where_stderr_is_diverted():
+    code = """
+import logging
+from shortlist.cli.answer import without_panics
+from shortlist.cli.failure import noting
+with noting(), without_panics():
+    logging.getLogger("shortlist").warning("loops are %s", "compiled")
+logging.getLogger("shortlist").warning("as Python prints it")
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr == "shortlist: loops are compiled.\nas Python prints it\n"
+
+
 def test_it_runs_as_a_module(file):
     running = process(*top_k(file))
     out, err = running.communicate()

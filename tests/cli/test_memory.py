@@ -45,7 +45,7 @@ def test_a_small_table_is_answered_or_memory_is_said_to_be_short(rows, megabytes
     question = top_k if megabytes % 100 else domain
     status, out, err = limited(megabytes * 1000, *question(rows))
     if status == 0:
-        assert (out.count("epsilon=5.0"), err) == (1, "")
+        assert (out.count("epsilon=3.0"), err) == (1, "")
     else:
         assert (status, out, err.count("\n")) == (1, "", 1)
         assert "memory" in err
@@ -98,7 +98,7 @@ shortlist.cli._run = run
 main()
 """
     status, out, err = limited(1_000_000, code=code)
-    spent = "Count the budget as spent. " * read
+    spent = "Count the question's epsilon and delta as spent. " * read
     told = f"shortlist: memory is short: {said}. {spent}Allow more.\n"
     assert (status, out, err) == (1, "", told)
 

@@ -19,7 +19,7 @@ WHOLE = """
 file = "plays.parquet"
 user = "user"
 item = "title"
-epsilon = 5
+epsilon = 3
 delta = 1e-6
 
 [top-k]
@@ -66,7 +66,7 @@ def test_what_is_in_the_file_need_not_be_typed(run, settings):
     assert (status, err) == (0, "")
     assert out.startswith("top-k: 2 items\n")
     assert f"\nsettings    {TOLD}\n" in out
-    assert "epsilon=5.0, delta=1e-06" in out
+    assert "epsilon=3.0, delta=1e-06" in out
 
 
 def test_a_folder_below_takes_them_too_and_paths_are_those_of_the_file(
@@ -107,7 +107,7 @@ def test_a_part_of_its_own_comes_before_what_all_questions_share(run, settings):
     settings(WHOLE + "epsilon = 3\n[domain]\nepsilon = 2\n")
     assert "epsilon=3.0" in run("top-k")[1]
     assert "epsilon=2.0" in run("domain")[1]
-    assert "epsilon=5.0" in run("hitting-set", "-k", "1")[1]
+    assert "epsilon=3.0" in run("hitting-set", "-k", "1")[1]
 
 
 def test_several_columns_are_a_list(run, settings, plays, folder):
@@ -246,7 +246,7 @@ def test_a_file_can_be_named(run, complaint, settings):
 def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, folder):
     settings(WHOLE)
     os.chown(folder / "shortlist.toml", 12345, -1)
-    foreign = "belongs to somebody else, or everybody may write to it; if you trust it, name it by"
+    foreign = "belongs to somebody else, or others may write to it; if you trust it, name it by"
     assert f"{foreign} --config FILE" in complaint("top-k")
     assert run("top-k", "--config", "shortlist.toml")[0] == 0
     settings(WHOLE, "own.toml")
@@ -261,7 +261,7 @@ def test_a_file_of_somebody_else_is_not_taken_unasked(run, complaint, settings, 
 def test_a_file_that_everybody_may_write_to_is_not_taken_unasked(complaint, settings, folder):
     settings(WHOLE)
     (folder / "shortlist.toml").chmod(0o666)
-    assert "everybody may write to it" in complaint("top-k")
+    assert "others may write to it" in complaint("top-k")
 
 
 def test_what_a_question_takes_only_to_refuse_is_not_taken_from_what_all_share(run, settings):

@@ -40,7 +40,7 @@ def test_the_share_of_right_guesses_is_what_the_page_says():
     from shortlist.release.report import report
 
     assert "73.2 % at epsilon 1" in " ".join(PAGE.split())
-    assert "at most 73.2\N{NO-BREAK SPACE}% are" in report(answer)
+    assert "up to 73.2\N{NO-BREAK SPACE}% may be" in report(answer)
 
 
 def test_the_picture_is_small():

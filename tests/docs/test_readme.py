@@ -21,9 +21,11 @@ def sample(tmp_path, monkeypatch):
     demo = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(demo)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo, "PLAYS", Path("plays.parquet"))
+    Path("demo").mkdir()
+    monkeypatch.setattr(demo, "PLAYS", Path("demo/plays.parquet"))
     demo.write_plays()
     monkeypatch.setenv("COLUMNS", "80")
+    return demo
 
 
 def run(command, monkeypatch, capsys):
@@ -34,13 +36,26 @@ def run(command, monkeypatch, capsys):
 
 @pytest.mark.usefixtures("sample")
 def test_the_commands_print_what_is_shown(monkeypatch, capsys):
-    top_k, domain = BLOCKS[0][1].splitlines()
+    make, path, top_k, domain = BLOCKS[0][1].splitlines()
+    assert make.split("#")[0].strip() == "make demo"
+    assert 'PATH="$PWD/.venv/bin:$PATH"' in path  # where the Makefile installs the command
+    assert "VENV ?= .venv\n" in (ROOT / "Makefile").read_text()
     printed, shown = run(top_k, monkeypatch, capsys), BLOCKS[1][1]
     # All but the rows, whose scores are drawn anew each time.
     assert printed.splitlines()[:3] == shown.splitlines()[:3]
     assert printed[printed.index("protects") :] == shown[shown.index("protects") :]
     run(domain, monkeypatch, capsys)
     assert Path("titles.csv").read_text().startswith("rank,title,weight\n1,")
+
+
+def test_the_demo_prints_the_beginning_of_a_long_list_and_how_to_have_all(sample, capfd):
+    table = "demo/plays.parquet --user user --item title"
+    sample.run(f"domain {table} --epsilon 1 --delta 1e-6 --output titles.csv", most=20)
+    named = len(Path("titles.csv").read_text().splitlines()) - 1
+    shown = capfd.readouterr().out
+    assert f"domain: {named} items" in shown
+    assert f"… and {named - 20} more: with --output - the command prints all.\n\nprotects" in shown
+    assert len(shown.splitlines()) < 50
 
 
 @pytest.mark.usefixtures("sample")

@@ -57,10 +57,10 @@ def test_a_delta_makes_what_is_shown_less(url, monkeypatch, capsys):
 
     without, with_delta = planned(""), planned("--delta 1e-6")
     assert deviation(with_delta) < deviation(without) / 3
-    assert "delta = 1e-06." in with_delta
+    assert "delta = 1e-06:" in with_delta
     for k, spent in ((1, "0"), (2, "0"), (6, "1e-06")):
         text = planned("--delta 1e-6", k=("-k 100", f"-k {k}"))
-        assert f"delta = {spent}." in " ".join(text.split())
+        assert f"delta = {spent}:" in " ".join(text.split())
         assert ("No use is made of delta=1e-06" in " ".join(text.split())) == (spent == "0")
 
 

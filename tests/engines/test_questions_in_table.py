@@ -99,7 +99,9 @@ def test_what_an_engine_says_is_not_quoted(place):
     broken = table.mutate(item=table.item.cast("int64"))
     source = sl.pairs(broken, user="user", item="item")
     said = refusal(
-        lambda: source.top_k(3, **ASKED), "failed at a query", "Count the budget as spent"
+        lambda: source.top_k(3, **ASKED),
+        "failed at a query",
+        "Count the question's epsilon and delta as spent",
     )
     assert "Emma" not in said
     assert MARKER not in said

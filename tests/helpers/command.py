@@ -1,7 +1,7 @@
 """The words of a command, and tables for it."""
 
 ITEMS = ["007", "7", "[bold]x[/]", "\x1b[31m日本", "e\u0301te\u0301"]
-PRIVACY = ["--epsilon", "5", "--delta", "1e-6"]
+PRIVACY = ["--epsilon", "3", "--delta", "1e-6"]
 COLUMNS = ["--user", "user", "--item", "title"]
 
 
@@ -27,12 +27,12 @@ def hitting_set(file, *more, k=2):
 
 
 def count(file, *more, k=2):
-    words = ["--item", "title", "--count", "readers", "-k", k, "--epsilon", "5"]
+    words = ["--item", "title", "--count", "readers", "-k", k, "--epsilon", "3"]
     return instead(["top-k", file, *words], more)
 
 
 def in_store(url, *more, k=2):
-    words = ["--table", "items", "--item", "name", "--count", "plays", "-k", k, "--epsilon", "5"]
+    words = ["--table", "items", "--item", "name", "--count", "plays", "-k", k, "--epsilon", "3"]
     return instead(["top-k", "--store", url, *words], more)
 
 

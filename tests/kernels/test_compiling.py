@@ -1,14 +1,18 @@
 """Loops are compiled once, and read from the cache without what only compiling needs."""
 
+import ast
+import logging
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 from numba.core.caching import FunctionCache
 
+import shortlist
 from shortlist.kernels import _cache, compiling
 
 ONLY_FOR_COMPILING = {"numba.np.linalg", "numba.np.arraymath", "scipy.linalg"}
@@ -20,16 +24,48 @@ print(*sys.modules)
 """
 
 
-def loaded(cache):
-    words = [sys.executable, "-c", LOAD]
+def run(code, cache):
+    words = [sys.executable, "-c", code]
     where = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run(words, env=where, capture_output=True, text=True, check=True)  # noqa: S603 - ours
-    return set(done.stdout.split())
+    return subprocess.run(words, env=where, capture_output=True, text=True, check=True)  # noqa: S603 - ours
+
+
+def loaded(cache):
+    return set(run(LOAD, cache).stdout.split())
 
 
 def test_what_was_compiled_before_is_loaded_alone(tmp_path):
     assert loaded(tmp_path) >= ONLY_FOR_COMPILING
     assert not loaded(tmp_path) & ONLY_FOR_COMPILING
+
+
+def test_a_line_says_that_loops_are_compiled_and_that_it_happens_once(tmp_path):
+    two = "from shortlist import kernels\nkernels.rows_per_bucket.compiled, kernels.weigh.compiled"
+    (line,) = run(two, tmp_path).stderr.splitlines()
+    assert line == "compiling loops, which takes a few seconds and happens once after installing"
+    assert run(two, tmp_path).stderr == ""
+
+
+def test_no_loop_copies_slices_at_once_which_takes_seconds_to_compile():
+    """Numba compiles a message about shapes for it; a constant, as in `a[:] = 0`, needs none."""
+    folder = Path(shortlist.__file__).parent
+    loops = 0
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and "kernel" in "".join(
+                map(ast.unparse, node.decorator_list)
+            ):
+                loops += 1
+                assert not list(filter(copies_a_slice, ast.walk(node))), (path, node.name)
+    assert loops > 30
+
+
+def copies_a_slice(node):
+    return (
+        isinstance(node, ast.Assign)
+        and any(isinstance(getattr(to, "slice", None), ast.Slice) for to in node.targets)
+        and not isinstance(node.value, ast.Constant)
+    )
 
 
 def one_more(numbers):
@@ -89,3 +125,17 @@ def test_where_no_folder_can_be_written_to_loops_are_compiled(monkeypatch):
 
     monkeypatch.setattr(FunctionCache, "__init__", nowhere)
     assert raised(compiling.Kernel(one_more, "void(int64[::1])", {})) == [1, 1]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such rights")
+def test_what_others_may_have_compiled_is_not_run(folder, caplog):
+    (path,) = folder.rglob("*.nbi")
+    path.parent.chmod(0o777)
+    loop = compiling.Kernel(one_more, "void(int64[::1])", {})
+    compiling._tell_each_time.cache_clear()
+    with caplog.at_level(logging.WARNING, "shortlist"):
+        assert raised(loop) == [1, 1]
+    assert not loop.compiled.stats.cache_hits
+    assert f"others can write to {path.parent}" in caplog.text
+    path.parent.chmod(0o755)
+    assert hits() == 1

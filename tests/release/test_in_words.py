@@ -77,8 +77,8 @@ def test_what_protects_nobody_is_said_in_capitals():
         guarantee=replace(GUARANTEE, epsilon=50.0),
         mechanism=release(["Emma"]).mechanism,
     )
-    assert weak.explain().split("\n\n")[1].startswith("WITH AN EPSILON OR A DELTA THIS LARGE, NEXT")
-    assert "THIS LARGE" not in plays.top_k(2, **SPENT).explain()
+    assert weak.explain().split("\n\n")[1].startswith("THIS PROTECTS HARDLY AT ALL: EPSILON IS")
+    assert "HARDLY" not in plays.top_k(2, **SPENT).explain()
 
 
 def test_no_item_is_in_the_words():

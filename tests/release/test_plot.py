@@ -1,5 +1,6 @@
 """The chart of a release: its scores, and how far their noise reaches."""
 
+import io
 import math
 import sys
 from dataclasses import replace
@@ -15,7 +16,7 @@ from helpers.releases import HOSTILE, release
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import WeightedGaussian
 from shortlist.release import Release, Scores
-from shortlist.release.intervals import reach, told_of_intervals
+from shortlist.release.intervals import chart_of, reach, told_of_intervals
 
 
 def test_every_score_has_an_interval_of_1_96_standard_deviations():
@@ -33,11 +34,31 @@ def test_it_says_what_is_drawn_and_under_which_promise():
     assert title["subtitle"] == [
         "Not private: the noise came from a seed.",
         "The first 30 of 31 items.",
-        (
-            "Bars: 1.96 standard deviations of the noise (95 % if it is normal). "
-            "epsilon = 1, delta = 1e-06."
-        ),
+        "Bars: 1.96 standard deviations of the noise (95 % if it is normal).",
+        "Epsilon = 1, delta = 1e-06.",
     ]
+
+
+@pytest.mark.parametrize("letter", "wWÄ日")
+def test_labels_of_groups_show_the_item_and_stick_out_nowhere(letter):
+    vl_convert = pytest.importorskip("vl_convert")
+    image = pytest.importorskip("PIL.Image")
+    made = release({"country": [letter * 60] * 3, "title": [f"{i}{letter * 60}" for i in range(3)]})
+    grouped = Release(
+        question="top-k",
+        items=made.to_polars().drop("rank", "weight"),
+        scores=made.scores,
+        guarantee=made.guarantee,
+        mechanism=made.mechanism,
+        by=("country",),
+    )
+    for width in (326, 720):
+        chart = chart_of(grouped, width=width)
+        for place, row in enumerate(rows_of(chart)):
+            assert f", {place}" in row["label"]
+        drawn = image.open(io.BytesIO(vl_convert.vegalite_to_png(chart.to_dict())))
+        edges = [drawn.crop((x, 0, x + 4, drawn.height)) for x in (0, drawn.width - 4)]
+        assert all(set(edge.convert("L").getdata()) == {255} for edge in edges)
 
 
 def test_items_that_look_the_same_when_cut_have_a_line_each():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from shortlist.cli import memory
+from shortlist.processes import remove_private_folders
 
 __all__ = ["main"]
 
@@ -27,6 +28,7 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     run = partial(_run, can_print="stdout" not in closed)
     status = memory.watched(run) if memory.is_limited() else run()
+    remove_private_folders()
     # All is printed and saved: taking the libraries down in order would cost 0.2 s.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -61,7 +63,7 @@ def exit_status(*, can_print: bool = True) -> int:
     """Parse, answer, complain; the exit status."""
     from shortlist.cli.commands import app
     from shortlist.cli.completing import prepare as prepare_completion
-    from shortlist.cli.failure import INTERRUPTED, complain, diagnosis
+    from shortlist.cli.failure import INTERRUPTED, complain, diagnosis, noting
     from shortlist.cli.request import Request
     from shortlist.errors import InputError, Words
 
@@ -81,7 +83,8 @@ def exit_status(*, can_print: bool = True) -> int:
         if isinstance(asked, Request):
             from shortlist.cli.answer import answer
 
-            answer(asked)
+            with noting():
+                answer(asked)
         sys.stdout.flush()
     except SystemExit:
         raise

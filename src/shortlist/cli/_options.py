@@ -7,6 +7,7 @@ import typer
 from shortlist.cli._builders import PRIVACY, STORE, flag, number, valued, whole
 from shortlist.cli.completing import columns, mechanisms
 from shortlist.errors import InputError
+from shortlist.strength import SCALE
 
 
 def _file(rows: str, more: str = "") -> Any:  # noqa: ANN401
@@ -158,7 +159,14 @@ ShowAccesses = Annotated[
 _DELTA = "Far below one over the number of users, such as 1e-6."
 
 K = Annotated[int, valued("N", "How many items.", None, "-k", parser=whole)]
-Epsilon = Annotated[float, _budget("Privacy budget: 1 is usual, less is more private.")]
+Epsilon = Annotated[float, _budget(f"Privacy budget: {SCALE}.")]
+Users = Annotated[
+    int | None,
+    _most(
+        "About how many users there are, if everybody may know that: a --delta above 1 / N is "
+        "warned of. Do not count them in the table for it."
+    ),
+]
 Delta = Annotated[float, _budget(f"{_DELTA} It may be omitted with public items.")]
 DomainDelta = Annotated[float, _budget(_DELTA)]
 RankDelta = Annotated[float, _budget("Omit it: no mechanism for rankings uses one.")]

@@ -28,7 +28,7 @@ SETTINGS: dict[str, Kind] = {
     **dict.fromkeys(("user", "count", "winner", "loser", "store", "table"), _TEXT),
     **dict.fromkeys(("separator", "encoding"), _TEXT),
     **dict.fromkeys(("item", "by", "option"), _TEXTS),
-    **dict.fromkeys(("k", "max-items-per-user", "max-groups-per-user"), _WHOLE),
+    **dict.fromkeys(("k", "users", "max-items-per-user", "max-groups-per-user"), _WHOLE),
     "max-comparisons-per-user": _WHOLE,
     **dict.fromkeys(("epsilon", "delta", "count-share"), _NUMBER),
     **dict.fromkeys(("public-items", "public-groups", "budget"), PATH),

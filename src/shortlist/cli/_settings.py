@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from shortlist.cli._settable import PATH, SETTINGS, Kind, check
 from shortlist.errors import InputError, shown
+from shortlist.processes import others_can_write
 
 __all__ = ["NAME", "Settings", "budget_of_file", "settings_of"]
 
@@ -128,13 +128,9 @@ def _nearest_file() -> Path | None:
 
 def _require_own(path: Path) -> None:
     """Refuse a file that somebody else may have written, who might ask for weaker privacy."""
-    if not hasattr(os, "getuid"):
-        return
-    written = path.stat()
-    owners = {written.st_uid, path.lstat().st_uid}  # a link may lead to a file of another's choice
-    if owners - {os.getuid(), 0} or written.st_mode & stat.S_IWOTH:
+    if others_can_write(path):
         raise InputError(
-            '"{path}" belongs to somebody else, or everybody may write to it',
+            '"{path}" belongs to somebody else, or others may write to it',
             "if you trust it, name it by {config=...}; or leave it out by {no_config}",
             path=shown(str(path)),
         )

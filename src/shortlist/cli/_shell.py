@@ -24,6 +24,7 @@ _OPTIONS = {
     "or_prepare": "",
     "give_a_relation": "run duckdb plays.duckdb \"CREATE VIEW plays AS FROM '…'\" and write "
     "duckdb:///plays.duckdb --table plays",
+    "several_columns": "repeat the option, as in --item country --item city",
     "url_or_path": "BUDGET",
     "sl.Budget.create": "shortlist budget create",
     "sl.Budget.show": "shortlist budget show",

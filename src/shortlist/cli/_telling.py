@@ -1,6 +1,8 @@
 """The commands that only tell: what a release means, how a shell completes, all the help."""
 
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +26,7 @@ Saved = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A release that was saved as .json or .parquet.",
+        help="A release that was saved as .json or .parquet; or - for one from a pipe, in JSON.",
         show_default=False,
     ),
 ]
@@ -59,11 +61,27 @@ def explain(file: Saved) -> int:
     Who is protected, what epsilon means here, whether a missing item has no
     users, whether the scores are counts, and what it cost.
     """
-    import shortlist
     from shortlist.cli._publishing import print_unpaid
 
-    print_unpaid(shortlist.load(file).explain(), "the explanation")
+    print_unpaid(_explained(file), "the explanation")
     return 0
+
+
+def _explained(file: str) -> str:
+    """What a release means that is in a file; or in a pipe, whose name does not say its format."""
+    import shortlist
+    from shortlist.release.loading import from_json
+
+    if file != "-" and not Path(file).is_fifo():
+        return shortlist.load(file).explain()
+    try:
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return from_json(text).explain()
+    except Exception as error:
+        raise InputError(
+            "from a pipe, a release is read in JSON, and this is none",
+            "print it by {as_json}, and write {as_json} | shortlist explain -",
+        ) from error
 
 
 def completion(shell: Shell) -> int:

@@ -69,6 +69,7 @@ from shortlist.cli._options import (
     TopKUser,
     UrlTable,
     User,
+    Users,
     Winner,
 )
 from shortlist.cli._parsing import Command, Group
@@ -106,10 +107,10 @@ def shortlist(
     """Which items? Lists about sensitive tables, with differential privacy.
 
     A table has one row per user and item, or one row per item with the number of
-    its users. Each user is protected as a whole: the answer hardly tells whether
-    any one user is in the table, whatever else is known. For a ranking, a table
-    has one row per comparison of two items; each row is protected or, with
-    --user, each user.
+    its users. Each user is protected as a whole: --epsilon and --delta limit what
+    the answer can tell of whether any one user is in the table, whatever else is
+    known. For a ranking, a table has one row per comparison of two items; each
+    row is protected or, with --user, each user.
     """
     if version:
         from importlib.metadata import version as installed
@@ -158,6 +159,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     k: K,
     epsilon: Epsilon,
     delta: Delta = 0.0,
+    users: Users = None,
     max_items_per_user: TopKBound = None,
     public_items: PublicItems = None,
     public_items_in_table: PublicItemsInTable = False,
@@ -195,6 +197,7 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     item: Item,
     epsilon: Epsilon,
     delta: DomainDelta,
+    users: Users = None,
     count: NoCount = None,  # refused with its reason
     max_items_per_user: Bound = None,
     public_items: NoPublicItems = None,  # refused with its reason
@@ -226,6 +229,7 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
     k: K,
     epsilon: Epsilon,
     delta: Delta = 0.0,
+    users: Users = None,
     max_items_per_user: HittingSetBound = None,
     public_items: PublicItems = None,
     table: UrlTable = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import re
 import sys
@@ -31,6 +32,7 @@ __all__ = [
     "complain",
     "diagnosis",
     "discard_output",
+    "noting",
     "releasing_nothing",
     "warn",
 ]
@@ -103,6 +105,28 @@ def warn(warning: Warning | str) -> None:
     complain(f"warning: {told}")
 
 
+@contextlib.contextmanager
+def noting() -> Iterator[None]:
+    """Let what the library logs be a line on standard error, also while that is diverted."""
+    from shortlist.release.sheet import harmless
+
+    try:
+        screen = os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="backslashreplace")
+    except (OSError, ValueError):  # a stream in memory has no number, and is never diverted
+        yield
+        return
+    start = "\r\x1b[K" if screen.isatty() else ""  # the line of progress may be there
+    note = logging.StreamHandler(screen)
+    note.format = lambda record: f"{start}shortlist: {harmless(record.getMessage())}."  # type: ignore[method-assign]
+    log = logging.getLogger("shortlist")
+    log.addHandler(note)
+    try:
+        yield
+    finally:
+        log.removeHandler(note)
+        screen.close()
+
+
 def _without_addresses(message: str) -> str:
     """The message without the URLs among the arguments, wherever they were written by mistake.
 
@@ -128,6 +152,8 @@ def _as_parser_shows(text: str) -> str:
 
 
 def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
+    if instead := _instead(error):
+        return f"{error.message}{'' if error.message.endswith('.') else '.'} {instead}"
     likely = getattr(error, "possibilities", None)
     message = error.message if likely else error.format_message()
     meant = likely[0] if likely else _with_one_dash(error)
@@ -135,6 +161,31 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
     stop = "" if message.endswith(("?", ".")) else "."
     command = error.ctx.command_path if error.ctx else "shortlist"
     return f"{message}{stop}{hint} See {command} --help."
+
+
+_ALL_ROWS = (
+    "Rows are not filtered here. Write those that count to a file first, as in duckdb -c "
+    "\"COPY (SELECT * FROM 'plays.parquet' WHERE year = 2026) TO 'part.parquet'\", and choose them "
+    "without looking at the data."
+)
+_WISHES = {  # what other commands have, and how it is had here
+    **dict.fromkeys(("where", "filter", "query", "sql", "select"), _ALL_ROWS),
+    **dict.fromkeys(("limit", "top", "head", "n", "count-limit"), "How many items: -k N."),
+    **dict.fromkeys(("group-by", "groupby", "partition-by", "per"), "By groups: --by COLUMN."),
+    **dict.fromkeys(("order-by", "sort", "sort-by"), "The best come first; a file can be sorted."),
+    **dict.fromkeys(
+        ("column", "columns", "key", "value"), "The columns: --user and --item COLUMN."
+    ),
+    **dict.fromkeys(("save", "out", "export", "to"), "To save the answer: --output FILE."),
+}
+
+
+def _instead(error: Any) -> str:  # noqa: ANN401 - as above
+    """How what was wished for is had here, where an option of such a name is not known."""
+    if not getattr(error, "option_name", None) or getattr(error, "message", None) is None:
+        return ""
+    name = error.option_name.lstrip("-").casefold().replace("_", "-")
+    return _WISHES.get(name, "") if "No such option" in error.message else ""
 
 
 def _with_one_dash(error: Any) -> str | None:  # noqa: ANN401 - as above

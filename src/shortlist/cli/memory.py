@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from shortlist.errors import InputError
+from shortlist.processes import remove_private_folders
 
 __all__ = ["is_limited", "prepare", "watched"]
 
@@ -70,6 +71,7 @@ def _run(run: Callable[[], int], pipe: int, *, tight: bool) -> NoReturn:
         _take_few_threads()
     _hear_no_library()
     status = run()
+    remove_private_folders()
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -89,7 +91,7 @@ def _status(child: int, pipe: int) -> int:
         return ended
     if ended < 0 and signal.Signals(-ended).name not in _DEATHS:
         return 128 - ended  # somebody ended it
-    spent = "Count the budget as spent. " if stage == _PREPARED else ""
+    spent = "Count the question's epsilon and delta as spent. " if stage == _PREPARED else ""
     return _complain(f"{_end(ended, hung=told is None)}. {spent}")
 
 

@@ -67,6 +67,7 @@ class Request:
     separator: str | None = None
     encoding: str | None = None
     input_format: str | None = None
+    users: int | None = None
     settings: Settings | None = field(default=None, repr=False)
 
     def asked(self) -> Question:
@@ -267,7 +268,12 @@ class Request:
 
         if self.store is not None:
             return shortlist.store(
-                self.store, table=self.table, item=self.item[0], count=self.count, budget=budget
+                self.store,
+                table=self.table,
+                item=self.item[0],
+                count=self.count,
+                budget=budget,
+                users=self.users,
             )
 
         item = self.item[0] if len(self.item) == 1 else self.item
@@ -283,6 +289,7 @@ class Request:
                 table=self.table,
                 pull=self.pull,
                 budget=budget,
+                users=self.users,
             )
             return self._grouped(rows)
         return shortlist.counts(
@@ -298,6 +305,7 @@ class Request:
             encoding=self.encoding,
             table=self.table,
             budget=budget,
+            users=self.users,
         )
 
     def _grouped(self, rows: Pairs) -> Source:

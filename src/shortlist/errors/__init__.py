@@ -34,7 +34,7 @@ __all__ = [
     "written",
 ]
 
-SPENT = "Count the budget as spent."
+SPENT = "Count the question's epsilon and delta as spent."
 """What a refusal after rows were read says: that it came may depend on the rows."""
 
 
@@ -68,7 +68,10 @@ class InputError(Structured, ValueError):
 
 
 class WeakPrivacyWarning(Structured, UserWarning):
-    """The question is answered as asked, with a guarantee so weak that it protects next to nobody.
+    """The question is answered as asked, with a guarantee that is weak, or protects hardly at all.
+
+    The epsilon is above 3, the delta above 1e-4, or above one over the number of users, where that
+    was said.
 
     If that is intended, silence it by `warnings.simplefilter("ignore", sl.WeakPrivacyWarning)`.
     """
@@ -86,9 +89,9 @@ def spending(*, charged: bool = False) -> Iterator[None]:
         charged: Whether a budget was charged: then it is spent, even if no row was read.
 
     >>> with spending():
-    ...     raise InputError("a row cannot be read")
+    ...     raise InputError("a row is wrong")
     Traceback (most recent call last):
-    shortlist.errors.InputError: a row cannot be read. Count the budget as spent.
+    shortlist.errors.InputError: a row is wrong. Count the question's epsilon and delta as spent.
     """
     try:
         yield

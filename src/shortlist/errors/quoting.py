@@ -30,14 +30,18 @@ def is_short(text: str) -> bool:
     return len(text) <= _LONGEST and (not text or text.splitlines() == [text])
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str], *, but_for_case: bool = False) -> str:
     """A hint at the known name that resembles `name` most, or nothing.
+
+    With `but_for_case`, at one that has the same letters, whatever their case.
 
     >>> nearest("usr", ["user", "item"]), nearest("user id", ["User ID", "item"])
     (' Did you mean "user"?', ' Did you mean "User ID"?')
     """
     alike = {_alike(known): known for known in names}
-    matches = difflib.get_close_matches(_alike(name), list(alike), n=1)
+    matches = difflib.get_close_matches(
+        _alike(name), list(alike), n=1, cutoff=1.0 if but_for_case else 0.6
+    )
     return f' Did you mean "{shown(alike[matches[0]])}"?' if matches else ""
 
 

@@ -31,8 +31,9 @@ class _Python:
         return _PHRASES.get(name, name)
 
 
-_PHRASES = {  # what the command cannot do, or does otherwise
+_PHRASES = {  # for what the command does in another way, or not at all
     "or_prepare": "create it by prepare(), or ",
+    "several_columns": 'give a list of their names, as in ["country", "city"]',
     "give_a_relation": "give duckdb.sql(\"FROM '…'\")",
 }
 PYTHON: Face = _Python()

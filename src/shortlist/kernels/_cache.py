@@ -6,6 +6,8 @@ needs no more than the helpers for arrays; what is not is compiled, and Numba lo
 
 A compiled loop holds those that it calls, also from other files. So what was compiled of other
 files than those that are here now, of which Numba would look at one, is compiled again.
+
+What is loaded from the cache is run. So a folder that others can write to is not used.
 """
 
 from __future__ import annotations
@@ -20,14 +22,28 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
-__all__ = ["Cache"]
+from shortlist.processes import others_can_write
+
+__all__ = ["Cache", "NotOurs"]
+
+
+class NotOurs(Exception):  # noqa: N818 - nobody made a mistake: the loop is compiled anew
+    """Others can write to the folder, which is the argument."""
 
 
 class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
-    """The cache of one loop."""
+    """The cache of one loop.
 
-    def __init__(self, loop: Callable[..., Any]) -> None:
+    Raises:
+        NotOurs: Others can write to where it is.
+    """
+
+    def __init__(self, loop: Callable[..., Any], tell: Callable[[], None]) -> None:
+        """Find its folder; `tell` is called before the loop is compiled, as it is not there."""
         super().__init__(loop)
+        self._tell = tell
+        if others_can_write(folder := Path(self._cache_path)):  # Numba has made it by now
+            raise NotOurs(folder)
         name = self._impl.filename_base
         self._cache_file = IndexDataCacheFile(
             self._cache_path, name, _digest(Path(__file__).parent)
@@ -36,12 +52,15 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
     def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's
         """The compiled loop, or None where it is not there, or cannot be read."""
         rtsys.initialize(target_context)
+        found = None
         try:
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
         except Exception:  # noqa: BLE001 - of a file that was cut off, pickle may raise any
             with suppress(OSError):
                 self.flush()
-            return None
+        if found is None:
+            self._tell()
+        return found
 
 
 @cache

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from threading import RLock
 from typing import Any
 
 __all__ = ["Kernel", "kernel"]
 
+_LOG = logging.getLogger("shortlist")
 _COMPILING = RLock()  # threads that share the work call a kernel at once; one may need another
 
 
@@ -39,27 +41,46 @@ class Kernel:
         with _COMPILING:
             try:
                 return self._from_cache()
-            except (RuntimeError, AttributeError, ImportError):
-                return self._compiled_anew()  # no folder can be written to, or a Numba unlike ours
+            except (RuntimeError, AttributeError, ImportError, OSError):
+                return self._compiled_anew("no folder can be written to that would keep them")
 
     def _from_cache(self) -> Any:  # noqa: ANN401
         """What is in the cache already is not made to wait for what only compiling needs."""
         import numba
 
-        from shortlist.kernels._cache import Cache
+        from shortlist.kernels._cache import Cache, NotOurs
 
+        try:
+            kept = Cache(self.plain, tell=_tell_once)
+        except NotOurs as folder:
+            return self._compiled_anew(f"others can write to {folder}, which would keep them")
         loop = numba.njit(nogil=True, **self._options)(self.plain)
-        vars(loop)["_cache"] = Cache(self.plain)
+        vars(loop)["_cache"] = kept
         loop.compile(self._signature)
         loop.disable_compile()
         return loop
 
-    def _compiled_anew(self) -> Any:  # noqa: ANN401
+    def _compiled_anew(self, why: str) -> Any:  # noqa: ANN401
         import numba
 
+        _tell_each_time(why)
         return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
 
 
+@cache  # a process tells it once
+def _tell_once() -> None:
+    """Why the first question takes so long: a line on standard error, if no log takes it."""
+    _LOG.warning("compiling loops, which takes a few seconds and happens once after installing")
+
+
+@cache
+def _tell_each_time(why: str) -> None:
+    _LOG.warning("compiling loops, in each process anew: %s", why)
+
+
 def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a loop a kernel, of one signature in Numba's words."""
+    """Make a loop a kernel, of one signature in Numba's words.
+
+    Slices are copied by loops: Numba compiles `to[:n] = from[:n]` for one to two seconds.
+    """
     return lambda loop: Kernel(loop, signature, options)

@@ -118,8 +118,9 @@ def sort_chunks(users, items, odd, bits, length, first, last, starts, moved_user
             moved_users[place] = users[row]
             moved_items[place] = items[row]
             cursors[which] += 1
-        users[begin:end] = moved_users[: end - begin]
-        items[begin:end] = moved_items[: end - begin]
+        for place in range(end - begin):
+            users[begin + place] = moved_users[place]
+            items[begin + place] = moved_items[place]
 
 
 @kernel("void(uint64[::1], uint32[::1], uint64[::1], int64[:, ::1], int64, int64, int64[::1])")
@@ -139,7 +140,8 @@ def name_users(users, items, odd, starts, first, last, n_users):
             done, n = look_up(users[begin:end], odd, slots, held, n, 0, codes)
             while done < end - begin:
                 longer = np.empty(2 * n, np.uint64)
-                longer[:n] = held
+                for code in range(n):
+                    longer[code] = held[code]
                 held = longer
                 slots = np.zeros(4 * n, np.uint32)
                 fill(held, odd, n, slots)

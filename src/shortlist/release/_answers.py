@@ -9,7 +9,7 @@ from shortlist.release._explained import explained, finds_private_items, people_
 from shortlist.release._promises import meaning, of_epsilon, protected, taken
 from shortlist.release.described import NONE_CHARGED, GivenBefore
 from shortlist.release.intervals import has_intervals, told_of_intervals
-from shortlist.release.sheet import advice, harmless, ranks_are_apart
+from shortlist.release.sheet import advice, harmless, parameters, ranks_are_apart
 
 if TYPE_CHECKING:
     from shortlist.release import Release
@@ -171,5 +171,6 @@ def _order(release: Release) -> Iterator[str]:
 def _drawn(release: Release) -> Iterator[Answer]:
     needed = people_to_be_named(release.mechanism)
     lines = [line for line in explained(release.mechanism) if line not in needed]
-    if lines:
-        yield Answer("How was the list made?", [], [harmless(line) for line in lines])
+    numbers = parameters(release.guarantee, release.mechanism)
+    numbers[0] = f"All parameters: {numbers[0]}"
+    yield Answer("How was the list made?", [], [*map(harmless, lines), *numbers])

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.base import ADD_OR_REMOVE
-from shortlist.parameters import WEAK_DELTA, WEAK_EPSILON
 from shortlist.privacy import round_up
 from shortlist.release.sheet import NOT_PRIVATE, harmless
+from shortlist.strength import SCALE, USUAL, Strength, strength, why
+from shortlist.strength import of_epsilon as band_of_epsilon
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
@@ -27,6 +28,16 @@ __all__ = [
     "taken",
 ]
 
+_REVEALS = {
+    Strength.STRONG: "little",
+    Strength.MODERATE: "something",
+    Strength.WEAK: "much",
+    Strength.HARDLY: "nearly everything, in the worst case,",
+}
+_BETTER = {
+    Strength.WEAK: f"For strong protection, take an epsilon of at most 1, and {USUAL}.",
+    Strength.HARDLY: f"To protect at all, take an epsilon of at most 1, and {USUAL}.",
+}
 _COUNTABLE = 1e-12  # the smallest delta whose zeros are written out
 
 
@@ -42,19 +53,29 @@ def protected(guarantee: Guarantee) -> list[str]:
     return [
         (
             f"Protected: {harmless(guarantee.protects)}. Words in quotation marks are names of "
-            f"columns. The list reveals only a little about {_secret(guarantee)}, whatever else a "
-            "reader knows or finds out later. Epsilon says how little."
+            f"columns. {_how_well(guarantee)} The list reveals {_REVEALS[_band(guarantee)]} about "
+            f"{_secret(guarantee)}, whatever else a reader knows or finds out later."
         ),
         (
             f"Two tables are neighbours if they differ by this: {harmless(guarantee.adjacency)}. "
-            "Either of them gives this list with nearly the same probability. Epsilon says how "
-            f"nearly{_allowing(guarantee)}."
+            "Epsilon limits how much more likely this list can be with one of them than with the "
+            f"other{_allowing(guarantee)}."
         ),
         (
             "What is true of many people can still be learned from the list: that is what it is "
             "for. Some of it may be true of you, whether or not you are in the table."
         ),
     ]
+
+
+def _band(guarantee: Guarantee) -> Strength:
+    return strength(guarantee.epsilon, guarantee.delta)
+
+
+def _how_well(guarantee: Guarantee) -> str:
+    """The band, and why it is no better."""
+    told = _band(guarantee).told
+    return f"{told[0].upper()}{told[1:]}: {why(guarantee.epsilon, guarantee.delta)}."
 
 
 def _allowing(guarantee: Guarantee) -> str:
@@ -69,7 +90,7 @@ def _guessed(guarantee: Guarantee) -> str:
 
 
 def _secret(guarantee: Guarantee) -> str:
-    """What a reader may hardly learn."""
+    """What a reader should not learn."""
     if guarantee.adjacency == ADD_OR_REMOVE:
         return "whether any one of these is in the table at all"
     return "which of two neighbouring tables it was made from"
@@ -91,22 +112,34 @@ def meaning(guarantee: Guarantee) -> list[str]:
     """What epsilon and delta mean, in paragraphs."""
     if not guarantee.private:
         return ["Nothing: it would hold if the noise had not come from a seed."]
-    right, times = guesses_right(guarantee), math.exp(min(guarantee.epsilon, 700))
     return [
         (
             f"Suppose somebody guesses {_guessed(guarantee)}, and thinks both equally likely. "
-            f"Without the list, half of such guesses are right. With it, at most {right} are."
+            f"Without the list, half of such guesses are right. With it, {_guesses(guarantee)}."
         ),
-        (
-            f"Any result is at most {times:.4g} times as likely with one of two neighbouring "
-            f"tables as with the other{_beside(guarantee)}."
-        ),
+        f"{_times(guarantee)} By epsilon, {SCALE}.",
         (
             f"{'Smaller values protect' if guarantee.delta else 'A smaller epsilon protects'} "
             "more. Lists about the same people add up: with each further list, everybody in them "
             "is protected less."
         ),
     ]
+
+
+def _guesses(guarantee: Guarantee) -> str:
+    """How many are right, where a number says something."""
+    if _band(guarantee) is Strength.HARDLY:
+        return "nearly all of them may be, or all those about a few people"
+    return f"up to {guesses_right(guarantee)} may be"
+
+
+def _times(guarantee: Guarantee) -> str:
+    """By how much probabilities differ, where a number says something."""
+    tables = "with one of two neighbouring tables as with the other"
+    if band_of_epsilon(guarantee.epsilon) is Strength.HARDLY:
+        return f"Some results may be thousands of times as likely {tables}, or more."
+    times = math.exp(guarantee.epsilon)
+    return f"Any result is at most {times:,.4g} times as likely {tables}{_beside(guarantee)}."
 
 
 class Caution(NamedTuple):
@@ -117,7 +150,7 @@ class Caution(NamedTuple):
 
 
 def cautions(guarantee: Guarantee) -> list[Caution]:
-    """That nobody is protected, or next to nobody, where it is so."""
+    """That nobody is protected, or that all are protected weakly or hardly at all."""
     if not guarantee.private:
         return [
             Caution(
@@ -125,14 +158,9 @@ def cautions(guarantee: Guarantee) -> list[Caution]:
                 "Nobody is protected by it. Do not publish it about sensitive data.",
             )
         ]
-    if guarantee.epsilon > WEAK_EPSILON or guarantee.delta >= WEAK_DELTA:
-        return [
-            Caution(
-                "With an epsilon or a delta this large, next to nobody is protected.",
-                "An epsilon of 1 and a delta far below one over the number of users are usual.",
-            )
-        ]
-    return []
+    if (band := _band(guarantee)) < Strength.WEAK:
+        return []
+    return [Caution(_how_well(guarantee), _BETTER[band])]
 
 
 def cost(guarantee: Guarantee) -> str:
@@ -159,8 +187,14 @@ def plainly(delta: float) -> str:
 
 
 def guesses_right(guarantee: Guarantee) -> str:
-    """The share of right guesses at most, rounded up: (e^epsilon + delta) / (1 + e^epsilon)."""
+    """The share of right guesses at most, rounded up: (e^epsilon + delta) / (1 + e^epsilon).
+
+    With as many digits as it takes to be below 100 %, which no bound is.
+    """
     odds = math.exp(-min(guarantee.epsilon, 700))
-    share = (1 + Fraction(guarantee.delta) * Fraction(odds)) / (1 + Fraction(odds))
-    tenths = math.ceil(round_up(share) * 1000)
-    return f"{min(tenths, 1000) / 10:g}\N{NO-BREAK SPACE}%"
+    share = round_up((1 + Fraction(guarantee.delta) * Fraction(odds)) / (1 + Fraction(odds)))
+    for digits in range(1, 16):
+        steps = 10 ** (digits + 2)
+        if (rounded := math.ceil(Fraction(share) * steps)) < steps:
+            return f"{Decimal(rounded).scaleb(-digits).normalize():f}\N{NO-BREAK SPACE}%"
+    return "all"

@@ -9,6 +9,7 @@ from shortlist.charts import WIDE, Interval, intervals
 from shortlist.errors import InputError
 from shortlist.release._intact import intact, shortened
 from shortlist.release.sheet import harmless, visible
+from shortlist.strength import strength
 
 if TYPE_CHECKING:
     import altair as alt
@@ -76,10 +77,35 @@ def _nothing_to_draw(release: Release) -> InputError:
 
 
 def _names(release: Release, n: int, cells: int) -> list[str]:
-    """The first items, each as one text; one made of several columns has commas between them."""
+    """The first items, each as one text; one made of several columns has commas between them.
+
+    A group before it takes at most half of the room, so that the item can be seen, too.
+    """
     columns = [release.to_polars()[name].head(n).to_list() for name in _columns(release)]
-    names = (", ".join(map(intact, row)) for row in zip(*columns, strict=True))
-    return [shortened(name, cells) for name in names]
+    by = len(release.by)
+    names = []
+    for row in zip(*columns, strict=True):
+        texts = [intact(value) for value in row]
+        group = [_fitting(", ".join(texts[:by]), cells // 2)] if by else []
+        left = cells - sum(map(_room, group)) - 2 * by
+        names.append(", ".join([*group, _fitting(", ".join(texts[by:]), left)]))
+    return names
+
+
+def _fitting(text: str, cells: int) -> str:
+    """The text, cut where it would take more room than so many letters."""
+    for fewer in range(cells, 1, -1):
+        cut = shortened(text, fewer)
+        if _room(cut) <= cells:
+            return cut
+    return "…"
+
+
+def _room(text: str) -> int:
+    """How many usual letters are as wide: capitals take half as much again."""
+    from rich.cells import cell_len
+
+    return cell_len(text) + sum(map(str.isupper, text)) // 2
 
 
 def _columns(release: Release) -> list[str]:
@@ -94,9 +120,12 @@ def _notes(release: Release) -> list[str]:
     guarantee = release.guarantee
     seeded = [] if guarantee.private else ["Not private: the noise came from a seed."]
     shown = [f"The first {DRAWN} of {len(release):,} items."] if len(release) > DRAWN else []
-    promise = f"epsilon = {guarantee.epsilon:g}, delta = {guarantee.delta:g}."
+    promise = f"epsilon = {guarantee.epsilon:g}, delta = {guarantee.delta:g}"
+    if guarantee.private:
+        promise = f"{promise}: {strength(guarantee.epsilon, guarantee.delta).told}"
     return [
         *seeded,
         *shown,
-        f"Bars: {_SDS} standard deviations of the noise (95 % if it is normal). {promise}",
+        f"Bars: {_SDS} standard deviations of the noise (95 % if it is normal).",
+        f"{promise[0].upper()}{promise[1:]}.",
     ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
+from shortlist.release._intact import harmless, intact, visible
 from shortlist.release.described import asked_for, name_of
+from shortlist.strength import strength
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
@@ -24,6 +24,7 @@ __all__ = [
     "harmless",
     "notes",
     "on_grid",
+    "parameters",
     "ranks_are_apart",
     "sheet",
     "visible",
@@ -31,47 +32,31 @@ __all__ = [
 
 SHORT = 100  # a list up to this long is shown whole,
 _HEAD = 30  # of a longer one the first rows
-_LONGEST = 200  # characters of one item
-_UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U0001d159\U000e0100-\U000e01ef]"
-)
 NOT_PRIVATE = "not private: the noise came from a seed"
 _NO_COUNTS = {  # units of scores that are no numbers of users, and what these are
     "noisy weight": ", not a number of users; the noise has standard deviation",
     "noisy clipped count": ": a user who holds many of the items found adds less than 1; the noise "
     "has standard deviation at most",
 }
+_TOLD = {  # what people ask for, by the names of parameters: of one, and of several
+    "k": ("1 item asked for", "{:,} items asked for"),
+    "max_items_per_user": ("of each user 1 item counts", "of each user at most {:,} items count"),
+    "max_groups_per_user": (
+        "of each user 1 group counts",
+        "of each user at most {:,} groups count",
+    ),
+    "max_comparisons_per_user": (
+        "of each user 1 comparison counts",
+        "of each user at most {:,} comparisons count",
+    ),
+    "contraction": ("contraction at most {:g}", "contraction at most {:g}"),
+    "degree": (
+        "each item was compared with at most 1 other",
+        "each item was compared with at most {:,} others",
+    ),
+}
 _COUNTS = Words("{count_share=0.3}")
 _SPENDS = "A new run costs as much again."
-
-
-def visible(value: object) -> str:
-    r"""The text of `value` in characters that move no cursor, hide nothing and turn no line.
-
-    Controls, line ends, direction marks and whatever shows nothing, such as joiners, variation
-    selectors and fillers, become escapes; every letter, mark, emoji and space that can be seen
-    stays. Very long texts are cut.
-
-    >>> print(visible("red \x1b[31m, turned \u202e, día 日本, filled \u3164"))
-    red \x1b[31m, turned \u202e, día 日本, filled \u3164
-    """
-    cut = str(value)
-    if len(cut) > _LONGEST:
-        cut = f"{cut[: _LONGEST - 1]}…"
-    return harmless(cut)
-
-
-def harmless(text: str) -> str:
-    """As `visible`, whole."""
-    return "".join(map(_visible_character, text))
-
-
-def _visible_character(character: str) -> str:
-    seen = character.isprintable() or unicodedata.category(character) == "Zs"
-    if seen and not _UNSEEN.match(character):
-        return character
-    return character.encode("unicode_escape").decode("ascii")
 
 
 @dataclass(frozen=True)
@@ -106,8 +91,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     total = len(release)
     shown = total if whole or total <= SHORT else _HEAD
     frame = release.to_polars().head(shown)
-    seen = (lambda value: harmless(str(value))) if whole else visible
-    cells = [[seen(value) for value in column] for column in frame.iter_columns()]
+    cells = [[intact(value, cut=not whole) for value in column] for column in frame.iter_columns()]
     if release.scores is not None:
         cells[-1] = on_grid(release.scores[:shown], release.scores.noise_sd)
     return Sheet(
@@ -164,12 +148,18 @@ def notes(guarantee: Guarantee, mechanism: Mechanism) -> tuple[tuple[str, str], 
     """
     lines = [
         ("protects", guarantee.protects),
-        ("privacy", f"epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"),
+        ("privacy", _privacy(guarantee)),
         ("neighbours", guarantee.adjacency),
         ("assumes", "; ".join(guarantee.assumes) or "nothing"),
         *_mechanism("mechanism", name_of(mechanism), _not_told(guarantee, mechanism)),
     ]
     return tuple((label, harmless(line)) for label, line in lines)
+
+
+def _privacy(guarantee: Guarantee) -> str:
+    """The band in words, and the numbers."""
+    told = strength(guarantee.epsilon, guarantee.delta).told if guarantee.private else "none"
+    return f"{told}: epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
 
 
 def _not_told(guarantee: Guarantee, mechanism: Mechanism) -> dict[str, object]:
@@ -178,17 +168,43 @@ def _not_told(guarantee: Guarantee, mechanism: Mechanism) -> dict[str, object]:
     return {k: v for k, v in mechanism.parameters().items() if (k, v) not in told.items()}
 
 
+def parameters(guarantee: Guarantee, mechanism: Mechanism) -> list[str]:
+    """The mechanism and what it wraps, a line each, with all parameters that have a value."""
+    parts = _parts("mechanism", name_of(mechanism), _not_told(guarantee, mechanism))
+    return [harmless(f"{name}: {', '.join(_written(own))}") for _, name, own in parts]
+
+
 def _mechanism(
     label: str, name: str, parameters: Mapping[str, object]
 ) -> Iterator[tuple[str, str]]:
-    """A line for the mechanism, and one for each that it wraps."""
+    """A line for the mechanism, and one for each that it wraps: what people ask for, in words."""
+    for part, its_name, own in _parts(label, name, parameters):
+        words = "; ".join(_in_words(own))
+        yield part, f"{its_name}: {words}" if words else its_name
+
+
+def _parts(
+    label: str, name: str, parameters: Mapping[str, object]
+) -> Iterator[tuple[str, str, Mapping[str, object]]]:
+    """The mechanism and each that it wraps: what it is here, its name, and its parameters."""
     wrapped = {key: x for key, x in parameters.items() if isinstance(x, Mapping) and "name" in x}
-    own = {key: x for key, x in parameters.items() if key not in wrapped}
-    written = ", ".join(_parameters(own))
-    yield label, f"{name}: {written}" if written else name
+    yield label, name, {key: x for key, x in parameters.items() if key not in wrapped}
     for inner, its in wrapped.items():
         rest = {key: x for key, x in its.items() if key != "name"}
-        yield from _mechanism(inner, str(its["name"]), rest)
+        yield from _parts(inner, str(its["name"]), rest)
+
+
+def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
+    """Those that whoever asked has given, or could have; what follows from them is left out."""
+    for name, (one, several) in _TOLD.items():
+        if not isinstance(value := parameters.get(name), int | float):
+            continue
+        words = (one if value == 1 else several).format(value)
+        if name == "max_items_per_user" and "bounds" in parameters:  # the largest of them
+            words = f"of each user up to {value:,} items count; how many was chosen privately"
+        yield words
+    if isinstance(share := parameters.get("count_share"), float):
+        yield f"{share:.3g} of the budget for counts"
 
 
 def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
@@ -228,10 +244,10 @@ def ranks_are_apart(release: Release) -> bool:
     return scores is not None and list(scores) != sorted(scores, reverse=True)
 
 
-def _parameters(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+def _written(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     for name, value in parameters.items():
         if isinstance(value, Mapping):
-            yield from _parameters(value, f"{prefix}{name}.")
+            yield from _written(value, f"{prefix}{name}.")
         elif value is not None:
             yield f"{prefix}{name}={_number(value)}"
 

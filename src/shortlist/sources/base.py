@@ -8,6 +8,7 @@ from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.base import Mechanism
+from shortlist.parameters import require_count
 from shortlist.plan import Budget, Ledger, Plan, require_enough
 from shortlist.planning import (
     Bounds,
@@ -15,6 +16,7 @@ from shortlist.planning import (
     default_mechanism,
     filled,
     mechanism_for,
+    warn_of_weakness,
 )
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import StaysHere
@@ -45,6 +47,7 @@ class Source(StaysHere):
         assumes: tuple[str, ...] = (),
         bounds: Bounds | None = None,
         budget: Budget | None = None,
+        users: int | None = None,
     ) -> None:
         """Hold what belongs to the data, not to a question.
 
@@ -54,7 +57,11 @@ class Source(StaysHere):
             assumes: What is public, or promised by the caller, one sentence each.
             bounds: Fields of a mechanism that are filled from here: what one user is in.
             budget: What every question is charged to before anything is read; None for nothing.
+            users: About how many users there are, if everybody may know that.
         """
+        if users is not None:
+            require_count("users", users)
+        self._users = users
         self._engine = engine
         self._protects = protects
         self._assumes = assumes
@@ -89,7 +96,8 @@ class Source(StaysHere):
             InputError: An argument cannot be used.
 
         Warns:
-            WeakPrivacyWarning: epsilon is above 20, or delta 1e-3 or more.
+            WeakPrivacyWarning: With this epsilon and delta protection is weak, or there is hardly
+                any: epsilon is above 3, delta above 1e-4, or delta above 1 / `users`.
         """
         require_question(question)
         engine = self._engine_for(question)
@@ -105,6 +113,7 @@ class Source(StaysHere):
             )
             require_enough(question, engine.n_items)
             guarantee = self._guarantee(chosen, engine)
+        warn_of_weakness(guarantee.epsilon, guarantee.delta, self._users)
         return Plan(
             question=question,
             mechanism=chosen,

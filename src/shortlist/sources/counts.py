@@ -40,6 +40,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     encoding: str | None = None,
     table: str | None = None,
     budget: Budget | None = None,
+    users: int | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
 
@@ -76,6 +77,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
+        users: About how many users there are, if everybody may know that: then a delta above one
+            over this number is warned of. Do not count them in the table for it.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -108,6 +111,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             public=(public_items, public_groups),
             writing=writing,
             budget=budget,
+            users=users,
         )
     require_no_groups(max_groups_per_user, public_groups)
     public: pl.DataFrame | InTable | None = None
@@ -123,7 +127,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         )
     engine = HistogramInMemory(checked, public, max_items_per_user)
     bounds = {"max_items_per_user": max_items_per_user}
-    return Counts(engine, checked, public, bounds, budget)
+    return Counts(engine, checked, public, bounds, budget, users)
 
 
 def _in_groups(
@@ -135,6 +139,7 @@ def _in_groups(
     public: tuple[object, object],
     writing: Writing,
     budget: Budget | None,
+    users: int | None,
 ) -> Counts:
     """The same with groups, which the first of the columns say that `whole` does not have."""
     n_by = len(table.items) - len(whole.items)
@@ -143,7 +148,7 @@ def _in_groups(
     n_items = known.n_items if known else None
     engine = HistogramInGroups(table, n_by, pairs, max_items_per_user, max_groups_per_user, n_items)
     bounds = {"max_items_per_user": max_items_per_user, "max_groups_per_user": max_groups_per_user}
-    return Counts(engine, table, pairs, bounds, budget)
+    return Counts(engine, table, pairs, bounds, budget, users)
 
 
 class Counts(Source):
@@ -159,6 +164,7 @@ class Counts(Source):
         public: pl.DataFrame | InTable | None,
         bounds: Mapping[str, int | None],
         budget: Budget | None,
+        users: int | None,
     ) -> None:
         count, *items = table.columns
         super().__init__(
@@ -171,6 +177,7 @@ class Counts(Source):
             ),
             bounds=bounds,
             budget=budget,
+            users=users,
         )
         n_by, told = len(engine.by), ", ".join(f"{name}={most}" for name, most in bounds.items())
         by, item = (", ".join(f'"{name}"' for name in x) for x in (items[:n_by], items[n_by:]))

@@ -35,6 +35,7 @@ class Groups(Source):
         bounds: Bounds,
         writing: Writing | None,
         budget: Budget | None,
+        users: int | None,
     ) -> None:
         public = None
         if public_groups is not None:
@@ -54,6 +55,7 @@ class Groups(Source):
             assumes=() if public is None else (GROUPS_ARE_PUBLIC,),
             bounds=bounds,
             budget=budget,
+            users=users,
         )
         self._pairs, self._groups_are_public = rows.as_pairs(), public is not None
 

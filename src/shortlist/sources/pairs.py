@@ -41,6 +41,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     table: str | None = None,
     pull: bool = False,
     budget: Budget | None = None,
+    users: int | None = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
 
@@ -91,6 +92,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
+        users: About how many users there are, if everybody may know that: then a delta above one
+            over this number is warned of. Do not count them in the table for it.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -130,7 +133,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             writing=writing,
         )
     engine = RowsInTable(checked, public) if in_engine else RowsInMemory(checked, public)
-    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, writing)
+    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, writing, users)
 
 
 class Pairs(Source):
@@ -147,6 +150,7 @@ class Pairs(Source):
         max_items_per_user: int | None,
         budget: Budget | None,
         writing: Writing | None = None,
+        users: int | None = None,
     ) -> None:
         public = engine.items_are_public
         bound = Usual(MAX_ITEMS_PER_USER) if max_items_per_user is None else max_items_per_user
@@ -156,9 +160,12 @@ class Pairs(Source):
             assumes=(LIST_IS_PUBLIC,) if public else (),
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
+            users=users,
         )
         self._rows, self._writing = engine, writing
-        self._rebound = partial(Pairs, engine, items, user, budget=budget, writing=writing)
+        self._rebound = partial(
+            Pairs, engine, items, user, budget=budget, writing=writing, users=users
+        )
         named = ", ".join(f'"{name}"' for name in items)
         self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -213,6 +220,7 @@ class Pairs(Source):
             bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
             writing=self._writing,
             budget=self._budget,
+            users=self._users,
         )
 
     def _asked(

@@ -22,6 +22,7 @@ def store(
     item: str | None = None,
     count: str | None = None,
     budget: Budget | None = None,
+    users: int | None = None,
 ) -> Store:
     """A sensitive histogram with an index, of which a question reads few counts.
 
@@ -41,6 +42,8 @@ def store(
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
+        users: About how many users there are, if everybody may know that: then a delta above one
+            over this number is warned of. Do not count them in the table for it.
 
     Raises:
         InputError: There is no such database, table or column, it may not be read, or its rows
@@ -57,14 +60,14 @@ def store(
         for name, value in names.items():
             if value is not None:
                 raise InputError("goes with a URL, and the store has its own", given={name: value})
-        return Store(url_or_store, budget)
+        return Store(url_or_store, budget, users)
     if not isinstance(url_or_store, str):
         raise InputError(
             "is neither a URL, such as sqlite:///items.db, nor a store of shortlist.stores",
             given={"url_or_store": url_or_store},
         )
     try:
-        return Store(open_store(url_or_store, **names), budget)  # type: ignore[arg-type]  # checked there
+        return Store(open_store(url_or_store, **names), budget, users)  # type: ignore[arg-type]  # checked there
     except InputError as error:
         refused = error.with_traceback(None)
     # The frames of the other trace hold the URL, which whoever prints their variables would show.
@@ -78,7 +81,12 @@ class Store(Source):
     Questions may be asked from several threads; each reads for itself.
     """
 
-    def __init__(self, held: stores.ScoreStore, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        held: stores.ScoreStore,
+        budget: Budget | None = None,
+        users: int | None = None,
+    ) -> None:
         named = "" if held.count is None else f' of "{held.count}"'
         super().__init__(
             IndexedStore(held),
@@ -88,6 +96,7 @@ class Store(Source):
                 "the items of the store are public",
             ),
             budget=budget,
+            users=users,
         )
         self._held = held
 

@@ -15,7 +15,7 @@ from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table._objects import text_of
 from shortlist.table._pandas_like import open_pandas_like
 from shortlist.table.connections import lock_of, opened_anew
-from shortlist.table.interrupting import interrupt_of, interruptible
+from shortlist.table.interrupting import interrupt_of, interruptible, without_bar_of
 from shortlist.table.part import Part, attempt
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
 
 def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:  # noqa: ANN401 - of any engine
     """What the engine answers that a table lies in."""
-    with lock_of(native):
+    with lock_of(native), without_bar_of(native):
         return interruptible(partial(_collected, frame), interrupt_of(native))
 
 

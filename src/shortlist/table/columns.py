@@ -116,10 +116,12 @@ def check_columns(part: Part, roles: Mapping[str, str]) -> None:
             )
         if name not in part.schema:
             known = any(other in part.schema for other in roles)
+            several = Words(". For several columns {several_columns}")
             raise InputError(
-                "{said} is not a column",
+                "{said} is not a column{several}",
                 "{columns}",
                 said=said,
+                several=several if "," in name and role in ("item", "by") else "",
                 columns=_columns_of(part, name, known=known),
             )
 
@@ -133,7 +135,9 @@ def _columns_of(part: Part, name: str, *, known: bool) -> str:
         first = "The first line must hold the columns' names; check it"
         first = f"{first}, and the separator." if part.kind == "CSV" else f"{first}."
         first = f"{first} {_WHY_NOT_SHOWN}"
-        return nearest(name, names).strip() if header and nearest(name, names) else first
+        # A line that has this very name, in letters of another case, is no row.
+        hint = nearest(name, names, but_for_case=not header)
+        return hint.strip() or first
     # Who writes Parquet says what a name is; a frame may be of a text that was taken apart wrongly.
     names = [repr(n)[1:-1] if part.kind == "Parquet" else n for n in names]
     listed = ", ".join(f'"{shown(column)}"' for column in names[:_LISTED])

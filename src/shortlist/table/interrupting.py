@@ -1,15 +1,15 @@
-"""Ctrl-C while an engine works that would not hear of it."""
+"""An engine at work: that it hears of Ctrl-C, and prints nothing."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any, TypeVar
 
-__all__ = ["interrupt_of", "interruptible"]
+__all__ = ["interrupt_of", "interruptible", "without_bar", "without_bar_of"]
 
 _AGAIN = 0.1  # seconds until signals are looked for, or a query is stopped that had not yet begun
 
@@ -28,6 +28,34 @@ def interrupt_of(native: Any) -> Callable[[], None] | None:  # noqa: ANN401 - Du
     elif library in {"duckdb", "_duckdb"}:
         connection = getattr(native, "_con", None)
     return getattr(connection, "interrupt", None)
+
+
+@contextmanager
+def without_bar(ask: Callable[[str], Any]) -> Iterator[None]:
+    """DuckDB without its bar of progress, which goes to standard output, where answers go.
+
+    Whoever else has the connection finds the setting as it was.
+    """
+    was: list[tuple[bool]] = []
+    with suppress(Exception):  # a connection that is lost says so at the first query
+        was = ask("SELECT current_setting('enable_progress_bar')").fetchall()
+        ask("SET enable_progress_bar = false")
+    try:
+        yield
+    finally:
+        with suppress(Exception):
+            for (shown,) in was:
+                ask(f"SET enable_progress_bar = {shown}")
+
+
+@contextmanager
+def without_bar_of(native: Any) -> Iterator[None]:  # noqa: ANN401 - DuckDB is not required
+    """The same where a relation of DuckDB is read; Ibis has no bar."""
+    if type(native).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
+        with without_bar(lambda statement: native.query("shortlist_rows", statement)):
+            yield
+    else:
+        yield
 
 
 def interruptible(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -101,6 +102,10 @@ class Dialect(ABC):
     def _unknown(self) -> str:
         """A place that is like no other: what lies there is not known again."""
         return secrets.token_hex(16)
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """While the engine is asked: nothing that it shows of its progress is printed."""
+        return nullcontext()
 
     def wait(self, action: Callable[[], _T]) -> _T:
         """What the action returns, something that the engine does, which Ctrl-C must stop."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ from shortlist.engines.tables._functions import call, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.table.identity import files_named_in, identities_of_files, identity_of_file
-from shortlist.table.interrupting import interrupt_of, interruptible
+from shortlist.table.interrupting import interrupt_of, interruptible, without_bar
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
@@ -107,6 +108,10 @@ class DuckDB(Plain):
         waiting = [f"{path}.wal" for path in paths]  # what is not in the file yet
         return [*read, *map(identity_of_file, paths), *identities_of_files(waiting)]
 
+    def quiet(self) -> AbstractContextManager[None]:
+        """As `Dialect.quiet`."""
+        return without_bar(self._ask)
+
     def wait(self, action: Callable[[], _T]) -> _T:
         """As `Dialect.wait`: in another thread, since DuckDB hears no Ctrl-C for long."""
         return interruptible(action, self._interrupt)
@@ -121,10 +126,13 @@ class DuckDB(Plain):
         return interrupt
 
     def _run(self, statement: str) -> None:
-        self._connection.con.execute(statement)
+        self._ask(statement)
+
+    def _ask(self, statement: str) -> Expression:
+        return self._connection.con.execute(statement)
 
     def _asked(self, statement: str) -> list[tuple[str | None, ...]]:
-        found: list[tuple[str | None, ...]] = self._connection.con.execute(statement).fetchall()
+        found: list[tuple[str | None, ...]] = self._ask(statement).fetchall()
         return found
 
     def _create(self, name: str, query: Expression, words: str = "{rows}") -> None:
@@ -180,14 +188,8 @@ class DuckDBRelation(DuckDB):
     def _interrupt(self) -> Callable[[], None] | None:
         return interrupt_of(self._relation)
 
-    def _run(self, statement: str) -> None:
-        self._relation.query(self._called, statement)
-
-    def _asked(self, statement: str) -> list[tuple[str | None, ...]]:
-        found: list[tuple[str | None, ...]] = self._relation.query(
-            self._called, statement
-        ).fetchall()
-        return found
+    def _ask(self, statement: str) -> Expression:
+        return self._relation.query(self._called, statement)
 
     def _prepare(self, query: Expression) -> None:
         """It names the relation, and no other."""

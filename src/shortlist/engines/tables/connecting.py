@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
+from shortlist.processes import private_folder
 from shortlist.stores.connecting import why
 from shortlist.stores.faults import Fault, guarded
 from shortlist.table.connections import opened
@@ -77,8 +79,7 @@ def _connection(url: str, origin: Words) -> Expression:
     scheme = _kind(url)
     try:
         if scheme == "duckdb":
-            # Temporary tables are no part of it.
-            return ibis.duckdb.connect(_path(url), read_only=True)
+            return _duckdb(_path(url))
         if scheme == "sqlite":
             return _sqlite(_path(url))
         if scheme in ("postgres", "postgresql"):
@@ -130,6 +131,24 @@ def _postgres(url: str, origin: Words) -> Expression:
     connection = ibis.postgres.from_connection(connect())
     finalize(connection, connection.con.close)
     opened(connection, lambda: bool(connection.con.closed), open_anew)
+    return connection
+
+
+def _duckdb(path: str) -> Expression:
+    """A file that is only read: temporary tables are none of it.
+
+    What does not fit into memory is spilled into a folder that nobody else may look into; but
+    where this process has the file open already, with a folder of its choice, into that.
+    """
+    import ibis
+
+    connection = ibis.duckdb.connect(path, read_only=True)
+    native = connection.con
+    ((folder,),) = native.execute("SELECT current_setting('temp_directory')").fetchall()
+    if folder in ("", ".tmp", f"{path}.tmp"):  # by default, beside the file, for all to read
+        private = str(private_folder()).replace("'", "''")
+        with suppress(Exception):  # it was used already
+            native.execute(f"SET temp_directory = '{private}'")
     return connection
 
 

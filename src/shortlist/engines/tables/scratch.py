@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -37,10 +37,12 @@ class Scratch:
         """Make nothing yet."""
         self.dialect = dialect
         self._names: list[str] = []
+        self._quiet = ExitStack()
         self._prefix = f"shortlist_{secrets.token_hex(8)}"
         self._numbers = count()
 
     def __enter__(self) -> Self:
+        self._quiet.enter_context(self.dialect.quiet())
         return self
 
     def __exit__(
@@ -53,6 +55,7 @@ class Scratch:
         # tables with it, and refuses all.
         for _attempt in range(_TRIES):
             self._names = [name for name in reversed(self._names) if not self._dropped(name)]
+        self._quiet.close()
 
     def _dropped(self, name: str) -> bool:
         """Whether the table is gone."""

@@ -161,7 +161,8 @@ def maximise(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
     """
     length = len(best)
     here = start + steps
-    best[:] = 0.0
+    for n in range(length):
+        best[n] = 0.0
     for cell in range(count - 1 if up else count):
         left, right = edges[cell], edges[cell + 1 if up else cell]
         near_chance = excess[left] / (decay[left] * excess[0])
@@ -232,4 +233,5 @@ def sweep(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
             count = divide(low, high, steps, edges)
             best = target[start : start + length]
             maximise(padded, start, edges, count, steps, decay, excess, up, best)
-        values[:size] = target[:size]
+        for n in range(size):
+            values[n] = target[n]
