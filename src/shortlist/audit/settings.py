@@ -144,6 +144,7 @@ _REAL_OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
     ],
     EachGroup: [
         {"selects": partial(LimitedDomain, k=10, max_items_per_user=8), "max_groups_per_user": 2},
+        {"selects": partial(LimitedDomain, k=10, k_bar=30), "max_groups_per_user": 2},
         {"selects": partial(Peeling, k=10), "max_groups_per_user": 2},
         {
             "selects": partial(OneShotExponential, k=10, neighbours=Adjacency.GENERAL),
