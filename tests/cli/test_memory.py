@@ -56,7 +56,7 @@ def test_a_report_of_which_the_chart_cannot_be_drawn_is_without_it(rows, tmp_pat
     """V8 aborts where it cannot reserve address space: that ends a process that has no answer."""
     page = tmp_path / "top.html"
     status, out, err = limited(8_000_000, *domain(rows, "--report", page))
-    assert (status, out.count("epsilon=5.0")) == (0, 1)
+    assert (status, out.count("epsilon=3.0")) == (0, 1)
     said, warned = err.splitlines()
     assert said == f"Saved as {page}."
     assert "warning: The chart could not be drawn here" in warned

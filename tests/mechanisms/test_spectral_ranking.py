@@ -199,7 +199,7 @@ def test_a_contraction_near_one_is_shown_as_it_is():
     release = source(path).rank(
         1, epsilon=1.0, mechanism=partial(SpectralRanking, contraction=0.999999)
     )
-    assert "contraction=0.999999" in str(release)
+    assert "contraction=0.999999" in str(release.explain())
     assert "at most 0.999999;" in " ".join(str(release).split())
 
 

@@ -129,7 +129,9 @@ def test_coins_lose_what_the_rarer_side_does():
 
 def test_what_is_dealt_alike_costs_nothing():
     assert Dealt(np.array([4, 7])).spent(Dealt(np.array([4])), 0) == Spent()
-    assert Dealt(np.array([4])).spent(Dealt(np.array([5])), 0).pures == pytest.approx((math.log(5 / 4),))
+    assert Dealt(np.array([4])).spent(Dealt(np.array([5])), 0).pures == pytest.approx(
+        (math.log(5 / 4),)
+    )
 
 
 @pytest.mark.parametrize("squares", [0.01, 0.1, 2.0])

@@ -98,9 +98,9 @@ class Noisy(Asked):
             raise Differs("the noise depends on the data")
         moved = self.scores[:n] - other.scores
         spent = Spent(lost=self._own(n))
-        fresh = [noise for noise in self.noises if getattr(noise, "above", None) is None]
-        for noise in fresh:
-            spent += self._of(noise, moved)
+        for noise in self.noises:
+            if not _is_known(noise):
+                spent += self._of(noise, moved)
         return spent
 
     @property
@@ -120,9 +120,7 @@ class Noisy(Asked):
     def law(self) -> tuple[object, ...]:
         """The noises, and what they are rounded to."""
         noises = [*self.noises, *([] if self.shared is None else [self.shared])]
-        numbers = ("sd", "scale", "weight")
-        laws = [(type(n), *(getattr(n, name, None) for name in numbers)) for n in noises]
-        return (*laws, self.step, self.ends, self.k, self.told)
+        return (*map(_law_of, noises), self.step, self.ends, self.k, self.told)
 
     def _of(self, noise: Noise, moved: Floats) -> Spent:
         if isinstance(noise, Normal):
@@ -364,6 +362,21 @@ def tail(distances: Floats) -> Floats:
 def _reach(moved: Floats) -> float:
     """How far scores move apart, or all together, where a selection is all that is told."""
     return float(max(moved.max(initial=0.0), 0.0) - min(moved.min(initial=0.0), 0.0))
+
+
+def _is_known(noise: Noise) -> bool:
+    """Whether an earlier draw has told on which side of a bound it lies: that was paid for."""
+    return isinstance(noise, Normal) and noise.above is not None
+
+
+def _law_of(noise: Noise) -> tuple[object, ...]:
+    """What is public about a noise."""
+    match noise:
+        case Normal():
+            return Normal, noise.sd, noise.weight
+        case Laplace() | Exponential() | Gumbel():
+            return type(noise), noise.scale
+    return (type(noise),)
 
 
 def _sd(noise: Noise) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from shortlist.audit.transcripts._accountant import certain_delta
@@ -19,6 +19,7 @@ from shortlist.privacy.accountant import (
     Stage,
 )
 from shortlist.privacy.accountant.chosen import AfterChoice
+from shortlist.privacy.accountant.rounds import NovelInRounds
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Pure
 from shortlist.privacy.either import Either
@@ -81,15 +82,14 @@ class Claimed:
                 for way in (stage.first, stage.second):
                     yield from _after(self, way)
             case GaussianStage():
-                name = "on_weights" if stage.on_weights else "squares"
-                yield self._with(name, getattr(self, name) + stage.mu**2)
+                if stage.on_weights:
+                    yield replace(self, on_weights=self.on_weights + stage.mu**2)
+                else:
+                    yield replace(self, squares=self.squares + stage.mu**2)
             case BoundedRange():
-                yield self._with("ranges", self.ranges + (stage.epsilon,) * stage.times)
+                yield replace(self, ranges=self.ranges + (stage.epsilon,) * stage.times)
             case PureStage():
-                yield self._with("pures", self.pures + (stage.epsilon,) * stage.times)
-
-    def _with(self, name: str, value: object) -> Claimed:
-        return Claimed(**{**vars(self), name: value})
+                yield replace(self, pures=self.pures + (stage.epsilon,) * stage.times)
 
     def parts(self, spent: Spent, shared: float) -> list[Part]:
         """What is claimed of each kind of draw, for a user who shares so much of what is held."""
@@ -146,7 +146,8 @@ def ways_of(cost: Cost) -> list[Claimed]:
 
 
 def _kept(composition: Composition) -> float:
-    return float(getattr(composition.unnamed, "kept", 1.0))
+    unnamed = composition.unnamed
+    return unnamed.kept if isinstance(unnamed, NovelInRounds) else 1.0
 
 
 def _after(claimed: Claimed, stages: Iterable[Stage]) -> Iterator[Claimed]:

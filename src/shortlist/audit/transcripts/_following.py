@@ -86,7 +86,7 @@ def path_of(mechanism: Mechanism, table: Table, way: int) -> Path:
         left=left,
         own=own,
         kept=tuple(_length(asked[number]) - n for number, n in own.items()),
-        decided_later=any(getattr(asked[number], "step", None) for number in own),
+        decided_later=any(_is_rounded(asked[number]) for number in own),
         noise=sum(call.noise for call in asked),
         picks=sum(call.picks for call in asked),
     )
@@ -112,6 +112,10 @@ def _equal(one: object, other: object) -> bool:
     if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     return one is None if other is None else one == other
+
+
+def _is_rounded(asked: Asked) -> bool:
+    return isinstance(asked, Noisy) and asked.step is not None
 
 
 def _length(asked: Asked) -> int:

@@ -19,6 +19,7 @@ from shortlist.audit.transcripts._following import Path, Ways
 from shortlist.audit.transcripts._recording import Recorder
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.draws.noise import Normal
 from shortlist.mechanisms.base import Mechanism
 
 __all__ = ["chance_of_own"]
@@ -140,7 +141,8 @@ def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
 
 def _round_of(call: int, asked: Noisy) -> _Round:
     (noise,) = asked.noises
-    return _Round(call, getattr(noise, "sd", math.inf), asked.step or math.inf)
+    sd = noise.sd if isinstance(noise, Normal) else math.inf
+    return _Round(call, sd, asked.step or math.inf)
 
 
 def _is_of_coins(asked: Noisy) -> bool:
