@@ -16,7 +16,7 @@ _DOCUMENT = Path(__file__).parents[2] / "docs" / "audit.md"
 
 
 def write_tables(folder: Path | None = None) -> None:
-    """Run the whole audit by both instruments and put what they found into the document.
+    """Run the whole audit by all instruments and put what they found into the document.
 
     Args:
         folder: Where to write a copy of the document with these tables, and leave it alone itself.

@@ -17,6 +17,7 @@ def right(case):
     return told(case)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("plant", "case"), PLACES, ids=[f"{plant.name} - {case}" for plant, case in PLACES]
 )
@@ -28,6 +29,7 @@ def test_it_is_reached_and_changes_something(plant, case):
     assert wrong != before
 
 
+@pytest.mark.exhaustive
 def test_nothing_of_them_stays():
     for case in CASES:
         assert told(case) == right(case)

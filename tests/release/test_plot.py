@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from statistics import NormalDist
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -58,7 +59,7 @@ def test_labels_of_groups_show_the_item_and_stick_out_nowhere(letter):
             assert f", {place}" in row["label"]
         drawn = image.open(io.BytesIO(vl_convert.vegalite_to_png(chart.to_dict())))
         edges = [drawn.crop((x, 0, x + 4, drawn.height)) for x in (0, drawn.width - 4)]
-        assert all(set(edge.convert("L").getdata()) == {255} for edge in edges)
+        assert all(np.asarray(edge.convert("L")).min() == 255 for edge in edges)
 
 
 def test_items_that_look_the_same_when_cut_have_a_line_each():
