@@ -31,7 +31,7 @@ def test_every_score_has_an_interval_of_1_96_standard_deviations():
 
 def test_it_says_what_is_drawn_and_under_which_promise():
     title = release([f"{i}" for i in range(31)], private=False).plot().to_dict()["title"]
-    assert title["text"] == "top-k: weight of each item"
+    assert title["text"] == ["top-k: weight of each item"]
     assert title["subtitle"] == [
         "Not private: the noise came from a seed.",
         "The first 30 of 31 items.",

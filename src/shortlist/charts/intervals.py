@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.charts.look import MARK, dressed, require_altair
@@ -16,6 +17,8 @@ __all__ = ["WIDE", "Interval", "intervals"]
 WIDE = 720
 _UNSEEN = "\u200b"
 _STEP = 24  # height of a line
+_BESIDE = 0.58  # of the width, at least, that labels leave
+_NOTE, _TITLE = 6.1, 8.7  # the pixels of a letter
 _ISOLATED = "\u2068{}\u2069"  # its rank stays at the left of what reads from the right
 
 
@@ -64,7 +67,9 @@ def intervals(
     sized = alt.LayerChart(layer=layers).properties(
         width=width, height=alt.Step(_STEP), autosize=fit
     )
-    return dressed(sized, title, notes)
+    beside = width * _BESIDE  # the labels, above which nothing stands
+    told = [line for note in notes for line in wrap(note, round(beside / _NOTE))]
+    return dressed(sized, wrap(title, round(beside / _TITLE)) or [""], told)
 
 
 def _told_apart(labels: Sequence[str]) -> list[str]:

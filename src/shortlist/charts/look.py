@@ -44,11 +44,12 @@ def require_altair() -> None:
         ) from None
 
 
-def dressed(chart: _Drawn, title: str, notes: Sequence[str]) -> _Drawn:
+def dressed(chart: _Drawn, title: str | Sequence[str], notes: Sequence[str]) -> _Drawn:
     """The chart with a title, how to read it, and the look that all share."""
     import altair as alt
 
-    told = alt.Title(title, subtitle=list(notes), anchor="start", frame="group")
+    lines = title if isinstance(title, str) else list(title)
+    told = alt.Title(lines, subtitle=list(notes), anchor="start", frame="group")
     made: _Drawn = (
         chart.properties(title=told)
         .configure(font="sans-serif", padding=14, background="white")
