@@ -35,8 +35,8 @@ BY_COUNTS = replace(ORACLE, law=partial(top_k_oracle, forced=lambda m: {m.looked
 @pytest.mark.parametrize(
     "given",
     [
-        {"k": 1, "max_items_per_user": 1},
-        {"k": 3},
+        pytest.param({"k": 1, "max_items_per_user": 1}, marks=pytest.mark.exhaustive),
+        pytest.param({"k": 3}, marks=pytest.mark.exhaustive),
         {"k": 2, "accounting": Accounting.ZCDP},
         {"k": 1, "epsilon": 0.7, "delta": 0.02},
     ],

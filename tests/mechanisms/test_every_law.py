@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from helpers.oracles import EPSILON, EVERY, ORACLES, oracle_of
-from shortlist.mechanisms import Peeling, Selection
+from shortlist.mechanisms import AdaptiveTopK, Peeling, PerGroup, Selection
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
 IN_NOTE = {
@@ -21,13 +21,23 @@ IN_NOTE = {
 }
 
 
+MANY_BRANCHES = PerGroup, AdaptiveTopK  # whose laws take seconds
+
+
 def ways(kind):
     """The numbers of items that it is asked for."""
     return (1, 2) if "k" in kind.fields() else (None,)
 
 
 every = pytest.mark.parametrize("kind", EVERY)
-every_way = pytest.mark.parametrize(("kind", "k"), [(x, k) for x in EVERY for k in ways(x)])
+every_way = pytest.mark.parametrize(
+    ("kind", "k"),
+    [
+        pytest.param(x, k, marks=[pytest.mark.exhaustive] if (x, k) == (PerGroup, 2) else [])
+        for x in EVERY
+        for k in ways(x)
+    ],
+)
 
 
 def require_law(kind, k):
@@ -71,7 +81,7 @@ def test_the_law_is_that_of_the_definition(kind, k):
 @pytest.mark.parametrize(
     ("kind", "k"),
     [
-        pytest.param(x, k, marks=[pytest.mark.exhaustive] if k == 2 else [])
+        pytest.param(x, k, marks=[pytest.mark.exhaustive] if k == 2 or x in MANY_BRANCHES else [])
         for x in EVERY
         for k in ways(x)
     ],

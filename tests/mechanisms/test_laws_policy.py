@@ -139,6 +139,7 @@ SMALL = list(neighbours(range(3), users=3))
 FEW_ITEMS = list(neighbours(range(2), users=4))
 
 
+@pytest.mark.exhaustive
 @every_policy
 def test_privacy_of_all_small_neighbours(policy):
     mechanism = policy()

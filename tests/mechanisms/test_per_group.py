@@ -43,9 +43,11 @@ def coarse(**given):
 @pytest.mark.parametrize(
     "given",
     [
-        {"max_groups_per_user": 2},
+        pytest.param({"max_groups_per_user": 2}, marks=pytest.mark.exhaustive),
         {"max_items_per_user": 1, "accounting": Accounting.ZCDP},
-        {"epsilon": 1.0, "delta": 0.3, "threshold_share": 0.5},
+        pytest.param(
+            {"epsilon": 1.0, "delta": 0.3, "threshold_share": 0.5}, marks=pytest.mark.exhaustive
+        ),
     ],
 )
 def test_the_law_with_other_parameters(given):

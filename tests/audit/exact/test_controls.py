@@ -59,8 +59,19 @@ CAUGHT = [
 ]
 
 
+SLOW = wrong.QuietlyTold, wrong.FullDeltaTwice, wrong.Repeating
+
+
 @pytest.mark.parametrize(
-    ("mechanism", "claim"), CAUGHT, ids=[type(mechanism).__name__ for mechanism, _ in CAUGHT]
+    ("mechanism", "claim"),
+    [
+        pytest.param(
+            *one,
+            id=type(one[0]).__name__,
+            marks=[pytest.mark.exhaustive] if isinstance(one[0], SLOW) else [],
+        )
+        for one in CAUGHT
+    ],
 )
 def test_the_exact_instrument_catches(mechanism, claim):
     assert claim in broken(audit_exactly(mechanism, quick=True))

@@ -28,7 +28,7 @@ def test_the_mechanism_is_private(groups):
 
 
 @pytest.mark.parametrize("kind", [wrong.Known, wrong.OneLook])
-@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 def test_what_is_known_need_not_be_found(kind, groups):
     mechanism = built(kind, groups=groups)
     assert broken(audit_exactly(mechanism, quick=True, families=FAMILIES)) == set()
