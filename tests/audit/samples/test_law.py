@@ -16,7 +16,7 @@ from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal
-from shortlist.mechanisms import Peeling, PerGroup, Selection
+from shortlist.mechanisms import Peeling, PerGroup, Selection, ThresholdTopK
 from shortlist.mechanisms.registry import every_mechanism
 
 
