@@ -112,7 +112,7 @@ class Claimed:
         picks, noise = Spent(ranges=spent.ranges), Spent(squares=max(left, 0.0))
         at = [times * sd for times in _COVERED]
         worst = max(at, key=lambda e: _ratio(certain_delta(picks, e), certain_delta(noise, e)))
-        return Part("picks beside noise", certain_delta(noise, worst), certain_delta(picks, worst))
+        return Part("beside noise", certain_delta(noise, worst), certain_delta(picks, worst))
 
     def most(self, shared: float, lost: float) -> Spent:
         """All that is claimed, as if it were spent."""

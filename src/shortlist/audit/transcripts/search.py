@@ -87,7 +87,7 @@ class _Paths:
         if not math.isinf(spent.pure) and mechanism.delta == 0:
             yield Part("epsilon", mechanism.epsilon, spent.pure)
         own = self._own_named(path, way)
-        yield Part("own items named", cost.lost, own)
+        yield Part("own items", cost.lost, own)
         if mechanism.delta:
             certain = certain_delta(replace(spent, lost=own), mechanism.epsilon * _ROUNDED)
             yield Part("delta", mechanism.delta, certain)
@@ -113,16 +113,16 @@ class _Paths:
     def _counted_anew(self) -> Iterator[Part]:
         """What the cost claims for itself, by another accountant."""
         mechanism, cost, at = self.mechanism, self.mechanism.cost, self.mechanism.epsilon
-        yield Part("delta of the cost", mechanism.delta, cost.delta(at))
+        yield Part("delta of cost", mechanism.delta, cost.delta(at))
         yield Part("conversion", mechanism.delta, converted(cost, at) / _CONVERTED)
         if not isinstance(cost, Composed):
             return
         composition = cost.composition
-        yield Part("what stages lose", composition.lost, cost.lost)
+        yield Part("stages lose", composition.lost, cost.lost)
         for way in self.ways:
             for shared, lost in _corners(composition.unnamed):
                 delta = certain_delta(way.most(shared, lost), at)
-                yield Part("delta of the stages", mechanism.delta, delta)
+                yield Part("delta of stages", mechanism.delta, delta)
 
     def _never_asked(self) -> Iterator[Part]:
         """Stages that no draw was seen of, though every path was followed to its end."""
@@ -146,7 +146,7 @@ def audit_by_transcript(mechanism: Mechanism, *, quick: bool = False) -> list[Fi
     """
     tables = list(tables_of(mechanism, quick=quick))
     if not tables:
-        return [_left_out(mechanism, "no draw, since no tables of this kind are known")]
+        return [_left_out(mechanism, "not followed: there are no tables of real size for it")]
     ways = range(_QUICK_WAYS if quick else _WAYS)
     followed = ((path_of(mechanism, table, way), way) for table in tables for way in ways)
     paths = list(_distinct(followed))
