@@ -5,7 +5,6 @@ Proof note: `docs/proofs/chosen-bound.md`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,14 +41,8 @@ class BoundChoice:
     def pick(self, held: UserSets, draws: Draws) -> int:
         """The bound that is likely to lose users least, of whole sets: its place."""
         lost = self._lost(held.users_of_size())
-        order = np.argsort(lost, kind="stable")
-        odds = ExponentialWeights(
-            -lost[order],
-            np.array(self.factors)[order],
-            self.epsilon * UNIT_OF_WEIGHTS,  # exact
-            at_most=math.inf,
-        )
-        return int(order[odds.pick(draws)])
+        per_unit = self.epsilon * UNIT_OF_WEIGHTS  # exact
+        return ExponentialWeights.of_ways(-lost, np.array(self.factors), per_unit).pick_way(draws)
 
     def _lost(self, users_of_size: Ints) -> Ints:
         """What all users lose at each bound, in multiples of 2^-20."""

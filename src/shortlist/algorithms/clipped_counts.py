@@ -77,15 +77,10 @@ class ClippedCounts:
             draws: The exact draws.
         """
         lost = np.array([self._lost(bound) for bound in bounds], np.int64)
-        order = np.argsort(lost, kind="stable")
-        noise = np.array(sds)[order] - min(sds)
-        odds = ExponentialWeights(
-            -lost[order],
-            np.exp(-epsilon * self._noise_weight * noise),  # public: rounded in any way
-            epsilon * UNIT_OF_WEIGHTS,  # exact
-            at_most=math.inf,
-        )
-        return int(order[odds.pick(draws)])
+        noise = np.array(sds) - min(sds)
+        factors = np.exp(-epsilon * self._noise_weight * noise)  # public: rounded in any way
+        per_unit = epsilon * UNIT_OF_WEIGHTS  # exact
+        return ExponentialWeights.of_ways(-lost, factors, per_unit).pick_way(draws)
 
     @property
     def _most(self) -> int:

@@ -201,13 +201,27 @@ class ExponentialWeights:
         epsilon: The exponential mechanism's parameter.
         at_most: What the multiplicities add up to, at most. If infinite, every count has a number
             of its own.
+        ways: Where these are ways to go on, and no items: the number of each, shape (n,).
     """
 
     counts: Ints
     multiplicities: Ints | Floats
     epsilon: float
     at_most: float = _MOST
+    ways: Ints | None = None
     shift: ClassVar[float] = 0.0
+
+    @classmethod
+    def of_ways(cls, scores: Ints, factors: Floats, epsilon: float) -> ExponentialWeights:
+        """Of a few public ways to go on, of which every score counts.
+
+        Args:
+            scores: Of each way, shape (n,).
+            factors: Of the odds of each; public.
+            epsilon: The exponential mechanism's parameter.
+        """
+        order = np.argsort(-scores, kind="stable")
+        return cls(scores[order], factors[order], epsilon, math.inf, order)
 
     def __len__(self) -> int:
         return self.single + (self.single < len(self.counts))
@@ -253,6 +267,11 @@ class ExponentialWeights:
         i += int(np.flatnonzero(self.multiplicities[i:])[0])
         rest = replace(self, counts=self.counts[i:], multiplicities=self.multiplicities[i:])
         return i + rest.pick(draws)
+
+    def pick_way(self, draws: Draws) -> int:
+        """The number of a way, drawn by its weight."""
+        place = self.pick(draws)
+        return place if self.ways is None else int(self.ways[place])
 
     def chance(self, i: int) -> Decay:
         """The factor of count i: the weight of one item."""

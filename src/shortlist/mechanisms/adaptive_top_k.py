@@ -270,9 +270,8 @@ class AdaptiveTopK(Mechanism):
         ways: list[int | None] = [*self._looked_at, None]
         scores = self._scores_of_ways(_largest(counts, self._looked_at[-1] + 1))
         factors = np.exp(-self.route_epsilon * np.array([*self._leads, 0.0]))  # public: as it may
-        order = np.argsort(-scores, kind="stable")
-        chances = ExponentialWeights(scores[order], factors[order], self.route_epsilon, math.inf)
-        return ways[int(order[chances.pick(draws)])]
+        odds = ExponentialWeights.of_ways(scores, factors, self.route_epsilon)
+        return ways[odds.pick_way(draws)]
 
     def _scores_of_ways(self, largest: Ints) -> Ints:
         """The first count not looked at, and for the rounds the k-th, all negative."""

@@ -13,10 +13,13 @@ from shortlist.mechanisms import (
     AdaptiveHittingSet,
     AdaptiveTopK,
     ChosenBound,
+    DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
     PerGroup,
+    PermuteAndFlip,
     PolicyGreedy,
+    WeightedGaussianPeeling,
 )
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
@@ -29,6 +32,14 @@ DEFAULTS = [
     AdaptiveHittingSet(k=10, **ASKED),
     LimitedDomain(k=10, **ASKED),
     JointOrPeel(k=10, epsilon=1.0, delta=1e-6),
+]
+UNUSUAL = [
+    ChosenBound(epsilon=1.0, delta=1e-6),  # of whose bounds two are equally usual
+    AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100, rounds=10),
+    DiscoverThenRank(k=100, epsilon=5.0, delta=1e-6, max_items_per_user=10),
+    PermuteAndFlip(k=5, epsilon=20.0),
+    WeightedGaussianPeeling(k=1, epsilon=0.01, delta=0.01, max_items_per_user=1000),
+    LimitedDomain(k=100, epsilon=0.01, delta=1e-12, max_items_per_user=1),
 ]
 # Of each class of mistakes that laws of tiny tables do not see, one or two.
 FEW = (
@@ -69,6 +80,19 @@ def test_a_right_mechanism_spends_what_it_claims_and_no_more(mechanism):
     tight = {"draws: noise": 0.94, "draws: own items": 0.97, "draws: range of a pick": 0.99}
     for claim in tight.keys() & found.keys():
         assert found[claim].used > tight[claim]
+
+
+@pytest.mark.parametrize("mechanism", UNUSUAL, ids=repr)
+def test_unusual_numbers_raise_no_false_alarm(mechanism):
+    found = findings(mechanism)
+    assert {one.verdict for one in found.values()} <= {Verdict.HOLDS, Verdict.LEFT_OUT}
+
+
+def test_a_large_delta_is_followed_to_what_it_is():
+    """Of as large a delta, tens of thousands of runs have named an item of a lone user in 2.3 %."""
+    large = AdaptiveGaussian(epsilon=1.0, delta=0.05, max_items_per_user=5)
+    found = findings(large)["draws: own items"]
+    assert 0.98 * found.limit < found.loss <= found.limit
 
 
 @pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])

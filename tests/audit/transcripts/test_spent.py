@@ -20,9 +20,9 @@ def noisy(scores, noise, **given):
     return Noisy(np.array(scores, np.float64), [noise], **given)
 
 
-def picked(counts, epsilon=0.5, sizes=None, at_most=2.0**32, n=1):
+def picked(counts, epsilon=0.5, sizes=None, n=1):
     sizes = np.ones(len(counts), np.int64) if sizes is None else np.array(sizes)
-    return Picked(ExponentialWeights(np.array(counts), sizes, epsilon, at_most), n)
+    return Picked(ExponentialWeights(np.array(counts), sizes, epsilon), n)
 
 
 def flipped(counts, epsilon):
@@ -91,9 +91,10 @@ def test_the_range_of_a_pick_is_that_of_its_log_odds(moved):
 
 
 def test_ways_are_known_again_by_what_is_public_of_them():
-    mine = picked([-1, -2, -5], sizes=[0.5, 1.0, 0.25], at_most=math.inf)
-    theirs = picked([-1, -1, -4], sizes=[1.0, 0.5, 0.25], at_most=math.inf)
-    assert mine.spent(theirs, 0).ranges == pytest.approx((0.5,))
+    factors = np.array([0.5, 1.0, 0.5])
+    ways = (np.array(scores) for scores in ([-1, -2, -5], [-2, -1, -4]))
+    mine, theirs = (Picked(ExponentialWeights.of_ways(x, factors, 0.5), 1) for x in ways)
+    assert mine.spent(theirs, 0).ranges == pytest.approx((1.0,))
     assert mine.answer(np.array([0]), theirs, 0).tolist() == [1]
 
 
@@ -116,7 +117,9 @@ def test_permute_and_flip_is_told_by_its_law(epsilon):
             chance = math.exp(-epsilon * (9 - counts[i]))
             law[i] += left * chance / 24
             left *= 1 - chance
-    assert flipped(counts, epsilon)._law == pytest.approx(law)
+    assert np.exp(flipped(counts, epsilon)._log_law) == pytest.approx(law)
+    far = flipped([2000, 7], epsilon), flipped([2001, 7], epsilon)
+    assert far[0].spent(far[1], 0).pures == pytest.approx((epsilon,))
     more = flipped([10, 7, 7, 4], epsilon)
     assert more.spent(flipped(counts, epsilon), 0).pures[0] <= epsilon * (1 + 1e-12)
 

@@ -94,7 +94,7 @@ class _Search:
         """The same; where a law is unknown, that its claims are undecided, and why."""
         try:
             yield from found
-        except UnknownLaw as reason:
+        except (UnknownLaw, ArithmeticError) as reason:
             for claim in self._claims:
                 finding = self._about(
                     claim.name, Verdict.UNDECIDED, _EVERY, 0, claim.limit, math.inf

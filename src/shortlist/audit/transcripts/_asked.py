@@ -21,7 +21,7 @@ from shortlist.draws.contract import Noise, Ordered
 from shortlist.draws.noise import Exponential, Gumbel, Laplace, Normal
 from shortlist.draws.reals import ExponentialWeights
 
-__all__ = ["Asked", "Dealt", "Flipped", "Noisy", "Picked", "Tossed", "tail"]
+__all__ = ["Asked", "Dealt", "Flipped", "Noisy", "Picked", "Tossed", "is_known", "tail"]
 
 _NODES = 400  # of a quadrature
 _FARTHEST = 45.0  # in the time until permute-and-flip has named an item
@@ -99,7 +99,7 @@ class Noisy(Asked):
         moved = self.scores[:n] - other.scores
         spent = Spent(lost=self._own(n))
         for noise in self.noises:
-            if not _is_known(noise):
+            if not is_known(noise):
                 spent += self._of(noise, moved)
         return spent
 
@@ -199,7 +199,7 @@ class Picked(Asked):
     @property
     def is_of_ways(self) -> bool:
         """Whether it is between a few public ways to go on, each with odds of its own."""
-        return math.isinf(self.weights.at_most)
+        return self.weights.ways is not None
 
     @property
     def _log_odds(self) -> Floats:
@@ -212,8 +212,8 @@ class Picked(Asked):
     def _partners(self, other: Picked, own: int) -> tuple[Ints, Ints]:
         """The places of what both tables have, in each."""
         mine, theirs = self.weights.multiplicities, other.weights.multiplicities
-        if self.is_of_ways:  # in the order of their scores
-            first, second = np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable")
+        if self.weights.ways is not None and other.weights.ways is not None:
+            first, second = np.argsort(self.weights.ways), np.argsort(other.weights.ways)
             if len(mine) != len(theirs) or not np.array_equal(mine[first], theirs[second]):
                 raise Differs("what is public about a choice depends on the data")
             return first, second
@@ -291,13 +291,13 @@ class Flipped(Asked):
         if len(self.weights.counts) != len(other.weights.counts):
             raise Differs("it picks from other items than on the neighbour")
         left = np.flatnonzero(self.weights.multiplicities)
-        losses = np.abs(np.log(self._law) - np.log(other._law))[left]
+        losses = np.abs(self._log_law - other._log_law)[left]
         loss = float(losses.max(initial=0.0))
         return Spent(pures=(loss,) if loss > _CLOSE else ())
 
     @property
-    def _law(self) -> Floats:
-        """The chance that an item of each class is named, over its number of items.
+    def _log_law(self) -> Floats:
+        """The logarithm of the chance that an item of each class is named, over their number.
 
         Items arrive at uniform times y, and the first that is accepted is named: an integral over
         the time -ln(1 - y).
@@ -308,8 +308,9 @@ class Flipped(Asked):
         times, parts = _quadrature()
         left = np.log1p(np.outer(np.minimum(chances, 1 - 2.0**-53), np.expm1(-times)))
         log_rates = sizes @ left - left - times
-        law: Floats = chances * (np.exp(log_rates) @ parts)
-        return law
+        gaps = weights.counts[0] - weights.counts
+        log_law: Floats = np.log(np.exp(log_rates) @ parts) - weights.epsilon * gaps
+        return log_law
 
     def answer(self, outcome: int, other: Flipped, own: int) -> int:  # noqa: ARG002 - classes are alike
         """The same class."""
@@ -364,7 +365,7 @@ def _reach(moved: Floats) -> float:
     return float(max(moved.max(initial=0.0), 0.0) - min(moved.min(initial=0.0), 0.0))
 
 
-def _is_known(noise: Noise) -> bool:
+def is_known(noise: Noise) -> bool:
     """Whether an earlier draw has told on which side of a bound it lies: that was paid for."""
     return isinstance(noise, Normal) and noise.above is not None
 

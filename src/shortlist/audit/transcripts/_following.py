@@ -34,6 +34,7 @@ class Path:
         decided_later: Whether the mechanism itself decides what comes of some of that noise.
         noise: How often normal noise is asked for.
         picks: How many other draws are, for which a cost needs a stage.
+        shared: The share of the user's items, of those that count, that others hold, too.
     """
 
     table: Table
@@ -46,6 +47,7 @@ class Path:
     decided_later: bool = False
     noise: int = 0
     picks: int = 0
+    shared: float = 1.0
 
     @property
     def total(self) -> Spent:
@@ -89,6 +91,7 @@ def path_of(mechanism: Mechanism, table: Table, way: int) -> Path:
         decided_later=any(_is_rounded(asked[number]) for number in own),
         noise=sum(call.noise for call in asked),
         picks=sum(call.picks for call in asked),
+        shared=replayer.share(),
     )
 
 
@@ -139,8 +142,8 @@ class Ways:
 
     def __call__(self, number: int, asked: Asked, outcome: Any) -> Any:  # noqa: ANN401 - any call's
         """The outcome, or another of a choice between ways."""
-        if isinstance(asked, Picked) and asked.is_of_ways:
-            order = np.argsort(asked.weights.multiplicities, kind="stable")
+        if isinstance(asked, Picked) and asked.weights.ways is not None:
+            order = np.argsort(asked.weights.ways)
             return order[[(self._way + number) % len(order)]]
         if isinstance(asked, Tossed) and len(outcome) == 1:
             return np.array([self._way % 2 == 0])

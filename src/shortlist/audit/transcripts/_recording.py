@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.transcripts._asked import Asked, Dealt, Flipped, Noisy, Picked, Tossed
+from shortlist.audit.transcripts._asked import (
+    Asked,
+    Dealt,
+    Flipped,
+    Noisy,
+    Picked,
+    Tossed,
+    is_known,
+)
 from shortlist.audit.transcripts._spent import Differs, Spent, Unfollowed
 from shortlist.draws import UNIT, Draws, Floats, Ints, Ladder, Order, Ordered
 from shortlist.draws.contract import Candidates, Noise, Reals
@@ -126,6 +134,8 @@ class Replayer(_Written):
     spent: list[Spent] = field(default_factory=list)
     laws: list[tuple[object, ...]] = field(default_factory=list)
     shared: dict[int, int] = field(default_factory=dict)
+    _sds: set[float] = field(default_factory=set)
+    _first: tuple[int, int] = (0, 0)
     _at: int = 0
 
     def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:  # noqa: ANN401, ARG002
@@ -137,8 +147,26 @@ class Replayer(_Written):
         number = sum(isinstance(call, Noisy) for call in self.recorded.asked[: self._at])
         self.laws.append((*mine.law, number) if isinstance(mine, Noisy) else mine.law)
         if isinstance(mine, Noisy) and isinstance(asked, Noisy):
-            self.shared[self._at - 1] = len(asked.scores)
+            self._look_at(mine, asked)
         return mine.answer(outcome, asked, self.own)
+
+    def _look_at(self, mine: Noisy, theirs: Noisy) -> None:
+        """Remember which noise was drawn, and how much of what the user holds others hold, too."""
+        n = len(theirs.scores)
+        self.shared[self._at - 1] = n
+        for noise in mine.noises:
+            if is_known(noise) and noise.sd not in self._sds:  # type: ignore[attr-defined]
+                raise Differs("noise is conditioned on a draw that was not made")
+            if isinstance(noise, Normal):
+                self._sds.add(noise.sd)
+        if self._first == (0, 0):
+            moved = int(np.count_nonzero(mine.scores[:n] != theirs.scores))
+            self._first = moved, len(mine.scores) - n
+
+    def share(self) -> float:
+        """What share of the user's items, of those that the first noise is on, others hold, too."""
+        moved, own = self._first
+        return moved / (moved + own) if own else 1.0
 
     def _next(self, asked: Asked) -> tuple[Asked, Any]:
         """The call of the other run; what the user's rows alone are dealt is passed over."""

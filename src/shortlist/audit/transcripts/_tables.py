@@ -24,12 +24,13 @@ from shortlist.evidence import (
 )
 from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
 
-__all__ = ["Table", "tables_of"]
+__all__ = ["ITEMS", "Table", "tables_of"]
 
 _GAP = 3  # between counts: no user makes two of them equal, so that neighbours have one order
 _LEVELS = 0.4, 1.2, 4.0  # of the threshold, at which counts lie
 _QUICK_LEVELS = 0.4, 4.0
-_ITEMS = 60
+ITEMS = 60
+"""That others hold, in most tables."""
 _FEW = 3  # items, or groups
 _RARE = 8  # items that are hardly held
 _MOST = 100.0  # of a threshold: from there on, tables would only be larger
@@ -61,11 +62,6 @@ class Table:
     parallel: bool = False
     lonely: bool = False
 
-    @property
-    def shared(self) -> float:
-        """The share of the user's items that others hold, too."""
-        return 1 - self.own / self.held if self.held else 1.0
-
 
 def tables_of(mechanism: Mechanism, *, quick: bool = False) -> Iterator[Table]:
     """The tables for the evidence that a mechanism looks at; none where there are none for it."""
@@ -85,7 +81,7 @@ def tables_of(mechanism: Mechanism, *, quick: bool = False) -> Iterator[Table]:
 def _sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001 - of all families
     """A user of few items, of as many as count, of more; of all others' items, or some alone."""
     private = mechanism.names_private_items
-    bound = min(_bound_of(mechanism, _ITEMS), _ITEMS)
+    bound = min(_bound_of(mechanism, ITEMS), ITEMS)
     for level in _levels(mechanism, quick=quick):
         counts = _ladder(level)
         for name, items, own in _users(bound, private=private):
@@ -106,10 +102,10 @@ def _users(bound: int, *, private: bool) -> Iterator[tuple[str, Ints, int]]:
     """What users hold, and how many of it is theirs alone."""
     yield "a user of the best item", np.arange(1), 0
     yield "a user at the bound", np.arange(bound), 0
-    yield "a user of everything", np.arange(_ITEMS), 0
+    yield "a user of everything", np.arange(ITEMS), 0
     if bound > 1 and private:
         own = bound // 2
-        items = np.append(np.arange(bound - own), _ITEMS + np.arange(own))
+        items = np.append(np.arange(bound - own), ITEMS + np.arange(own))
         yield "a user of some own items", items, own
 
 
@@ -150,15 +146,15 @@ def _held(others: Ints, sizes: Ints, items: Ints, n_items: int) -> Contributions
 def _random_sets(mechanism: Mechanism, seed: int, bound: int, own: int) -> Table:
     """Users who hold several items each, the commoner ones more often, and one at the bound."""
     generator = np.random.default_rng(seed)  # of tables, not of noise
-    odds = 1 / np.arange(1, _ITEMS + 1)
+    odds = 1 / np.arange(1, ITEMS + 1)
     sets = [
-        generator.choice(_ITEMS, min(_EACH, bound), replace=False, p=odds / odds.sum())
+        generator.choice(ITEMS, min(_EACH, bound), replace=False, p=odds / odds.sum())
         for _ in range(_USERS)
     ]
     others, sizes = np.concatenate(sets), np.array([len(held) for held in sets], np.int64)
-    shared = generator.choice(_ITEMS, bound - own, replace=False)
-    items = np.append(shared, _ITEMS + np.arange(own))
-    evidence = _shown(mechanism, others, sizes, items, _ITEMS + own)
+    shared = generator.choice(ITEMS, bound - own, replace=False)
+    items = np.append(shared, ITEMS + np.arange(own))
+    evidence = _shown(mechanism, others, sizes, items, ITEMS + own)
     return Table(f"random sets, seed {seed}", evidence, own, bound, ties=True)
 
 
@@ -171,28 +167,28 @@ def _counts(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT0
         for name, moved in _moves(mechanism):
             title = f"{name}, counts from {level:.0f}"
             yield _table_of_counts(title, mechanism, _ladder(level), moved)
-    flat = _table_of_counts("equal counts", mechanism, np.full(_ITEMS, _ITEMS), _half(mechanism))
+    flat = _table_of_counts("equal counts", mechanism, np.full(ITEMS, ITEMS), _half(mechanism))
     yield replace(flat, ties=True)
     if issubclass(mechanism.evidence, PrivateCounts):
-        own, none = min(_bound_of(mechanism, _ITEMS), _ITEMS), np.zeros(_FEW, np.int64)
+        own, none = min(_bound_of(mechanism, ITEMS), ITEMS), np.zeros(_FEW, np.int64)
         yield _table_of_counts(f"a user of {own} own items, alone", mechanism, none, none, own)
 
 
 def _half(mechanism: Mechanism) -> Ints:
     """Every other one of the first items moves, as many as a user may move."""
-    places, bound = np.arange(_ITEMS), min(_bound_of(mechanism, _ITEMS), _ITEMS)
+    places, bound = np.arange(ITEMS), min(_bound_of(mechanism, ITEMS), ITEMS)
     half: Ints = ((places % 2 == 0) & (places < 2 * bound)).astype(np.int64)
     return half
 
 
 def _moves(mechanism: Mechanism) -> Iterator[tuple[str, Ints]]:
-    bound = min(_bound_of(mechanism, _ITEMS), _ITEMS)
-    few = np.arange(_ITEMS) < min(bound, _FEW)
+    bound = min(_bound_of(mechanism, ITEMS), ITEMS)
+    few = np.arange(ITEMS) < min(bound, _FEW)
     yield "the largest move", few.astype(np.int64)
-    places = np.arange(_ITEMS)
+    places = np.arange(ITEMS)
     yield "every other moves", _half(mechanism)
     if mechanism.adjacency != ADD_OR_REMOVE:
-        back = np.zeros(_ITEMS, np.int64)
+        back = np.zeros(ITEMS, np.int64)
         back[-bound:] = -1
         yield "some move back", np.where(few, 1, back)
         yield "all move, some of them back", 1 - 2 * (places // 2 % 2)
@@ -220,9 +216,9 @@ def _grouped_counts(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # no
     hints = mechanism.audit_hints()
     most = min(hints.most_groups or _FEW, _FEW)
     groups = most if mechanism.adjacency == ADD_OR_REMOVE else min(2 * most, _FEW)
-    each = (hints.user_bound or _ITEMS) // most
-    signs = 1 if mechanism.adjacency == ADD_OR_REMOVE else 1 - 2 * (np.arange(_ITEMS) // 2 % 2)
-    places = np.arange(_ITEMS)
+    each = (hints.user_bound or ITEMS) // most
+    signs = 1 if mechanism.adjacency == ADD_OR_REMOVE else 1 - 2 * (np.arange(ITEMS) // 2 % 2)
+    places = np.arange(ITEMS)
     moved = ((places % 2 == 0) & (places < 2 * each)) * signs
     for level in _levels(mechanism, quick=quick):
         title = f"a user in {groups} of {_FEW} groups, counts from {level:.0f}"
@@ -259,17 +255,17 @@ def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa
     """A user who is in as many groups as count, or in more; with items and groups of one user."""
     hints = mechanism.audit_hints()
     most = min(hints.most_groups or _FEW, _FEW)
-    bound = min(hints.user_bound or _ITEMS, _ITEMS)
+    bound = min(hints.user_bound or ITEMS, ITEMS)
     for level in _levels(mechanism, quick=quick):
         for name, groups, items in (
             ("in as many groups as count", np.arange(most), np.arange(bound)),
-            ("of everything", np.arange(_FEW), np.arange(_ITEMS)),
+            ("of everything", np.arange(_FEW), np.arange(ITEMS)),
         ):
             title = f"a user {name}, counts from {level:.0f}"
             yield _table_of_groups(title, _ladder(level), groups, items)
     for seed in range(1 if quick else 3):
         yield _random_groups(seed, most, bound)
-    crowd = np.array([int(4 * max(hints.thresholds, default=_ITEMS))])
+    crowd = np.array([int(4 * max(hints.thresholds, default=ITEMS))])
     groups, items = _FEW + np.arange(most), 1 + np.arange(bound)
     title = f"a user of {bound} own items in {most} own groups, alone"
     table = _table_of_groups(title, crowd, groups, items)
@@ -279,21 +275,21 @@ def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa
 def _random_groups(seed: int, most: int, bound: int) -> Table:
     """Users who are in one group or in as many as count, and hold several items in each."""
     generator = np.random.default_rng(seed)  # of tables, not of noise
-    odds = 1 / np.arange(1, _ITEMS + 1)
+    odds = 1 / np.arange(1, ITEMS + 1)
     sets = [
-        generator.integers(_FEW) * _ITEMS
-        + generator.choice(_ITEMS, min(_EACH, bound), replace=False, p=odds / odds.sum())
+        generator.integers(_FEW) * ITEMS
+        + generator.choice(ITEMS, min(_EACH, bound), replace=False, p=odds / odds.sum())
         for _ in range(_USERS)
     ]
     others, sizes = np.concatenate(sets), np.array([len(held) for held in sets], np.int64)
-    items = generator.choice(_ITEMS, bound, replace=False)
-    mine = (np.arange(most)[:, None] * _ITEMS + items).ravel()
-    codes = np.arange(_FEW * _ITEMS, dtype=np.uint32)
+    items = generator.choice(ITEMS, bound, replace=False)
+    mine = (np.arange(most)[:, None] * ITEMS + items).ravel()
+    codes = np.arange(_FEW * ITEMS, dtype=np.uint32)
 
     @cache
     def evidence(with_user: bool) -> GroupedSets:  # noqa: FBT001 - of all tables
         pairs = _held(others, sizes, mine if with_user else mine[:0], len(codes))
-        return GroupedSets.of_pairs(pairs, codes // _ITEMS, codes % _ITEMS, _FEW, _ITEMS)
+        return GroupedSets.of_pairs(pairs, codes // ITEMS, codes % ITEMS, _FEW, ITEMS)
 
     return Table(f"random sets in groups, seed {seed}", evidence, ties=True)
 
@@ -322,7 +318,7 @@ def _wins(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001
     bound = mechanism.audit_hints().user_bound
     for level in _levels(mechanism, quick=quick):
         for name, times in (("one item", bound or 1), ("many items", 1)):
-            moved = (np.arange(_ITEMS) < (bound or 1) // times) * times
+            moved = (np.arange(ITEMS) < (bound or 1) // times) * times
 
             def evidence(
                 with_user: bool,  # noqa: FBT001 - of all tables
@@ -339,7 +335,7 @@ def _wins(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001
 
 def _levels(mechanism: Mechanism, *, quick: bool) -> list[float]:
     """From which number of users on items are held, given where items begin to be named."""
-    usual = _ITEMS / 2
+    usual = ITEMS / 2
     if mechanism.names_private_items and issubclass(
         mechanism.evidence, PrivateCounts | GroupedCounts
     ):
@@ -350,8 +346,8 @@ def _levels(mechanism: Mechanism, *, quick: bool) -> list[float]:
 
 def _ladder(level: float) -> Ints:
     """Counts from this one on, the largest first; half of them are far ahead of the others."""
-    counts = int(level) + _GAP * np.arange(_ITEMS, 0, -1, dtype=np.int64)
-    counts[: _ITEMS // 2] += int(level)
+    counts = int(level) + _GAP * np.arange(ITEMS, 0, -1, dtype=np.int64)
+    counts[: ITEMS // 2] += int(level)
     return counts
 
 

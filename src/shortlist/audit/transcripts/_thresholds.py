@@ -17,6 +17,7 @@ import numpy as np
 from shortlist.audit.transcripts._asked import Asked, Noisy, tail
 from shortlist.audit.transcripts._following import Path, Ways
 from shortlist.audit.transcripts._recording import Recorder
+from shortlist.audit.transcripts._spent import Unfollowed
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Normal
@@ -26,6 +27,8 @@ __all__ = ["chance_of_own"]
 
 _FAR = 40  # standard deviations that are tried
 _NEAR = 2.0  # standard deviations: what a round needs more where another had less
+_PLACES, _APART = 9, 0.5  # noisy values that are tried, in standard deviations
+_SAME = 1e-3  # weights that differ by less are the same
 _MOVED = 0.25  # of a standard deviation, to see how much a round counts in a later one
 
 
@@ -113,9 +116,10 @@ class _Trial:
 
 
 def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
-    """At most the chance that one of the user's own items is named, in all calls together.
+    """The chance that one of the user's own items is named, at most, in all calls together.
 
-    Each item is taken to get the largest weight that it can: where it is the only one in reach.
+    Each item is taken to be the only one in reach, and its noisy value in each round to be the one,
+    of some below what is enough, that leaves it the largest weight in the next.
 
     Args:
         mechanism: That selects.
@@ -124,7 +128,8 @@ def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
     """
     trial = _Trial(mechanism, path, way)
     chance, before = 0.0, list[_Round]()
-    for call, place in path.own.items():
+    calls = list(path.own.items())
+    for (call, place), (following, _) in zip(calls, [*calls[1:], calls[-1]], strict=True):
         asked, _ = trial.asked()
         written = asked[call]
         if not isinstance(written, Noisy) or written.step is None:
@@ -134,9 +139,30 @@ def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
         if enough is None:  # it is another search, of other items
             continue
         chance += (len(written.scores) - place) * _chance(trial, here, enough, before)
-        trial.chosen[call] = enough - 1
+        trial.chosen[call] = _leaving_most(trial, here, enough, following)
         before.append(here)
     return chance + _of_coins(trial, before)
+
+
+def _leaving_most(trial: _Trial, here: _Round, enough: int, following: int) -> int:
+    """The noisy value that is not enough and leaves the item the largest weight in another call."""
+    values = [enough - 1 - n * math.ceil(_APART * here.sd / here.step) for n in range(_PLACES)]
+    scores = np.array([_score_at(trial, following, here.call, value) for value in values])
+    if _is_of_coins(_noisy(trial.asked()[0][following])):  # which counts the noisy value itself
+        scores -= np.median(np.diff(scores) / np.diff(values)) * np.array(values)
+    return values[int(np.argmax(scores > scores.max() - _SAME))]
+
+
+def _score_at(trial: _Trial, number: int, call: int, value: int) -> float:
+    """The item's score in one call, where it has another noisy value in an earlier one."""
+    asked, _ = trial.asked(call, value)
+    return float(_noisy(asked[number]).scores[trial.path.own[number]])
+
+
+def _noisy(asked: Asked) -> Noisy:
+    if not isinstance(asked, Noisy):
+        raise Unfollowed("another draw was made where the item's noise was chosen")
+    return asked
 
 
 def _round_of(call: int, asked: Noisy) -> _Round:
@@ -170,8 +196,7 @@ def _chance(trial: _Trial, here: _Round, enough: int, before: list[_Round]) -> f
 
 def _score(trial: _Trial, asked: list[Asked], at: _Round) -> float:
     """What the user adds to the item in a round."""
-    written = asked[at.call]
-    return float(written.scores[trial.path.own[at.call]]) if isinstance(written, Noisy) else 0.0
+    return float(_noisy(asked[at.call]).scores[trial.path.own[at.call]])
 
 
 def _of_coins(trial: _Trial, before: list[_Round]) -> float:
@@ -192,9 +217,8 @@ def _of_coin(trial: _Trial, number: int, call: Noisy, before: list[_Round]) -> f
     distance, variance = -float(call.scores[place]), noise.sd**2  # type: ignore[attr-defined]
     for earlier in before:
         kept, moved = trial.chosen[earlier.call], math.ceil(_MOVED * earlier.sd / earlier.step)
-        less = trial.asked(earlier.call, kept - moved)[0][number]
-        lower = float(less.scores[place]) if isinstance(less, Noisy) else 0.0
-        counts = (float(call.scores[place]) - lower) / (moved * earlier.step)
+        lower = [_score_at(trial, number, earlier.call, kept - n * moved) for n in range(4)]
+        counts = -float(np.median(np.diff(lower))) / (moved * earlier.step)
         distance += counts * (kept * earlier.step - _score(trial, asked, earlier))
         variance += (counts * earlier.sd) ** 2
     chance = float(tail(np.array([distance / math.sqrt(variance)]))[0])

@@ -14,12 +14,14 @@ from shortlist.audit.transcripts._claims import Claimed, Part, ways_of
 from shortlist.audit.transcripts._conversion import converted
 from shortlist.audit.transcripts._following import Path, path_of
 from shortlist.audit.transcripts._spent import Spent
-from shortlist.audit.transcripts._tables import tables_of
+from shortlist.audit.transcripts._tables import ITEMS, tables_of
 from shortlist.audit.transcripts._thresholds import chance_of_own
 from shortlist.mechanisms.base import Mechanism
 from shortlist.privacy.accountant import Lost
 from shortlist.privacy.accountant.novel import Novel
 from shortlist.privacy.composed import Composed
+from shortlist.privacy.costs import Approximate, Cost
+from shortlist.privacy.sums import Sum
 
 __all__ = ["audit_by_transcript"]
 
@@ -83,7 +85,8 @@ class _Paths:
             yield Part(path.wrong, 0.0, 1.0)
             return
         yield from self._stages(path, spent)
-        yield Part("rho", cost.rho, spent.rho)
+        if not _is_by_guarantee(cost):
+            yield Part("rho", cost.rho, spent.rho)
         if not math.isinf(spent.pure) and mechanism.delta == 0:
             yield Part("epsilon", mechanism.epsilon, spent.pure)
         own = self._own_named(path, way)
@@ -107,7 +110,7 @@ class _Paths:
         """Beside the way through the stages that comes nearest to the path."""
         if not self.ways:
             return []
-        each = [way.parts(spent, path.table.shared) for way in self.ways]
+        each = [way.parts(spent, path.shared) for way in self.ways]
         return min(each, key=lambda parts: max(part.share for part in parts))
 
     def _counted_anew(self) -> Iterator[Part]:
@@ -118,7 +121,8 @@ class _Paths:
         if not isinstance(cost, Composed):
             return
         composition = cost.composition
-        yield Part("stages lose", composition.lost, cost.lost)
+        if cost.lost and not composition.lost:
+            yield Part("mass is lost that no stage has", 0.0, cost.lost)
         for way in self.ways:
             for shared, lost in _corners(composition.unnamed):
                 delta = certain_delta(way.most(shared, lost), at)
@@ -130,10 +134,11 @@ class _Paths:
             return
         noise = max((path.noise for path, _ in self.paths), default=0)
         picks = max((path.picks for path, _ in self.paths), default=0)
+        asked_for = self.mechanism.audit_hints().most_items or 0
         for way in self.ways:
             if (way.on_weights or way.squares) and not noise:
                 yield Part("noise that no draw asks for", 0.0, 1.0)
-            if len(way.ranges) + len(way.pures) > picks:
+            if (way.ranges or way.pures) and not picks and asked_for < ITEMS:
                 yield Part("picks that no draw asks for", 0.0, 1.0)
 
 
@@ -185,6 +190,13 @@ def _corners(unnamed: Lost | Novel | None) -> list[tuple[float, float]]:
         shared, lost = unnamed.cases
         return [(float(shared[i]), float(lost[i])) for i in (0, -1)]
     return [(1.0, 0.0 if unnamed is None else unnamed.delta)]
+
+
+def _is_by_guarantee(cost: Cost) -> bool:
+    """Whether an (epsilon, delta) is all that is known of a part: its rho is beside that delta."""
+    by_rho = cost.ways[0]
+    parts = by_rho.parts if isinstance(by_rho, Sum) else (by_rho,)
+    return any(isinstance(part, Approximate) for part in parts)
 
 
 def _worst(mechanism: Mechanism, judged: Iterable[_Judged], n: int) -> Iterator[Finding]:
