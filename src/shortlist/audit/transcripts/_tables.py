@@ -146,16 +146,24 @@ def _held(others: Ints, sizes: Ints, items: Ints, n_items: int) -> Contributions
 def _random_sets(mechanism: Mechanism, seed: int, bound: int, own: int) -> Table:
     """Users who hold several items each, the commoner ones more often, and one at the bound."""
     generator = np.random.default_rng(seed)  # of tables, not of noise
-    odds = 1 / np.arange(1, ITEMS + 1)
-    sets = [
-        generator.choice(ITEMS, min(_EACH, bound), replace=False, p=odds / odds.sum())
-        for _ in range(_USERS)
-    ]
-    others, sizes = np.concatenate(sets), np.array([len(held) for held in sets], np.int64)
+    others, sizes = _several(generator, min(_EACH, bound))
     shared = generator.choice(ITEMS, bound - own, replace=False)
     items = np.append(shared, ITEMS + np.arange(own))
     evidence = _shown(mechanism, others, sizes, items, ITEMS + own)
     return Table(f"random sets, seed {seed}", evidence, own, bound, ties=True)
+
+
+def _several(generator: np.random.Generator, each: int, groups: int = 1) -> tuple[Ints, Ints]:
+    """What users hold who hold several items each, in one group; and each item by one more."""
+    odds = 1 / np.arange(1, ITEMS + 1)
+    sets = [
+        generator.integers(groups) * ITEMS
+        + generator.choice(ITEMS, each, replace=False, p=odds / odds.sum())
+        for _ in range(_USERS)
+    ]
+    alone = np.arange(groups * ITEMS)
+    sizes = np.append(np.full(len(sets), each), np.ones(len(alone), np.int64))
+    return np.concatenate([*sets, alone]), sizes
 
 
 # --- counts
@@ -191,7 +199,8 @@ def _moves(mechanism: Mechanism) -> Iterator[tuple[str, Ints]]:
         back = np.zeros(ITEMS, np.int64)
         back[-bound:] = -1
         yield "some move back", np.where(few, 1, back)
-        yield "all move, some of them back", 1 - 2 * (places // 2 % 2)
+        as_many = np.where(places < 2 * bound, 1 - 2 * (places // 2 % 2), 0)
+        yield "as many move back", as_many
 
 
 def _table_of_counts(
@@ -275,13 +284,7 @@ def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa
 def _random_groups(seed: int, most: int, bound: int) -> Table:
     """Users who are in one group or in as many as count, and hold several items in each."""
     generator = np.random.default_rng(seed)  # of tables, not of noise
-    odds = 1 / np.arange(1, ITEMS + 1)
-    sets = [
-        generator.integers(_FEW) * ITEMS
-        + generator.choice(ITEMS, min(_EACH, bound), replace=False, p=odds / odds.sum())
-        for _ in range(_USERS)
-    ]
-    others, sizes = np.concatenate(sets), np.array([len(held) for held in sets], np.int64)
+    others, sizes = _several(generator, min(_EACH, bound), _FEW)
     items = generator.choice(ITEMS, bound, replace=False)
     mine = (np.arange(most)[:, None] * ITEMS + items).ravel()
     codes = np.arange(_FEW * ITEMS, dtype=np.uint32)
