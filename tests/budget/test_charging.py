@@ -242,6 +242,21 @@ def test_a_plan_keeps_its_price(path):
     assert len(replace(cheap, guarantee=cheap.guarantee).run()) <= 3
 
 
+@pytest.mark.parametrize(
+    "other", [{"protects": 'one row of any one "user"'}, {"assumes": ()}, {"private": False}]
+)
+def test_a_plan_keeps_its_unit_and_what_it_assumes(path, other):
+    """A copy with another unit would be charged to a budget of that, and say what does not hold."""
+    budget = created(path, epsilon=9.0, delta=1e-5)
+    for plan in (
+        pairs(budget).plan(sl.Domain(), **ASK),
+        comparisons(budget).plan(sl.Rank(1), epsilon=0.5),
+        pairs(budget).grouped("other").plan(sl.TopK(1), **ASK),
+    ):
+        false = replace(plan.guarantee, **other)
+        refusal(lambda plan=plan, false=false: replace(plan, guarantee=false), "cannot be changed")
+
+
 def test_a_charge_stays_where_reading_fails(path):
     budget = created(path)
     with pytest.raises(AssertionError, match="a row was read"):
@@ -305,7 +320,11 @@ def test_a_budget_that_was_not_opened_can_be_shown_in_a_traceback(path):
     assert told == {"<Budget that was not opened>"}
 
 
-@pytest.mark.parametrize("who", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\uff1d1"])
+# Behind a space of no width, a mark of byte order, or both; and in a small and a full form.
+INVISIBLE = ["\u200b=1", "\ufeff=1", " \ufeff\u200b @A1", "\ufe621", "\uff0b1", "\u200b\ufe661"]
+
+
+@pytest.mark.parametrize("who", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\uff1d1", *INVISIBLE])
 def test_no_cell_of_an_export_is_a_formula(who, path):
     plan_of(created(path, who=who)).run()
     (row,) = csv.DictReader(io.StringIO(sl.Budget(path).to_csv()))
