@@ -107,7 +107,10 @@ class Plan:
                 "build another source, with the budget that you mean",
                 given={"budget": ...},
             )
-        if self.guarantee != self.promises(self.mechanism, self.engine):
+        mechanism, promised = self.mechanism, self.guarantee
+        price = mechanism.cost, mechanism.epsilon, mechanism.spent_delta, mechanism.adjacency
+        said = promised.cost, promised.epsilon, promised.delta, promised.adjacency
+        if said != price or promised != self.promises(mechanism, self.engine):
             raise InputError(
                 "the guarantee of a plan is that of its source and mechanism, and cannot be "
                 "changed",

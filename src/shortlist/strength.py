@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["BETTER", "SCALE", "USUAL", "Strength", "of_delta", "of_epsilon", "strength", "usual_delta", "why"]
+__all__ = [
+    "BETTER",
+    "SCALE",
+    "USUAL",
+    "Strength",
+    "of_delta",
+    "of_epsilon",
+    "strength",
+    "usual_delta",
+    "why",
+]
 
 
 class Strength(IntEnum):
