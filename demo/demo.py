@@ -129,5 +129,21 @@ def compare(plays: pl.DataFrame) -> None:
     )
 
 
+def ended() -> int:
+    """The tour, and the status to end with."""
+    try:
+        main()
+        sys.stdout.flush()
+    except subprocess.CalledProcessError as error:  # the command has said why
+        status = error.returncode
+    except BrokenPipeError:  # whoever reads has seen enough, as in `| head`
+        status = 1
+    else:
+        return 0
+    # What is still to be printed would fail once more at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(ended())

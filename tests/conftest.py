@@ -22,7 +22,8 @@ settings.load_profile("everywhere")
 
 _NUMBERS = itertools.count(1)
 WEAK = re.compile(
-    r"^shortlist: warning: --(?:epsilon|delta) \S+: (?:protection is weak|this protects).*\n",
+    r"^shortlist: warning: --(?:epsilon|delta) \S+: "
+    r"(?:protection is weak|this protects|one user in).*\n",
     re.MULTILINE,
 )
 

@@ -21,7 +21,13 @@ from shortlist.mechanisms import Peeling
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.processes import others_can_write
-from shortlist.stores import MemoryStore, PostgresStore
+from shortlist.release import Release
+from shortlist.sources.comparisons import Comparisons
+from shortlist.sources.counts import Counts
+from shortlist.sources.groups import Groups
+from shortlist.sources.pairs import Pairs
+from shortlist.sources.store import Store
+from shortlist.stores import MemoryStore, PostgresStore, SqliteStore
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such rights")
@@ -322,3 +328,12 @@ def test_seeded_bits_go_on_where_they_were():
     bits.words(3)
     there = pickle.loads(pickle.dumps(bits))  # noqa: S301 - our own bytes
     assert (there.words(5) == bits.words(5)).all()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Pairs, Counts, Comparisons, Store, Groups, Release, SqliteStore, PostgresStore, MemoryStore],
+)
+def test_what_could_not_be_made_is_shown_in_a_traceback(kind):
+    unmade = kind.__new__(kind)
+    assert repr(unmade) in (f"<{kind.__name__} that was not made>", f"<{kind.__name__}>")

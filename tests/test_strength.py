@@ -75,8 +75,8 @@ def test_nothing_weak_is_told_to_be_safe(epsilon, delta):
         (1.0, 1e-6, "Protection is strong: epsilon is at most 1. The list reveals little about"),
         (2.0, 1e-6, "Protection is moderate: epsilon is above 1. The list reveals something"),
         (5.0, 1e-6, "Protection is weak: epsilon is above 3. The list reveals much about"),
-        (9.0, 1e-6, "This protects hardly at all: epsilon is above 8. The list reveals nearly"),
-        (1.0, 0.01, "This protects hardly at all: delta is above 0.001. The list reveals nearly"),
+        (9.0, 1e-6, "This protects hardly at all: epsilon is above 8. In the worst case the list "),
+        (1.0, 0.01, "This protects hardly at all: delta is above 0.001. In the worst case the"),
     ],
 )
 def test_each_band_has_its_words(epsilon, delta, said):
@@ -94,7 +94,8 @@ def test_a_bound_on_guesses_is_never_all_of_them(epsilon, share):
 
 def test_where_hardly_anybody_is_protected_no_number_comforts():
     words = " ".join(released(12.0, 0.0).explain().split())
-    assert "With it, nearly all of them may be" in words
+    assert "With it, nearly all may be right." in words
+    assert "Measured by epsilon, protection is strong up to 1," in words
     assert "thousands of times as likely" in words
 
 
@@ -150,7 +151,8 @@ def test_the_shell_warns_from_the_weak_band_on(run, file, option):
     flags = [word for pair in given.items() for word in pair]
     assert run(*words, *flags)[0] == 0
     name, value = option.split("=")
-    assert re.match(rf"shortlist: warning: {name} {float(value)}: protection is weak", run.warned)
+    said = {"--epsilon": "protection is weak", "--delta": "one user in 5,000 may be"}[name]
+    assert re.match(rf"shortlist: warning: {name} {float(value)}: {said}", run.warned)
     assert run(*words, "--epsilon", "3", "--delta", "1e-4")[2] == run.warned == ""
 
 
@@ -159,10 +161,18 @@ def test_a_delta_above_one_over_the_users_is_warned_of_before_anything_is_charge
     asked = (*words, "--epsilon", "1", "--delta", "1e-5")
     assert run(*asked)[2] == ""
     assert run(*asked, "--users", "100000")[2] == ""
-    err = run(*asked, "--users", "200000")[2]
-    assert "warning: --delta 1e-05: it is above 1 / 200,000, one over the number of users" in err
-    assert "use one far below that, such as 5e-07" in err
-    assert run(*asked, "--users", "0")[0] == 2
+    assert run(*asked, "--users", "200000")[2] == ""
+    assert run.warned == (
+        "shortlist: warning: --delta 1e-05: one user in 100,000 may be published whole. "
+        "Take one far below 1 / 200,000, such as 5e-07.\n"
+    )
+    asked = (*words, "--epsilon", "1", "--delta", "0.001", "--users", "20000")
+    assert run(*asked)[0] == 0
+    assert run.warned == (  # in one line, though two reasons hold
+        "shortlist: warning: --delta 0.001: one user in 1,000 may be published whole. "
+        "Take one far below 1 / 20,000, such as 5e-06.\n"
+    )
+    assert run(*asked[:-1], "0")[0] == 2
 
 
 class Charged:
@@ -182,11 +192,11 @@ def test_every_source_takes_the_number_of_users(plays):
         sl.counts(counts, item="title", count="n", users=10**7),
     ]
     for source in sources:
-        with pytest.warns(sl.WeakPrivacyWarning, match="above 1 / 10,000,000"):
+        with pytest.warns(sl.WeakPrivacyWarning, match="far below 1 / 10,000,000"):
             source.plan(sl.TopK(1), epsilon=1.0, delta=1e-6)
     store = sl.store(sl.stores.MemoryStore(range(5000), range(5000)), users=10**7)
     store.prepare()
-    with pytest.warns(sl.WeakPrivacyWarning, match="above 1 / 10,000,000"):
+    with pytest.warns(sl.WeakPrivacyWarning, match="far below 1 / 10,000,000"):
         store.plan(sl.TopK(1000), epsilon=1.0, delta=1e-6)
     with pytest.raises(sl.InputError, match="users=0"):
         sl.pairs(plays, user="user", item="title", users=0)

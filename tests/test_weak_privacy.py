@@ -16,8 +16,8 @@ from shortlist.mechanisms import Peeling, PermuteAndFlip
     [
         ({"epsilon": 8.1, "delta": 1e-6}, [r"^epsilon=8\.1: this protects hardly at all; "]),
         ({"epsilon": 3.1, "delta": 1e-6}, [r"^epsilon=3\.1: protection is weak; "]),
-        ({"epsilon": 1, "delta": 2e-4}, [r"^delta=0\.0002: protection is weak, since all of one "]),
-        ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: this protects hard"]),
+        ({"epsilon": 1, "delta": 2e-4}, [r"^delta=0\.0002: one user in 5,000 may be "]),
+        ({"epsilon": 50, "delta": 0.5}, [r"^epsilon=50\.0: ", r"^delta=0\.5: one user in 2 may "]),
         ({"epsilon": 3, "delta": 1e-4}, []),
     ],
 )

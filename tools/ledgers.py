@@ -95,6 +95,7 @@ def plan_of(
         mechanism=mechanism,
         guarantee=guarantee,
         engine=engine or TinyCounts(),
+        promises=lambda *_: guarantee,
         budget=budget,
     )
 

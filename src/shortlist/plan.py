@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -89,16 +89,18 @@ class Plan:
         question: What is asked.
         mechanism: What answers it, with its parameters.
         guarantee: The promise of the release.
+        promises: What the source promises by a mechanism and an engine, to hold a copy against.
     """
 
     question: Question
     mechanism: Mechanism
     guarantee: Guarantee
     engine: Engine = field(repr=False, compare=False)
+    promises: Callable[[Mechanism, Engine], Guarantee] = field(repr=False, compare=False)
     budget: Budget | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a copy that another budget would pay for, or none, or at another price."""
+        """Refuse a copy that another budget would pay for, or none, or with another promise."""
         if not self.engine.belongs_to(self.budget):
             raise InputError(
                 "the budget of a plan is that of its source, and cannot be changed or taken off",
@@ -107,9 +109,11 @@ class Plan:
             )
         mechanism, promised = self.mechanism, self.guarantee
         price = mechanism.cost, mechanism.epsilon, mechanism.spent_delta, mechanism.adjacency
-        if (promised.cost, promised.epsilon, promised.delta, promised.adjacency) != price:
+        said = promised.cost, promised.epsilon, promised.delta, promised.adjacency
+        if said != price or promised != self.promises(mechanism, self.engine):
             raise InputError(
-                "the guarantee of a plan is that of its mechanism, and cannot be changed",
+                "the guarantee of a plan is that of its source and mechanism, and cannot be "
+                "changed",
                 "ask the source for another plan",
             )
 

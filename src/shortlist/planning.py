@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -37,7 +36,7 @@ from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import Build, EachGroup, answering
 from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
-from shortlist.strength import BETTER, USUAL, Strength, of_delta, of_epsilon
+from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
 __all__ = [
     "Bounds",
@@ -343,26 +342,16 @@ def warn_of_weakness(epsilon: float, delta: float, users: int | None) -> None:
                 "{told}", "{better}", given={"epsilon": epsilon}, told=band.told, better=BETTER
             )
         )
-    if (band := of_delta(delta)) >= Strength.WEAK:
+    too_many = users is not None and delta * users > 1 + 1e-9
+    if too_many or of_delta(delta) >= Strength.WEAK:
         weak.append(
             WeakPrivacyWarning(
-                "{told}, since all of one user in {n} may be given away",
-                "{usual}",
+                "one user in {n} may be published whole",
+                "Take one far below 1 / {users}, such as {less}",
                 given={"delta": delta},
-                told=band.told,
-                n=f"{math.floor(1 / delta):,}",
-                usual=USUAL,
-            )
-        )
-    if users is not None and delta * users > 1 + 1e-9:
-        weak.append(
-            WeakPrivacyWarning(
-                "it is above 1 / {n}, one over the number of users, so that all of one user may "
-                "be given away",
-                "use one far below that, such as {less}",
-                given={"delta": delta},
-                n=f"{users:,}",
-                less=f"{0.1 / users:.0e}",
+                n=f"{max(1, round(1 / delta)):,}",
+                users=f"{users:,}" if users and too_many else "(number of users)",
+                less=f"{usual_delta(users if too_many else None):g}",
             )
         )
     for warning in weak:

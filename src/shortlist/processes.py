@@ -8,11 +8,14 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 __all__ = [
     "StaysHere",
+    "even_unmade",
     "others_can_write",
     "private_folder",
     "remove_private_folders",
@@ -95,6 +98,19 @@ def remove_private_folders() -> None:
         maker, folder = _private_folders.pop()
         if maker == os.getpid():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def even_unmade(told: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A `__repr__` that a traceback can show also where `__init__` has failed."""
+
+    @wraps(told)
+    def tell(self: Any) -> str:  # noqa: ANN401 - of any class
+        try:
+            return told(self)
+        except AttributeError:
+            return f"<{type(self).__name__} that was not made>"
+
+    return tell
 
 
 class StaysHere:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["BETTER", "SCALE", "USUAL", "Strength", "of_delta", "of_epsilon", "strength", "why"]
+__all__ = [
+    "BETTER",
+    "SCALE",
+    "USUAL",
+    "Strength",
+    "of_delta",
+    "of_epsilon",
+    "strength",
+    "usual_delta",
+    "why",
+]
 
 
 class Strength(IntEnum):
@@ -40,6 +50,18 @@ _DELTAS = 1e-5, 1e-4, 1e-3
 
 _ROUNDING = 1 + 1e-9  # ten times 0.1, added up and rounded up, is a little more than 1
 
+
+def usual_delta(users: int | None = None) -> float:
+    """One that protects well: where the number of users is known, at most a tenth of one over it.
+
+    >>> usual_delta(), usual_delta(20_000), usual_delta(30), usual_delta(300_000_000)
+    (1e-06, 5e-06, 1e-05, 3e-10)
+    """
+    if users is None:
+        return _DELTAS[0] / 10
+    return float(f"{min(_DELTAS[0], 0.1 / users):.0e}")
+
+
 SCALE = (
     f"protection is strong up to {_EPSILONS[0]:g}, moderate up to {_EPSILONS[1]:g}, weak up to "
     f"{_EPSILONS[2]:g}; above that, it protects hardly at all"
@@ -49,7 +71,7 @@ SCALE = (
 BETTER = f"protection is strong up to {_EPSILONS[0]:g}, and moderate up to {_EPSILONS[1]:g}"
 """What to do about a large epsilon."""
 
-USUAL = f"use a delta far below 1 / (number of users), such as {_DELTAS[0] / 10:g}"
+USUAL = f"use a delta far below 1 / (number of users), such as {usual_delta():g}"
 """What to do about a large delta."""
 
 

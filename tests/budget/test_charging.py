@@ -18,6 +18,7 @@ from helpers.databases import NAMES
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.budget._book import Book
+from shortlist.budget._charges import _cell
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.engines.indexed_store import IndexedStore
@@ -242,6 +243,21 @@ def test_a_plan_keeps_its_price(path):
     assert len(replace(cheap, guarantee=cheap.guarantee).run()) <= 3
 
 
+@pytest.mark.parametrize(
+    "other", [{"protects": 'one row of any one "user"'}, {"assumes": ()}, {"private": False}]
+)
+def test_a_plan_keeps_its_unit_and_what_it_assumes(path, other):
+    """A copy with another unit would be charged to a budget of that, and say what does not hold."""
+    budget = created(path, epsilon=9.0, delta=1e-5)
+    for plan in (
+        pairs(budget).plan(sl.Domain(), **ASK),
+        comparisons(budget).plan(sl.Rank(1), epsilon=0.5),
+        pairs(budget).grouped("other").plan(sl.TopK(1), **ASK),
+    ):
+        false = replace(plan.guarantee, **other)
+        refusal(lambda plan=plan, false=false: replace(plan, guarantee=false), "cannot be changed")
+
+
 def test_a_charge_stays_where_reading_fails(path):
     budget = created(path)
     with pytest.raises(AssertionError, match="a row was read"):
@@ -305,7 +321,16 @@ def test_a_budget_that_was_not_opened_can_be_shown_in_a_traceback(path):
     assert told == {"<Budget that was not opened>"}
 
 
-@pytest.mark.parametrize("who", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\uff1d1"])
+@pytest.mark.parametrize("text", ["\u200b=1", "\ufeff=1", " \ufeff\u200b @A1", "\u200b\ufe661"])
+def test_what_cannot_be_seen_hides_no_formula(text):
+    """No ledger of ours takes such a name; a damaged one may hold it."""
+    assert _cell(text) == f"'{text}"
+    assert _cell("\u200bAnn=1") == "\u200bAnn=1"
+
+
+@pytest.mark.parametrize(
+    "who", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\uff1d1", "\ufe621", "\uff0b1"]
+)
 def test_no_cell_of_an_export_is_a_formula(who, path):
     plan_of(created(path, who=who)).run()
     (row,) = csv.DictReader(io.StringIO(sl.Budget(path).to_csv()))

@@ -196,7 +196,8 @@ def test_what_a_deleted_ledger_left_does_not_destroy_a_new_one(path):
     created(path)
     killed_in_a_commit(path)
     Path(path).unlink()
-    refusal(lambda: created(path), 'beside it lies "plays.budget-journal"', "Give another name; or")
+    said = refusal(lambda: created(path), 'beside it lies "plays.budget-journal"', "Give another")
+    assert "probably left by a deleted ledger, which would destroy a new one" in str(said)
     assert not Path(path).exists()
     Path(f"{path}-journal").unlink()
     for end in ("-wal", "-shm"):

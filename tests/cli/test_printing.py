@@ -306,5 +306,8 @@ def test_a_weak_guarantee_is_warned_of(run, file, more):
     assert err == ""
     first, second = run.warned.splitlines()
     assert first.startswith("shortlist: warning: --epsilon 20.5: this protects hardly at all; ")
-    assert second.startswith("shortlist: warning: --delta 0.001: protection is weak, since ")
+    assert second == (
+        "shortlist: warning: --delta 0.001: one user in 1,000 may be published whole. "
+        "Take one far below 1 / (number of users), such as 1e-06."
+    )
     assert run(*domain(file, "--epsilon", 3, "--delta", "0.0001", *more))[2] == run.warned == ""

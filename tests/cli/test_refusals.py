@@ -23,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
         (["--verbos"], "No such option: --verbos."),
         (["top-k"], "Missing option '--item'. See shortlist top-k --help."),
         (["domain"], "Missing argument 'FILE'. See shortlist domain --help."),
+        (["explain"], "Name a saved release, or write - to read one from the pipe."),
         (["top-k", "x.csv"], "Missing option '--item'"),
         (["domain", "x.csv"], "Missing option '--user'"),
         (["top-k", "x.csv", "--usr", "a"], "Did you mean --user? See shortlist top-k --help."),

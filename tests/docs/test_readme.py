@@ -3,8 +3,10 @@
 import importlib.util
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -70,3 +72,11 @@ def test_the_commands_stand_near_the_top():
     lines = README.splitlines()
     assert next(i for i, line in enumerate(lines, 1) if line.startswith("shortlist domain")) <= 20
     assert next(i for i, line in enumerate(lines, 1) if line.startswith("protects")) <= 30
+
+
+def test_the_demo_ends_quietly_where_nobody_reads_on(sample, monkeypatch):
+    """As in `| head`: its own output is closed, or that of the command which it runs."""
+    monkeypatch.setattr(sample.os, "dup2", lambda *_: None)
+    for error, status in ((BrokenPipeError(), 1), (subprocess.CalledProcessError(2, "x"), 2)):
+        monkeypatch.setattr(sample, "main", Mock(side_effect=error))
+        assert sample.ended() == status

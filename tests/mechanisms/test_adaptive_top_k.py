@@ -288,7 +288,7 @@ def test_of_few_users_hardly_anything_is_named(n):
 def test_explaining_names_both_ways():
     text = " ".join(AdaptiveTopK(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=9).explain())
     for part in (
-        "101st or the 10,001st",
+        "101st, or the 10,001st",
         "picked by their counts",
         "4 rounds",
         "standard deviation",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,7 +16,7 @@ __all__ = ["as_csv", "as_json", "rows_of"]
 KEPT, UNKNOWN = "released", "unknown"
 """The outcome of a charge: its release is kept; or nobody knows, as after a crash."""
 
-_FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # in full width, too
+_FORMULAS = ("=", "+", "-", "@")
 _COLUMNS = (
     *("number", "time", "who", "library", "question", "k", "mechanism", "epsilon", "delta"),
     *("first", "taken_delta", "outcome", "hash"),
@@ -59,8 +60,14 @@ def as_csv(entries: Iterable[Entry], first: str) -> str:
 
 def _cell(value: object) -> object:
     """The value, with an apostrophe before what a spreadsheet would take for a formula."""
-    is_formula = isinstance(value, str) and value.lstrip().startswith(_FORMULAS)
-    return f"'{value}" if is_formula else value
+    return f"'{value}" if isinstance(value, str) and _is_formula(value) else value
+
+
+def _is_formula(text: str) -> bool:
+    """Whether it begins as one, in any width, behind spaces and what cannot be seen."""
+    plain = unicodedata.normalize("NFKC", text)
+    seen = (c for c in plain if not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf"))
+    return next(seen, "") in _FORMULAS
 
 
 def as_json(entries: Iterable[Entry]) -> str:

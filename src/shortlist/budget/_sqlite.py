@@ -86,10 +86,10 @@ class SqliteFile:
         for end in _BESIDE:
             if os.path.lexists(f"{self._path}{end}"):
                 raise InputError(
-                    "{place}: beside it lies {name}, which a ledger of this name has left, and "
-                    "which would destroy a new one",
+                    "{place}: beside it lies {name}, probably left by a deleted ledger, which "
+                    "would destroy a new one",
                     "Give another name; or restore that ledger, if it was removed by mistake, "
-                    "and else remove what it has left",
+                    "and else remove {name}",
                     place=self.shown,
                     name=in_quotes(f"{self._path.name}{end}"),
                 )
@@ -202,8 +202,8 @@ _LINKED = Fault(
         "unfinished by the other, so that two questions could be paid by one charge"
     ),
     Words(
-        "Remove one of the names: not the one beside which a file ends in -journal, if there is "
-        "one. Or copy the file, to look at it, and create a new ledger"
+        "Remove one of the names. Keep the name that has a -journal file beside it, if either "
+        "has. Or copy the file, to look at it, and create a new ledger"
     ),
 )
 _MOUNTED = Fault(

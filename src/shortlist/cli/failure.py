@@ -152,6 +152,8 @@ def _as_parser_shows(text: str) -> str:
 
 
 def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
+    if missing := _missing(error):
+        return missing
     if instead := _instead(error):
         return f"{error.message}{'' if error.message.endswith('.') else '.'} {instead}"
     likely = getattr(error, "possibilities", None)
@@ -161,6 +163,13 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
     stop = "" if message.endswith(("?", ".")) else "."
     command = error.ctx.command_path if error.ctx else "shortlist"
     return f"{message}{stop}{hint} See {command} --help."
+
+
+def _missing(error: Any) -> str:  # noqa: ANN401 - as above
+    """What to give to a command whose argument may come from a pipe."""
+    if type(error).__name__ != "MissingParameter" or error.ctx.command.name != "explain":
+        return ""
+    return "Name a saved release, or write - to read one from the pipe."
 
 
 _ALL_ROWS = (

@@ -224,14 +224,14 @@ class AdaptiveTopK(Mechanism):
         if self.k > 1:
             picked, best = f"up to {self.k} items are picked by their counts", f"best {self.k} have"
         test = f"First, a noisy test checks whether the {ordinal(self.k)} largest count is"
-        below = " or ".join(f"the {ordinal(number + 1)}" for number in self._looked_at)
+        below = ", or ".join(f"the {ordinal(number + 1)}" for number in self._looked_at)
         limits, bound = self._limits.thresholds, self.max_items_per_user
         first, *rounds = told_of_rounds(
             limits, self.sigma, bound=bound, named="found", may_stop=True
         )
         ranks = "What is left of epsilon then pays for noisy counts of the best items found"
         return [
-            f"{test} far ahead of the counts well below the list: {below}.",
+            f"{test} far larger than {below}.",
             f"If it is ahead by about {self.lead:.0f}, {picked}: {odds(self.local_epsilon)}",
             f"If not, t{first[1:]}",
             *rounds,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.processes import require_threads
+from shortlist.processes import even_unmade, require_threads
 from shortlist.release.described import NONE_CHARGED, GivenBefore, asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
@@ -359,6 +359,7 @@ class Release:
     def _repr_html_(self) -> str:
         return html(sheet(self))
 
+    @even_unmade
     def __repr__(self) -> str:
         size = f"{len(self)} item{'s' * (len(self) != 1)}"
         if self.by:

@@ -32,7 +32,6 @@ _REVEALS = {
     Strength.STRONG: "little",
     Strength.MODERATE: "something",
     Strength.WEAK: "much",
-    Strength.HARDLY: "nearly everything, in the worst case,",
 }
 _BETTER = {
     Strength.WEAK: f"For strong protection, take an epsilon of at most 1, and {USUAL}.",
@@ -53,8 +52,7 @@ def protected(guarantee: Guarantee) -> list[str]:
     return [
         (
             f"Protected: {harmless(guarantee.protects)}. Words in quotation marks are names of "
-            f"columns. {_how_well(guarantee)} The list reveals {_REVEALS[_band(guarantee)]} about "
-            f"{_secret(guarantee)}, whatever else a reader knows or finds out later."
+            f"columns. {_how_well(guarantee)} {_revealed(guarantee)}"
         ),
         (
             f"Two tables are neighbours if they differ by this: {harmless(guarantee.adjacency)}. "
@@ -66,6 +64,17 @@ def protected(guarantee: Guarantee) -> list[str]:
             "for. Some of it may be true of you, whether or not you are in the table."
         ),
     ]
+
+
+def _revealed(guarantee: Guarantee) -> str:
+    """How much of what a reader should not learn, as a sentence."""
+    band = _band(guarantee)
+    if band is Strength.HARDLY:
+        return f"In the worst case the list shows {_guessed(guarantee)}."
+    return (
+        f"The list reveals {_REVEALS[band]} about {_secret(guarantee)}, whatever else a reader "
+        "knows or finds out later."
+    )
 
 
 def _band(guarantee: Guarantee) -> Strength:
@@ -117,7 +126,7 @@ def meaning(guarantee: Guarantee) -> list[str]:
             f"Suppose somebody guesses {_guessed(guarantee)}, and thinks both equally likely. "
             f"Without the list, half of such guesses are right. With it, {_guesses(guarantee)}."
         ),
-        f"{_times(guarantee)} By epsilon, {SCALE}.",
+        f"{_times(guarantee)} Measured by epsilon, {SCALE}.",
         (
             f"{'Smaller values protect' if guarantee.delta else 'A smaller epsilon protects'} "
             "more. Lists about the same people add up: with each further list, everybody in them "
@@ -129,7 +138,7 @@ def meaning(guarantee: Guarantee) -> list[str]:
 def _guesses(guarantee: Guarantee) -> str:
     """How many are right, where a number says something."""
     if _band(guarantee) is Strength.HARDLY:
-        return "nearly all of them may be, or all those about a few people"
+        return "nearly all may be right"
     return f"up to {guesses_right(guarantee)} may be"
 
 

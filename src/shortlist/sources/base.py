@@ -119,6 +119,7 @@ class Source(StaysHere):
             mechanism=chosen,
             guarantee=guarantee,
             engine=engine,
+            promises=self._guarantee,
             budget=self._budget,
         )
 

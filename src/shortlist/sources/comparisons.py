@@ -11,6 +11,7 @@ from shortlist.evidence import Outcomes
 from shortlist.mechanisms.base import Mechanism
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
+from shortlist.processes import even_unmade
 from shortlist.questions import Rank
 from shortlist.release import Release
 from shortlist.sources.base import LIST_IS_PUBLIC, Source
@@ -146,6 +147,7 @@ class Comparisons(Source):
         bounded = "" if self._bound is None else f", max_comparisons_per_user={self._bound}"
         self._told = f"{names}{bounded}"
 
+    @even_unmade
     def __repr__(self) -> str:
         return f"<Comparisons: {self._told}>"
 

@@ -12,6 +12,7 @@ from shortlist.errors import InputError
 from shortlist.mechanisms.base import counted
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
+from shortlist.processes import even_unmade
 from shortlist.questions import TopK
 from shortlist.release import Release
 from shortlist.sources._counted_groups import known_groups, promised_groups, require_no_groups
@@ -183,6 +184,7 @@ class Counts(Source):
         by, item = (", ".join(f'"{name}"' for name in x) for x in (items[:n_by], items[n_by:]))
         self._told = f'{f"by={by}, " if by else ""}item={item}, count="{count}", {told}'
 
+    @even_unmade
     def __repr__(self) -> str:
         return f"<Counts: {self._told}>"
 

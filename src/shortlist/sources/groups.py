@@ -9,6 +9,7 @@ from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Budget
 from shortlist.planning import Bounds
+from shortlist.processes import even_unmade
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
 from shortlist.sources.base import GROUPS_ARE_PUBLIC, Source
@@ -59,6 +60,7 @@ class Groups(Source):
         )
         self._pairs, self._groups_are_public = rows.as_pairs(), public is not None
 
+    @even_unmade
     def __repr__(self) -> str:
         by = ", ".join(f'"{name}"' for name in self._engine.by)
         bounds = ", ".join(f"{name}={value}" for name, value in self.bounds.items())

@@ -12,6 +12,7 @@ from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Budget
 from shortlist.planning import Usual
+from shortlist.processes import even_unmade
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.sources._opening import in_database, stays
@@ -169,6 +170,7 @@ class Pairs(Source):
         named = ", ".join(f'"{name}"' for name in items)
         self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
+    @even_unmade
     def __repr__(self) -> str:
         return f"<Pairs: {self._told}>"
 

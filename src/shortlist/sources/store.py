@@ -7,6 +7,7 @@ from shortlist.bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
 from shortlist.plan import Budget
+from shortlist.processes import even_unmade
 from shortlist.questions import TopK
 from shortlist.release import Release
 from shortlist.sources.base import Source
@@ -100,6 +101,7 @@ class Store(Source):
         )
         self._held = held
 
+    @even_unmade
     def __repr__(self) -> str:
         return f"<Store of {self._held!r}>"
 

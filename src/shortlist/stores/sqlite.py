@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.errors import InputError, Words, named, shown
+from shortlist.processes import even_unmade
 from shortlist.stores._names import Names
 from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
 from shortlist.stores.base import ScoreStore, StoredRows
@@ -52,6 +53,7 @@ class SqliteStore(ScoreStore):
         self.count = count
         self._ask(SqliteTable)
 
+    @even_unmade
     def __repr__(self) -> str:
         return f"<SqliteStore: {self._names}>"
 
