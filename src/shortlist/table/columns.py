@@ -115,6 +115,8 @@ def check_columns(part: Part, roles: Mapping[str, str]) -> None:
                 said=said,
             )
         if name not in part.schema:
+            if "," in name and role == "user":
+                raise InputError("{role} takes one column", role=Words(f"{{{role}}}"))
             known = any(other in part.schema for other in roles)
             several = Words(". For several columns {several_columns}")
             raise InputError(

@@ -202,7 +202,7 @@ def _say_guessed(file: NamedFile, separator: str) -> None:
     warnings.warn(
         GuessWarning(
             "{argument}: fields are taken to be separated by {found}, as the first line has it",
-            "{said} says so for certain, and another value that it is otherwise",
+            "To settle it, give {said}. If it is another character, give that one",
             said=Words("{separator=}", given={"separator": separator}),
             argument=file.argument,
             found=_NAMES[separator],

@@ -187,10 +187,11 @@ def _require_file(kind: str, path: str, origin: Words) -> None:
     if elsewhere or not path or Path(path).is_file():
         return
     raise InputError(
-        "{origin}: there is no such file{where}",
+        "{origin}: there is no such file{where}{never}",
         "{remedy}",
         origin=origin,
         where="" if "/" in path else " in this folder",
+        never=" (a DuckDB file is never created)" if kind == "duckdb" else "",
         remedy="check its path" if path.startswith("/") else _ROOT.format(kind=kind),
     )
 
