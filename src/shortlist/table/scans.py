@@ -84,13 +84,18 @@ def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
     if not named:
         return part
 
+    def held(names: list[str]) -> list[str]:
+        return [name for name in names if name not in named] or list(part.schema)[:1]
+
     def read(names: list[str]) -> pl.LazyFrame:
-        held = [name for name in names if name not in named] or list(part.schema)[:1]
         texts = (pl.lit(text, pl.String).alias(name) for name, text in named.items())
-        return part.read(held).with_columns(texts).select(names)
+        return part.read(held(names)).with_columns(texts).select(names)
+
+    def check(names: list[str]) -> None:
+        part.check(held(names))
 
     types = {**part.schema, **dict.fromkeys(named, pl.String())}
-    return replace(part, schema=types, read=read, is_divided=True)
+    return replace(part, schema=types, read=read, check=check, is_divided=True)
 
 
 def _database(file: NamedFile) -> InputError:
