@@ -114,7 +114,7 @@ def test_nanoseconds_are_answered_and_their_infinity_is_refused():
     native.execute("CREATE TABLE rows AS FROM frame")
     table = ibis.duckdb.from_connection(native).table("rows")
     for rows in (held, table, native.table("rows")):
-        assert sl.pairs(rows, **NAMES).domain(**ASK).items == [datetime(2020, 1, 2)]
+        assert sl.pairs(rows, **NAMES).domain(**ASK).items == [datetime(2020, 1, 2)]  # noqa: DTZ001 - of no zone
     for value in ("infinity", "-infinity"):
         native.execute(f"UPDATE rows SET day = '{value}'")
         refusal(lambda: sl.pairs(table, **NAMES).domain(**ASK), "years 1 to 9999", "spent")

@@ -33,6 +33,7 @@ class Part:
         files: The paths of the files that are read, as far as they are known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
         separator: What stands between its fields, if it is CSV.
+        encoding: What its text is written in, where the caller said so.
         is_divided: Whether it has a column that its folder is named by.
         check: Refuses, without reading a row, named columns that could not be read any more.
     """
@@ -48,6 +49,7 @@ class Part:
     files: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
     separator: str | None = None
+    encoding: str | None = None
     is_divided: bool = False
     check: Callable[[list[str]], object] = field(default=lambda _: None)
 

@@ -154,7 +154,7 @@ def _open(
     def read(names: list[str]) -> pl.LazyFrame:
         return scan(in_utf_8(source, codec), whole, names).select(names)
 
-    return replace(part, read=read)
+    return replace(part, read=read, encoding=codec)
 
 
 def _opened(
