@@ -82,6 +82,31 @@ def test_a_filter_of_a_dataset_makes_another(budget):
     assert answers(budget, data.filter(ds.field("user") < 0)) == set()
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "sqlite:///x.db", "duckdb:///x.duckdb"])
+def test_a_path_means_the_file_that_it_meant_first(budget, tmp_path, monkeypatch, name):
+    """Whatever folder one works in when a question is asked."""
+    for item in "ab":
+        (tmp_path / item).mkdir()
+        monkeypatch.chdir(tmp_path / item)
+        frame = FRAME.with_columns(item=pl.lit(item))
+        frame.write_csv("x.csv")
+        frame.write_parquet("x.parquet")
+        with closing(sqlite3.connect("x.db")) as native:
+            native.execute("CREATE TABLE plays (user INTEGER, item TEXT)")
+            native.executemany("INSERT INTO plays VALUES (?, ?)", frame[["user", "item"]].rows())
+            native.commit()
+        with closing(duckdb.connect("x.duckdb")) as native:
+            native.execute("CREATE TABLE plays AS FROM 'x.parquet'")
+    monkeypatch.chdir(tmp_path / "a")
+    more = {"table": "plays", "pull": True} if "://" in name else {}
+    source = sl.pairs(name, user="user", item="item", budget=budget, **more)
+    monkeypatch.chdir(tmp_path / "b")
+    assert set(source.domain(**ASK)) == {"a"}
+    assert answers(budget, name, **more) == {"b"}
+    monkeypatch.chdir(tmp_path / "a")
+    assert is_known(budget, name, **more)
+
+
 # --- lazy frames of Polars
 
 
@@ -129,8 +154,8 @@ def test_what_waits_beside_a_file_of_sqlite_makes_another(budget):
 
 
 @pytest.fixture
-def native(budget):  # noqa: ARG001 - it is in its folder
-    with closing(duckdb.connect("plays.duckdb")) as connection:
+def native(budget, tmp_path):  # noqa: ARG001 - it is in its folder
+    with closing(duckdb.connect(tmp_path / "plays.duckdb")) as connection:
         connection.execute("CREATE TABLE plays AS FROM 'a.parquet'")
         connection.execute("CREATE TABLE others AS FROM 'b.parquet'")
         yield connection

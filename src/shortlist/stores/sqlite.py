@@ -47,7 +47,7 @@ class SqliteStore(ScoreStore):
         if not isinstance(path, str | os.PathLike):
             raise InputError("must be the path of a file", given={"path": path})
         self._names = Names(table, item, count)
-        self._path = Path(path)
+        self._path = Path(path).absolute()  # the folder may change
         self._url = named("url", Words('"sqlite:///{path}"', path=_shown(os.fspath(path))))
         self.count = count
         self._ask(SqliteTable)

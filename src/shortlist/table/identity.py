@@ -71,7 +71,7 @@ def identity_of_part(part: Part) -> list[object]:
         return _identity_of_query(held)
     if not _is_known(held):
         raise ValueError
-    files = sorted(part.files)
+    files = sorted(part.places or part.files)
     return [part.kind, part.separator, part.encoding, *map(identity_of_file, files)]
 
 

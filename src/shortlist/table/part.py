@@ -31,6 +31,7 @@ class Part:
         categories: The types of what its columns of categories hold, where they are known.
         held: The object that the caller gave, of a frame.
         files: The paths of the files that are read, as far as they are known.
+        places: Where these are, whatever folder one works in later; none if that is not known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
         separator: What stands between its fields, if it is CSV.
         encoding: What its text is written in, where the caller said so.
@@ -47,6 +48,7 @@ class Part:
     categories: Mapping[str, pl.DataType] = field(default_factory=dict)
     held: object = None
     files: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
     separator: str | None = None
     encoding: str | None = None

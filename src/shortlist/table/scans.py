@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -73,7 +74,9 @@ def open_file(file: NamedFile, writing: Writing) -> Part:
             ending=ending,
             readable=READABLE,
         )
-    return _divided(_open(file, file.path, held, writing.codec), file.partition)
+    place = os.path.abspath(file.path)  # noqa: PTH100 - a link stays one; and the folder may change
+    part = _open(file, place, held, writing.codec)
+    return _divided(replace(part, places=(place,)), file.partition)
 
 
 def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
@@ -186,7 +189,7 @@ def _opened(
 
     def check(names: list[str]) -> None:
         if isinstance(source, str):
-            require_readable(file)
+            require_readable(replace(file, path=source))
         attempt(lambda: read(names), cannot)
 
     return Part(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
@@ -118,7 +119,8 @@ class DuckDB(Plain):
         of a function that we do not know, may be anything the next time.
         """
         attached = self._asked("SELECT path, type FROM duckdb_databases() WHERE NOT internal")
-        paths = [path for path, kind in attached if path and kind == "duckdb"]
+        known = (path for path, kind in attached if path and kind == "duckdb")
+        paths = [path for path in known if Path(path).is_absolute()]
         if len(paths) < len(attached) or self._has_passing():
             return self._unknown
         try:
