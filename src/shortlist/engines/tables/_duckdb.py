@@ -139,7 +139,7 @@ class DuckDB(Plain):
     def _catalog(self) -> dict[str, str | None]:
         rows = self._asked(_CATALOG)
         found = {str(name): view for name, view in rows}
-        if len(found) < len(rows):  # in several schemas; which one a name means is not told here
+        if len(found) < len(set(rows)):  # views in several schemas: which one is meant is not told
             raise UntoldError
         return found
 
