@@ -238,11 +238,14 @@ class Plan:
             reuse: Whether to return what was released for the same plan before, if the budget has
                 kept it: then nothing is read and nothing is charged, and `Release.given_before`
                 says which charge has paid for it.
-                Files are known by where they really are, their size and the time of their last
-                change. A table on a server is known by the server, the database and its name; rows
-                that are added to it do not show. A frame in memory is known by its columns alone:
-                of another frame with the same columns, the answer would be that of the first. A
-                table in the memory of an engine is not known again by another source.
+                Files are known by where they really are, their size, the times of their last
+                changes, and how they are read. A table in PostgreSQL is known by the server, the
+                database, its name, its file and its columns; rows that are added to it do not show.
+                A frame in memory is known by its columns alone: of another frame with the same
+                columns, the answer would be that of the first. A query or a table in DuckDB or
+                SQLite, and a lazy frame, is known only if all that it reads is in files that are
+                here. All else is not known again by another source: temporary tables, views in
+                PostgreSQL, what is not committed, functions that we do not know, other engines.
 
         Raises:
             InputError: A problem shows only when rows are read; count the budget as spent.

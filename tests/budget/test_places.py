@@ -139,17 +139,20 @@ MOUNTS = """\
 server:/home /home nfs4 rw 0 0
 tmpfs /home/local tmpfs rw 0 0
 me@host:/ /mnt/far\\040away fuse.sshfs rw 0 0
+cut short
+server:/a /mnt/a\x0bb\x85c\u2028d\u00a0e\x1cf\rg nfs rw 0 0
 """
 
 
 def test_network_file_systems_are_seen(tmp_path):
     mounts = tmp_path / "mounts"
-    mounts.write_text(MOUNTS)
+    mounts.write_bytes(MOUNTS.encode())
     for place, kind in {
         "/home/ann/plays.budget": "nfs4",
         "/home/local/plays.budget": None,
         "/homely/plays.budget": None,
         "/mnt/far away/x": "fuse.sshfs",
+        "/mnt/a\x0bb\x85c\u2028d\u00a0e\x1cf\rg/x": "nfs",
         "/plays.budget": None,
     }.items():
         assert network_filesystem(Path(place), mounts) == kind

@@ -1,10 +1,11 @@
 """Dates that Python has not are refused while they are read, wherever that is."""
 
-from datetime import date
+from datetime import date, datetime
 
 import duckdb
 import ibis
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -102,6 +103,21 @@ def test_tables_of_postgresql(server, pull, dtype, value):
         )
         source = sl.pairs(ibis.postgres.from_connection(native).table("far"), pull=pull, **NAMES)
         refusal(lambda: source.domain(**ASK), "years 1 to 9999", "spent")
+
+
+def test_nanoseconds_are_answered_and_their_infinity_is_refused():
+    """What pandas has by default. Whole years beyond do not fit in such a type at all."""
+    native = duckdb.connect()
+    frame = pd.DataFrame({"person": range(500), "day": pd.Timestamp(2020, 1, 2).as_unit("ns")})
+    held = native.from_df(frame)
+    assert held.types[1] == "TIMESTAMP_NS"
+    native.execute("CREATE TABLE rows AS FROM frame")
+    table = ibis.duckdb.from_connection(native).table("rows")
+    for rows in (held, table, native.table("rows")):
+        assert sl.pairs(rows, **NAMES).domain(**ASK).items == [datetime(2020, 1, 2)]  # noqa: DTZ001 - of no zone
+    for value in ("infinity", "-infinity"):
+        native.execute(f"UPDATE rows SET day = '{value}'")
+        refusal(lambda: sl.pairs(table, **NAMES).domain(**ASK), "years 1 to 9999", "spent")
 
 
 def test_the_last_day_is_answered_wherever_it_lies(server):

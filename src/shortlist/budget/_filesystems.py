@@ -55,11 +55,17 @@ def is_mount_point(file: Path, mounts: Path = _MOUNTS) -> bool:
 
 
 def _mounted(mounts: Path) -> list[_Mount] | None:
+    """The mounts in the order of the file; None where there is no such file.
+
+    Linux ends a line with a line feed and a field with a space, and writes these two within a
+    field as numbers. All else is part of a path, even what Unicode takes for a space or a line end.
+    """
     try:
-        lines = mounts.read_text(errors="surrogateescape").splitlines()
+        text = mounts.read_bytes().decode(errors="surrogateescape")  # no line end is translated
     except OSError:
         return None
-    return [_Mount(_unescaped(place), kind) for _, place, kind, *_ in map(str.split, lines)]
+    rows = (line.split(" ") for line in text.split("\n"))
+    return [_Mount(_unescaped(row[1]), row[2]) for row in rows if len(row) >= 3]
 
 
 def _unescaped(place: str) -> str:

@@ -14,7 +14,7 @@ from shortlist.stores._names import Names
 from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
 from shortlist.stores.base import ScoreStore, StoredRows
 from shortlist.stores.faults import PRIVATE, Fault, guarded
-from shortlist.table.identity import identities_of_files
+from shortlist.table.identity import identity_of_database
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,7 +48,7 @@ class SqliteStore(ScoreStore):
         if not isinstance(path, str | os.PathLike):
             raise InputError("must be the path of a file", given={"path": path})
         self._names = Names(table, item, count)
-        self._path = Path(path)
+        self._path = Path(path).absolute()  # the folder may change
         self._url = named("url", Words('"sqlite:///{path}"', path=_shown(os.fspath(path))))
         self.count = count
         self._ask(SqliteTable)
@@ -59,7 +59,7 @@ class SqliteStore(ScoreStore):
 
     def identity(self) -> object:
         """As `ScoreStore`: its file, and what is not in that yet."""
-        return identities_of_files([self._path, f"{self._path}-wal"])
+        return identity_of_database(self._path, "-wal", "-journal")
 
     def prepare(self) -> None:
         """Create an index by count, where there is none; until it is done nobody else can write.

@@ -31,8 +31,10 @@ class Part:
         categories: The types of what its columns of categories hold, where they are known.
         held: The object that the caller gave, of a frame.
         files: The paths of the files that are read, as far as they are known.
+        places: Where these are, whatever folder one works in later; none if that is not known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
         separator: What stands between its fields, if it is CSV.
+        encoding: What its text is written in, where the caller said so.
         is_divided: Whether it has a column that its folder is named by.
         check: Refuses, without reading a row, named columns that could not be read any more.
     """
@@ -46,8 +48,10 @@ class Part:
     categories: Mapping[str, pl.DataType] = field(default_factory=dict)
     held: object = None
     files: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
     separator: str | None = None
+    encoding: str | None = None
     is_divided: bool = False
     check: Callable[[list[str]], object] = field(default=lambda _: None)
 

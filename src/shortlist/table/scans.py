@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -73,7 +74,9 @@ def open_file(file: NamedFile, writing: Writing) -> Part:
             ending=ending,
             readable=READABLE,
         )
-    return _divided(_open(file, file.path, held, writing.codec), file.partition)
+    place = os.path.abspath(file.path)  # noqa: PTH100 - a link stays one; and the folder may change
+    part = _open(file, place, held, writing.codec)
+    return _divided(replace(part, places=(place,)), file.partition)
 
 
 def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
@@ -84,13 +87,18 @@ def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
     if not named:
         return part
 
+    def held(names: list[str]) -> list[str]:
+        return [name for name in names if name not in named] or list(part.schema)[:1]
+
     def read(names: list[str]) -> pl.LazyFrame:
-        held = [name for name in names if name not in named] or list(part.schema)[:1]
         texts = (pl.lit(text, pl.String).alias(name) for name, text in named.items())
-        return part.read(held).with_columns(texts).select(names)
+        return part.read(held(names)).with_columns(texts).select(names)
+
+    def check(names: list[str]) -> None:
+        part.check(held(names))
 
     types = {**part.schema, **dict.fromkeys(named, pl.String())}
-    return replace(part, schema=types, read=read, is_divided=True)
+    return replace(part, schema=types, read=read, check=check, is_divided=True)
 
 
 def _database(file: NamedFile) -> InputError:
@@ -149,7 +157,7 @@ def _open(
     def read(names: list[str]) -> pl.LazyFrame:
         return scan(in_utf_8(source, codec), whole, names).select(names)
 
-    return replace(part, read=read)
+    return replace(part, read=read, encoding=codec)
 
 
 def _opened(
@@ -181,7 +189,7 @@ def _opened(
 
     def check(names: list[str]) -> None:
         if isinstance(source, str):
-            require_readable(file)
+            require_readable(replace(file, path=source))
         attempt(lambda: read(names), cannot)
 
     return Part(

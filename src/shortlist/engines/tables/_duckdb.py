@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
+from shortlist.engines.tables._duckdb_sources import UntoldError, files_read
 from shortlist.engines.tables._functions import call, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
-from shortlist.table.identity import files_named_in, identities_of_files, identity_of_file
+from shortlist.table.identity import identity_of_database
 from shortlist.table.interrupting import interrupt_of, interruptible, without_bar
 
 if TYPE_CHECKING:
@@ -20,12 +22,28 @@ if TYPE_CHECKING:
 __all__ = ["DuckDB", "DuckDBRelation", "in_order_once"]
 
 _T = TypeVar("_T")
+_CATALOG = """
+SELECT table_name, NULL FROM duckdb_tables() WHERE NOT internal
+UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
+"""
+_PASSING = """
+SELECT (SELECT count(*) FROM duckdb_tables() WHERE temporary)
+    + (SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal
+        AND view_name != '{ours}')
+    + (SELECT count(*) FROM duckdb_functions() WHERE NOT internal)
+    + (SELECT count(*) FROM duckdb_variables())
+"""
+_SETTINGS = """
+SELECT current_database(), current_setting('search_path'), current_setting('TimeZone'),
+    current_setting('default_collation')
+"""
 
 
 class DuckDB(Plain):
     """DuckDB, by a connection of Ibis."""
 
     hash = "hash(hash(user, item) xor key)"
+    _called: str | None = None
 
     def __init__(self, connection: Expression) -> None:
         """Take a connection of Ibis."""
@@ -95,18 +113,40 @@ class DuckDB(Plain):
         self._run(f'DROP TABLE IF EXISTS "{name}"')
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the query says it
-        """As `Dialect.place`: its files, and those that the query and its views read.
+        """As `Dialect.place`: the files of its databases, and those that the query reads.
 
-        What is in memory is not known again: it may be anything the next time.
+        It is an allow-list: what is in memory, temporary, not committed, elsewhere, or the result
+        of a function that we do not know, may be anything the next time.
         """
-        databases = self._asked("SELECT path FROM duckdb_databases() WHERE NOT internal")
-        paths = [path for (path,) in databases if path]
-        if len(paths) < len(databases):
+        attached = self._asked("SELECT path, type FROM duckdb_databases() WHERE NOT internal")
+        known = (path for path, kind in attached if path and kind == "duckdb")
+        paths = [path for path in known if Path(path).is_absolute()]
+        if len(paths) < len(attached) or self._has_passing():
             return self._unknown
-        views = self._asked("SELECT sql FROM duckdb_views() WHERE NOT internal")
-        read = [files_named_in(said) for said in (query, *(str(view) for (view,) in views))]
-        waiting = [f"{path}.wal" for path in paths]  # what is not in the file yet
-        return [*read, *map(identity_of_file, paths), *identities_of_files(waiting)]
+        try:
+            read = files_read(query, self._catalog(), self._parsed)
+        except UntoldError:
+            return self._unknown
+        databases = [identity_of_database(path, ".wal") for path in paths]
+        return [self._asked(_SETTINGS), read, databases]
+
+    def _has_passing(self) -> bool:
+        """Whether there is a transaction, or anything that only this connection has."""
+        first, second = (self._asked("SELECT txid_current()") for _ in range(2))
+        passing = self._asked(_PASSING.format(ours=self._called or ""))
+        return first == second or any(n for (n,) in passing)
+
+    def _catalog(self) -> dict[str, str | None]:
+        rows = self._asked(_CATALOG)
+        found = {str(name): view for name, view in rows}
+        if len(found) < len(set(rows)):  # views in several schemas: which one is meant is not told
+            raise UntoldError
+        return found
+
+    def _parsed(self, query: str) -> str:
+        quoted = query.replace("'", "''")
+        ((parsed,),) = self._asked(f"SELECT json_serialize_sql('{quoted}')::VARCHAR")
+        return str(parsed)
 
     def quiet(self) -> AbstractContextManager[None]:
         """As `Dialect.quiet`."""

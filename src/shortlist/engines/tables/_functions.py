@@ -7,7 +7,7 @@ from typing import Any
 
 from shortlist.engines.tables._dialect import Expression
 
-__all__ = ["aggregate", "as_text", "call", "numbered", "total"]
+__all__ = ["aggregate", "as_text", "call", "names_tables_alone", "numbered", "total"]
 
 
 def as_text(column: Expression) -> Expression:
@@ -50,6 +50,15 @@ def numbered(rows: Expression, name: str, by: str | None) -> Expression:
 
     place = ibis.row_number()
     return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+
+
+def names_tables_alone(rows: Expression) -> bool:
+    """Whether all rows come from tables that Ibis names, by functions that always give the same."""
+    from ibis.expr import operations as ops
+
+    held = rows.op().find(ops.PhysicalTable)
+    others = rows.op().find((ops.SQLQueryResult, ops.SQLStringView, ops.Impure))
+    return bool(held) and not others and all(type(node) is ops.DatabaseTable for node in held)
 
 
 def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:  # noqa: ANN401

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from contextlib import closing
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression, Key
-from shortlist.engines.tables._functions import as_text
+from shortlist.engines.tables._functions import as_text, names_tables_alone
 from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.errors import InputError, shown
-from shortlist.table.identity import identities_of_files
+from shortlist.table.identity import identity_of_database
 
 if TYPE_CHECKING:
     from shortlist.engines.tables.scratch import Scratch
@@ -109,13 +109,19 @@ class Plain(Dialect):
         quoted = to_identifier(name, quoted=True).sql(self._connection.dialect)
         self._connection.raw_sql(f"DROP TABLE IF EXISTS {quoted}")
 
-    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - whatever they are
-        """As `Dialect.place`: by what Ibis was told when it connected."""
-        given = (*self._connection._con_args, *self._connection._con_kwargs.values())  # noqa: SLF001 - for the files
-        if not given:
+    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
+        """As `Dialect.place`: of SQLite its one file, and what is beside it; of others nothing."""
+        native = self._connection.con
+        if self.name != "sqlite" or native.in_transaction or not names_tables_alone(rows):
             return self._unknown
-        paths = (value for value in given if isinstance(value, str | os.PathLike))
-        return [self._connection.db_identity, identities_of_files(paths)]
+        with closing(native.execute("PRAGMA database_list")) as listed:
+            paths = [path for _, name, path in listed if name == "main" or path]
+        with closing(native.execute("SELECT count(*) FROM sqlite_temp_schema")) as counted:
+            ((n_temporary,),) = counted
+        if n_temporary or len(paths) != 1:
+            return self._unknown
+        (path,) = paths
+        return identity_of_database(path, "-wal", "-journal")
 
     def cancel(self) -> None:
         """As `Dialect.cancel`: not for all alike."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from shortlist.engines.tables._dialect import Arrow, Expression, Key
-from shortlist.engines.tables._functions import as_text, call, numbered
+from shortlist.engines.tables._functions import as_text, call, names_tables_alone, numbered
 from shortlist.engines.tables._plain import Plain
 from shortlist.engines.tables.reading import Read, read_by_joins
 from shortlist.errors import Words
@@ -37,6 +37,21 @@ _FAULTS = {
     "42703": Fault(Words("has no such column any more"), Words("open the table again")),
     "53": Fault(Words("has no room left, in memory, on disk or for connections")),
 }
+_WITHIN = """
+SELECT oid::text, current_schemas(false)::text, current_user::text, current_setting('TimeZone')
+FROM pg_database WHERE datname = current_database()
+"""
+_TABLE = """
+WITH RECURSIVE parts(part) AS (
+    SELECT {name}::oid UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part
+)
+SELECT relpersistence::text || relkind::text, part::text, pg_relation_filenode(part)::text,
+    (SELECT string_agg(attnum || ' ' || quote_ident(attname), ',' ORDER BY attnum)
+        FROM pg_attribute WHERE attrelid = part AND attnum > 0 AND NOT attisdropped)
+FROM parts JOIN pg_class ON pg_class.oid = part ORDER BY part
+"""
+_KEPT = {"pr", "pp", "pm", "ur", "up"}
+"""Tables, those in partitions and materialized views, logged or not."""
 
 
 class Postgres(Plain):
@@ -123,23 +138,24 @@ class Postgres(Plain):
         return next((fault for start, fault in _FAULTS.items() if code.startswith(start)), None)
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
-        """As `Dialect.place`: the server, the database, its search path, and each table's file.
+        """As `Dialect.place`: server, database, user, search path; each table's file and columns.
 
         A table that is made anew, or emptied and filled, has another file. Rows that are added do
-        not show.
+        not show. A view, a foreign or temporary table, and what is not committed are not known
+        again.
         """
         from ibis.expr.operations import DatabaseTable
 
         server = self._connection.con.info
-        (within,) = self._asked(
-            "SELECT oid::text, current_schemas(false)::text FROM pg_database "
-            "WHERE datname = current_database()"
-        )
-        tables = [
-            self._asked(f"SELECT {name}::oid::text, pg_relation_filenode({name})::text")
-            for name in sorted({_regclass(node) for node in rows.op().find(DatabaseTable)})
-        ]
-        return [server.host, server.port, server.dbname, *within, tables]
+        if server.transaction_status or not names_tables_alone(rows):
+            return self._unknown
+        within = self._asked(_WITHIN)
+        tables = []
+        for name in sorted({_regclass(node) for node in rows.op().find(DatabaseTable)}):
+            tables += self._asked(_TABLE.format(name=name))
+        if not tables or any(kind not in _KEPT for kind, *_ in tables):
+            return self._unknown
+        return [server.host, server.port, server.dbname, within, tables]
 
     def _asked(self, statement: str) -> list[tuple[str | None, ...]]:
         with closing(self._connection.raw_sql(statement)) as cursor:

@@ -142,6 +142,8 @@ def _duckdb(path: str) -> Expression:
     """
     import ibis
 
+    if path and not _is_elsewhere(path):
+        path = str(Path(path).absolute())  # by which the file is known when the folder has changed
     connection = ibis.duckdb.connect(path, read_only=True)
     native = connection.con
     ((folder,),) = native.execute("SELECT current_setting('temp_directory')").fetchall()
@@ -181,10 +183,13 @@ def _path(url: str) -> str:
     return url.partition("://")[2].removeprefix("/")
 
 
+def _is_elsewhere(path: str) -> bool:
+    return path.startswith((":memory:", "md:", "motherduck:"))
+
+
 def _require_file(kind: str, path: str, origin: Words) -> None:
     """Refuse a file that is not there: it is never made, and its path is not shown."""
-    elsewhere = kind == "duckdb" and path.startswith((":memory:", "md:", "motherduck:"))
-    if elsewhere or not path or Path(path).is_file():
+    if (kind == "duckdb" and _is_elsewhere(path)) or not path or Path(path).is_file():
         return
     raise InputError(
         "{origin}: there is no such file{where}{never}",

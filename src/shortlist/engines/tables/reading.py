@@ -130,6 +130,8 @@ def _is_beyond(column: Expression) -> Expression:
     import ibis
 
     dtype = column.type()
+    if dtype.is_timestamp() and (dtype.scale or 0) > 6:  # the ends fit in no 64 bits of nanoseconds
+        column, dtype = column.cast("timestamp"), dtype.copy(scale=None)
     if dtype.is_date():
         return ~column.between(ibis.date(1, 1, 1), ibis.date(9999, 12, 31))
     if dtype.timezone:
