@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import shortlist as sl
+from helpers.budgets import columns, created
 from helpers.databases import Sqlite
 from helpers.refusals import refusal
 from shortlist.errors import SPENT
@@ -262,3 +263,19 @@ def test_a_rehearsal_reads_no_row(server):
             with pytest.raises(sl.InputError, match="spent"):
                 plan.run()
         native.execute("DROP VIEW failing")
+
+
+def test_columns_that_folders_are_named_by_are_asked_about(tmp_path):
+    """They are in no file, so that no file is asked for them, neither by the check nor later."""
+    for country in ("FR", "S%2FW"):
+        folder = tmp_path / "plays" / f"country={country}"
+        folder.mkdir(parents=True)
+        pl.DataFrame({"user": range(600), "item": "a"}).write_parquet(folder / "x.parquet")
+    budget = created(tmp_path / "plays.budget", epsilon=10.0, delta=1e-5)
+    plays = tmp_path / "plays"
+    asked = {"epsilon": 1.0, "delta": 1e-6}
+    source = sl.pairs(plays, user="user", item="country", budget=budget)
+    assert set(source.domain(**asked)) == {"FR", "S/W"}
+    source = sl.pairs(plays, user="user", item="item", budget=budget)
+    assert source.top_k(1, by="country", **asked) is not None
+    assert len(columns(budget, "number")) == 2

@@ -57,9 +57,8 @@ def usual_delta(users: int | None = None) -> float:
     >>> usual_delta(), usual_delta(20_000), usual_delta(30), usual_delta(300_000_000)
     (1e-06, 5e-06, 1e-05, 3e-10)
     """
-    if users is None:
-        return _DELTAS[0] / 10
-    return float(f"{min(_DELTAS[0], 0.1 / users):.0e}")
+    delta = _DELTAS[0] / 10 if users is None else min(_DELTAS[0], 0.1 / users)
+    return float(f"{delta:.0e}")
 
 
 SCALE = (

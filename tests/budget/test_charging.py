@@ -358,18 +358,6 @@ def test_a_budget_is_not_pickled(path):
         pickle.dumps(created(path))
 
 
-def test_terms_are_checked(tmp_path):
-    for wrong, said in (
-        ({"dataset": ""}, "must be a text of one line"),
-        ({"protects": "a\nb"}, "must be a text of one line"),
-        ({"epsilon": 0.0}, "must be a number above 0"),
-        ({"delta": 1.0}, "must be a number from 0"),
-        ({"who": "\x1b"}, "must be a text of one line"),
-    ):
-        refusal(lambda wrong=wrong: created(tmp_path / "x", **wrong), said)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_mechanisms_of_the_callers_choice_are_charged(path):
     budget = created(path, epsilon=3.0, delta=1e-6)
     source = pairs(budget, public_items=["a", "b", "c"])
@@ -402,19 +390,3 @@ def test_under_zcdp_the_default_is_one_that_adds_up(path):
     assert pairs(budget, **one).default_for(sl.Domain()) is AdaptiveGaussian
     assert alone.guarantee.cost.rho > 20 * summed.guarantee.cost.rho
     assert len(summed.run()) == 3
-
-
-def test_columns_that_folders_are_named_by_are_asked_about(path, tmp_path):
-    """They are in no file, so that no file is asked for them, neither by the check nor later."""
-    for country in ("FR", "S%2FW"):
-        folder = tmp_path / "plays" / f"country={country}"
-        folder.mkdir(parents=True)
-        pl.DataFrame({"user": range(600), "item": "a"}).write_parquet(folder / "x.parquet")
-    budget = created(path, epsilon=10.0, delta=1e-5)
-    plays = tmp_path / "plays"
-    asked = {"epsilon": 1.0, "delta": 1e-6}
-    source = sl.pairs(plays, user="user", item="country", budget=budget)
-    assert set(source.domain(**asked)) == {"FR", "S/W"}
-    source = sl.pairs(plays, user="user", item="item", budget=budget)
-    assert source.top_k(1, by="country", **asked) is not None
-    assert len(columns(budget, "number")) == 2

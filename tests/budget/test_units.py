@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.budgets import plan_of
+from helpers.budgets import created, plan_of
 from helpers.refusals import refusal
 from shortlist.budget._standing import Standing, more_questions
 from shortlist.budget._terms import Terms
@@ -136,3 +136,15 @@ def test_zcdp_buys_more_than_adding_up():
             int(Fraction(3.0) / Fraction(epsilon)), int(Fraction(1e-6) / Fraction(delta))
         )
     assert all(row[2] == 0 for row in more_questions(Standing(terms, terms.total)))
+
+
+def test_terms_are_checked(tmp_path):
+    for wrong, said in (
+        ({"dataset": ""}, "must be a text of one line"),
+        ({"protects": "a\nb"}, "must be a text of one line"),
+        ({"epsilon": 0.0}, "must be a number above 0"),
+        ({"delta": 1.0}, "must be a number from 0"),
+        ({"who": "\x1b"}, "must be a text of one line"),
+    ):
+        refusal(lambda wrong=wrong: created(tmp_path / "x", **wrong), said)
+    assert list(tmp_path.iterdir()) == []

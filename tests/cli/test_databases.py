@@ -88,11 +88,12 @@ def test_what_cannot_be_answered_is_refused_with_a_remedy(run, url, words, compl
 def test_a_file_that_is_not_there_is_told_of_and_not_made(complaint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     root = "a path from the root has one slash more, as in duckdb:////data/plays.db"
+    none, never = "there is no such file", " (a DuckDB file is never created)"
     for path, said in {
-        "playz.db": f"there is no such file in this folder; {root}.",
-        "a/playz.db": f"there is no such file; {root}.",
-        f"{tmp_path}/playz.db": "there is no such file; check its path.",
-        "playz.db?key=hush": f"there is no such file in this folder; {root}.",
+        "playz.db": f"{none} in this folder{never}; {root}.",
+        "a/playz.db": f"{none}{never}; {root}.",
+        f"{tmp_path}/playz.db": f"{none}{never}; check its path.",
+        "playz.db?key=hush": f"{none} in this folder{never}; {root}.",
     }.items():
         found = complaint(*top_k(f"duckdb:///{path}", "--table", "plays"))
         assert found == f'"duckdb://…": {said}'

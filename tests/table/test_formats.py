@@ -61,7 +61,7 @@ def test_a_separator_is_found_in_the_first_line_alone_and_told(write, suffix, se
     with pytest.warns(GuessWarning, match="as the first line has it") as caught:
         table = open_table(path, user="user", items="it,em")
     assert len(caught) == 1
-    assert f"separator={separator!r} says so" in str(caught[0].message)
+    assert f"give separator={separator!r}" in str(caught[0].message)
     assert rows_of(table) == [("u1", f"a{separator}b,c")]
     given = open_table(path, user="user", items="it,em", writing=Writing(separator))
     assert rows_of(given) == rows_of(table)

@@ -116,7 +116,11 @@ def check_columns(part: Part, roles: Mapping[str, str]) -> None:
             )
         if name not in part.schema:
             if "," in name and role == "user":
-                raise InputError("{role} takes one column", role=Words(f"{{{role}}}"))
+                raise InputError(
+                    "{said} is no column: {user} takes one",
+                    "name the column that tells users apart",
+                    said=said,
+                )
             known = any(other in part.schema for other in roles)
             several = Words(". For several columns {several_columns}")
             raise InputError(
