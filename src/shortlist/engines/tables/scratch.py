@@ -104,7 +104,8 @@ class Scratch:
         """All rows of a query of whole numbers, column by column."""
         rows = self.fetch_rows(query)
         return {
-            name: rows.column(name).to_numpy().astype(np.int64, copy=False)
+            # In some engines the sum over no rows is nothing, and no 0.
+            name: rows.column(name).fill_null(0).to_numpy().astype(np.int64, copy=False)
             for name in rows.column_names
         }
 
