@@ -26,10 +26,7 @@ def converted(path: str) -> Cause | None:
 
 def _of_sheets(path: PurePath) -> Cause:
     # As text: types that are found by looking would let one cell change how others are written.
-    given, made = (
-        json.dumps(shown(str(name)), ensure_ascii=False)
-        for name in (path, path.with_suffix(".csv"))
-    )
+    given, made = _in_python(path), _in_python(path.with_suffix(".csv"))
     read = f"import pandas; pandas.read_excel({given}, dtype=str).to_csv({made}, index=False)"
     return _cause("is a spreadsheet", "convert it", f"python -c {shlex.quote(read)}")
 
@@ -46,10 +43,7 @@ def _of_json(path: PurePath, suffix: str = ".ndjson") -> Cause:
 
 
 def _of_arrow(path: PurePath) -> Cause:
-    given, made = (
-        json.dumps(shown(str(name)), ensure_ascii=False)
-        for name in (path, path.with_suffix(".parquet"))
-    )
+    given, made = _in_python(path), _in_python(path.with_suffix(".parquet"))
     read = f"import polars; polars.read_ipc({given}).write_parquet({made})"
     return _cause("is an Arrow file", "convert it", f"python -c {shlex.quote(read)}")
 
@@ -67,6 +61,10 @@ def _packed(program: str, unpack: str) -> Callable[[PurePath], Cause]:
 
 def _cause(rule: str, remedy: str, command: str) -> Cause:
     return Cause(Words("{rule}", rule=rule), Words("{a}: {b}", a=remedy, b=command))
+
+
+def _in_python(path: PurePath) -> str:
+    return json.dumps(shown(str(path)), ensure_ascii=False)
 
 
 def _quoted(path: PurePath) -> str:

@@ -143,9 +143,9 @@ class Replayer(_Written):
             raise Unfollowed("picks among items that may tie are left to other tables")
         mine, outcome = self._next(asked)
         self.spent.append(mine.spent(asked, self.own))
-        # Noise of one scale may be on scores that are bounded otherwise in another look.
-        number = sum(isinstance(call, Noisy) for call in self.recorded.asked[: self._at])
-        self.laws.append((*mine.law, number) if isinstance(mine, Noisy) else mine.law)
+        # Noise of one scale may be on scores that are bounded otherwise in another look, so that
+        # its law counts with how many calls for noise came before it.
+        self.laws.append((*mine.law, len(self.shared)) if isinstance(mine, Noisy) else mine.law)
         if isinstance(mine, Noisy) and isinstance(asked, Noisy):
             self._look_at(mine, asked)
         return mine.answer(outcome, asked, self.own)

@@ -47,7 +47,6 @@ class Table:
         name: What is special about it.
         evidence: What a mechanism is shown, with the user or without.
         own: How many items the user alone holds: they have the last codes.
-        held: How many items the user holds in all.
         ties: Whether the user may make two counts equal.
         parallel: Whether groups are answered one by one, of which the user is in some.
         lonely: Whether hardly anybody else is there, so that nothing but the user's items may be
@@ -57,10 +56,14 @@ class Table:
     name: str
     evidence: Callable[[bool], Any]
     own: int = 0
-    held: int = 0
     ties: bool = False
     parallel: bool = False
     lonely: bool = False
+
+    @property
+    def is_of_its_own(self) -> bool:
+        """Whether what its draws spend says nothing of draws of the same law elsewhere."""
+        return self.own > 0 or self.parallel
 
 
 def tables_of(mechanism: Mechanism, *, quick: bool = False) -> Iterator[Table]:
@@ -113,7 +116,7 @@ def _table_of_sets(name: str, mechanism: Mechanism, counts: Ints, items: Ints, o
     others = np.repeat(np.arange(len(counts)), counts)
     sizes = np.ones(len(others), np.int64)
     evidence = _shown(mechanism, others, sizes, items, len(counts) + own)
-    return Table(name, evidence, own, len(items))
+    return Table(name, evidence, own)
 
 
 def _shown(
@@ -150,7 +153,7 @@ def _random_sets(mechanism: Mechanism, seed: int, bound: int, own: int) -> Table
     shared = generator.choice(ITEMS, bound - own, replace=False)
     items = np.append(shared, ITEMS + np.arange(own))
     evidence = _shown(mechanism, others, sizes, items, ITEMS + own)
-    return Table(f"random sets, seed {seed}", evidence, own, bound, ties=True)
+    return Table(f"random sets, seed {seed}", evidence, own, ties=True)
 
 
 def _several(generator: np.random.Generator, each: int, groups: int = 1) -> tuple[Ints, Ints]:
@@ -214,7 +217,7 @@ def _table_of_counts(
         some = counts + moved * with_user
         return kind(np.append(some, np.full(own, int(with_user))), bound)
 
-    return Table(name, evidence, own, own or int(np.abs(moved).sum()))
+    return Table(name, evidence, own)
 
 
 # --- groups
@@ -236,7 +239,7 @@ def _grouped_counts(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # no
         none, own = np.zeros(each, np.int64), np.ones(each, np.int64)
         title = f"a user of {each} own items in each of {groups} groups, alone"
         table = _table_of_grouped_counts(title, mechanism, none, own, groups)
-        yield replace(table, own=each, held=each)
+        yield replace(table, own=each)
 
 
 def _table_of_grouped_counts(
@@ -278,7 +281,7 @@ def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa
     groups, items = _FEW + np.arange(most), 1 + np.arange(bound)
     title = f"a user of {bound} own items in {most} own groups, alone"
     table = _table_of_groups(title, crowd, groups, items)
-    yield replace(table, own=bound * most, held=bound * most, lonely=True, ties=True)
+    yield replace(table, own=bound * most, lonely=True, ties=True)
 
 
 def _random_groups(seed: int, most: int, bound: int) -> Table:

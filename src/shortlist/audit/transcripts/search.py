@@ -59,13 +59,13 @@ class _Paths:
         most: dict[tuple[object, ...], Spent] = {}
         for path, _ in self.paths:
             for law, spent in zip(path.laws, path.spent, strict=True):
-                if not (path.table.own or path.table.parallel):
+                if not path.table.is_of_its_own:
                     most[law] = most.get(law, Spent()).most(spent)
         return most
 
     def _spent(self, path: Path) -> Spent:
         """What the path's draws spend where they spend most; of a user with own items, here."""
-        if path.table.own or path.table.parallel:
+        if path.table.is_of_its_own:
             return path.total
         return sum((self._most[law] for law in path.laws), Spent())
 
