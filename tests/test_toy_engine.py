@@ -13,8 +13,8 @@ from shortlist.engines import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
-from shortlist.sources.base import Source
 from shortlist.sources.pairs import Pairs
+from shortlist.sources.source import Source
 from shortlist.table import open_table
 
 

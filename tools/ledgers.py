@@ -27,7 +27,7 @@ from shortlist.draws import Draws
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms import PermuteAndFlip
-from shortlist.plan import Budget, Plan
+from shortlist.plan import Chargeable, Plan
 from shortlist.privacy.guarantee import Guarantee
 
 __all__ = ["PART", "TOTAL", "TinyCounts", "plan_of"]
@@ -69,7 +69,7 @@ class TinyCounts(Engine):
 
 
 def plan_of(
-    budget: Budget | None,
+    budget: Chargeable | None,
     part: float = PART,
     *,
     engine: Engine | None = None,

@@ -13,7 +13,7 @@ from scipy.stats import laplace
 from bench.common import real
 from bench.common.cells import EPSILONS
 from bench.common.seeds import draws_of
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import SlackClasses
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import PublicCounts
@@ -125,7 +125,7 @@ class _Runs:
         draws: What they draw from.
     """
 
-    groups: Groups
+    groups: EqualCounts
     k: int
     n: int
     draws: Draws
@@ -167,7 +167,7 @@ class _Runs:
 def all_cells(runs: int) -> Iterator[Cell]:
     """Every histogram with every k, epsilon and delta."""
     for name, counts in _histograms().items():
-        groups = Groups.of(np.sort(counts)[::-1].copy())
+        groups = EqualCounts.of(np.sort(counts)[::-1].copy())
         for epsilon, k in product(EPSILONS, SIZES):
             yield from _cells(name, epsilon, _Runs(groups, k, runs, draws_of(name, epsilon, k)))
         print(f"{name}: {len(counts):,} items, {runs} runs done.")

@@ -14,7 +14,7 @@ from bench.common.axes import Axis
 from bench.common.lines import Line, frame, ratio_line, timed_line
 from bench.common.plotting import Look, against_k
 from bench.common.timing import Times, in_turns
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import ExactDraws, Ints
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import (
@@ -142,7 +142,7 @@ def _of_ten_million(scale: float) -> list[Line]:
     counts = samples.falling_counts(n, 2e5, 1.1)
     jobs = {
         "Peeling": _selecting(Peeling(k=k, **BUDGET), counts),
-        "grouping": partial(Groups.of, counts),
+        "grouping": partial(EqualCounts.of, counts),
     }
     times = in_turns(jobs, runs=11)
     job = f"{n:,} counts, Zipf counts, k={k}: Peeling"

@@ -14,7 +14,7 @@ from shortlist.draws import Draws, ExactDraws
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import SPENT, InputError, has_failed, spending
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import Mechanism, counted
+from shortlist.mechanisms.mechanism import Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.processes import require_threads
 from shortlist.progress import phase
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from shortlist.expectations import Expectation
 
-__all__ = ["Budget", "Charge", "Ledger", "Plan", "bits_of", "require_enough"]
+__all__ = ["Charge", "Chargeable", "Ledger", "Plan", "bits_of", "require_enough"]
 
 
 class Charge(Protocol):
@@ -51,14 +51,14 @@ class Charge(Protocol):
         ...
 
 
-class Budget(Protocol):
+class Chargeable(Protocol):
     """What a plan is charged to, before it may read a row."""
 
     def charge(self, plan: Plan) -> Charge | None:
         """Take note of what the plan will spend, for good; or refuse, by raising an error."""
 
 
-class Ledger(Budget, ABC):
+class Ledger(Chargeable, ABC):
     """A budget that keeps what it was charged for, and says what a plan would leave of it."""
 
     @property
@@ -68,7 +68,7 @@ class Ledger(Budget, ABC):
 
     @abstractmethod
     def charge(self, plan: Plan) -> Charge:
-        """As `Budget.charge`."""
+        """As `Chargeable.charge`."""
 
     @abstractmethod
     def kept(self, plan: Plan) -> Release | None:
@@ -97,7 +97,7 @@ class Plan:
     guarantee: Guarantee
     engine: Engine = field(repr=False, compare=False)
     promises: Callable[[Mechanism, Engine], Guarantee] = field(repr=False, compare=False)
-    budget: Budget | None = field(default=None, repr=False, compare=False)
+    budget: Chargeable | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a copy that another budget would pay for, or none, or with another promise."""

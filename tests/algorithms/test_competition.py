@@ -9,14 +9,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shortlist.algorithms.competition import Competition
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import Sequences
 
 HUGE = 2**62
 
 
 def of(counts, k, floor, decay=0.5):
-    return Competition(Groups.of(np.array(counts, np.int64)), k, decay, floor)
+    return Competition(EqualCounts.of(np.array(counts, np.int64)), k, decay, floor)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -43,7 +43,7 @@ def test_the_first_slack_is_that_of_the_definition(k, floor):
 @example(counts=[0] * 12, floor=2)
 def test_it_is_a_jump_to_enough_sequences(counts, floor):
     k = min(3, len(counts))
-    found, every = of(counts, k, floor), Sequences(Groups.of(np.array(counts, np.int64)), k)
+    found, every = of(counts, k, floor), Sequences(EqualCounts.of(np.array(counts, np.int64)), k)
     if found.starts is None:
         assert every.at_most(every.largest) < math.exp(floor)
         assert found.weights is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.exactness import ints
 from shortlist.algorithms import grouping
-from shortlist.algorithms.grouping import Groups, Shuffle
+from shortlist.algorithms.grouping import EqualCounts, Shuffle
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -20,7 +20,7 @@ HUGE = 2**62
 
 
 def check_groups(counts):
-    groups = Groups.of(counts)
+    groups = EqualCounts.of(counts)
     values, sizes = np.unique(counts, return_counts=True)
     assert groups.values.tolist() == values[::-1].tolist()
     assert groups.sizes.tolist() == sizes[::-1].tolist()
@@ -103,7 +103,7 @@ def member(counts, groups, group, place):
 def test_positions_of_all_members_in_any_order(length):
     for values in itertools.product([0, 3, HUGE], repeat=length):
         counts = ints(*values)
-        groups = Groups.of(counts)
+        groups = EqualCounts.of(counts)
         members = [(g, p) for g, size in enumerate(groups.sizes.tolist()) for p in range(size)]
         for n in range(length + 1):
             for wanted in itertools.permutations(members, n):
@@ -119,7 +119,7 @@ def test_positions_of_all_members_in_any_order(length):
 )
 def test_positions_of_some_members(counts, data):
     counts = np.array(counts, np.int64)
-    groups = Groups.of(counts)
+    groups = EqualCounts.of(counts)
     members = [(g, p) for g, size in enumerate(groups.sizes.tolist()) for p in range(size)]
     wanted = data.draw(st.lists(st.sampled_from(members), unique=True))
     found = groups.positions(*(ints(*(each[i] for each in wanted)) for i in (0, 1)))
@@ -180,7 +180,7 @@ def arrangements(counts, values):
 )
 def test_members_are_uniform_and_none_is_drawn_twice(counts, values):
     counts = np.array(counts, np.int64)
-    groups = Groups.of(counts)
+    groups = EqualCounts.of(counts)
     picked = np.array([groups.values.tolist().index(value) for value in values], np.int64)
     drawn = law(lambda draws: tuple(groups.draw_members(picked, draws).tolist()))
     expected = arrangements(counts, values)
@@ -191,7 +191,7 @@ def test_members_are_uniform_and_none_is_drawn_twice(counts, values):
 @fixed
 @given(seed=st.integers(0, 2**32), counts=st.lists(st.integers(0, 5), min_size=1, max_size=30))
 def test_all_members_in_the_order_of_their_groups(seed, counts):
-    groups = Groups.of(np.array(counts, np.int64))
+    groups = EqualCounts.of(np.array(counts, np.int64))
     picked = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
     np.random.default_rng(seed).shuffle(picked)
     drawn = groups.draw_members(picked, ExactDraws(SeededBits(seed)))
@@ -206,7 +206,7 @@ def deviation(positions, n):
 
 
 def test_frequency_of_members():
-    groups, draws = Groups.of(np.tile(ints(3, 8), 5)), ExactDraws(SeededBits(2))
+    groups, draws = EqualCounts.of(np.tile(ints(3, 8), 5)), ExactDraws(SeededBits(2))
     drawn = np.array([groups.draw_members(ints(0, 0, 1), draws) for _ in range(4000)])
     for place, parity in enumerate((1, 1, 0)):
         assert (drawn[:, place] % 2 == parity).all()

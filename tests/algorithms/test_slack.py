@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from helpers.exactness import OnesFirst, between, ints, within_stated_error
 from shortlist import kernels
 from shortlist.algorithms import slack
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import Sequences, SlackClasses, SlackWeights, _FirstPlaces
 from shortlist.audit.exact.enumerator import law
 from shortlist.draws import ExactDraws
@@ -30,7 +30,7 @@ UNIVERSES = [
 
 
 def sequences(counts, k, most=None):
-    return Sequences(Groups.of(np.array(counts, np.int64)), k, most)
+    return Sequences(EqualCounts.of(np.array(counts, np.int64)), k, most)
 
 
 @cache
@@ -247,7 +247,7 @@ def kinds_of_weights(groups, k, decay):
 @example(counts=[5, 5, 5], share=1.0, epsilon=1.0)
 @example(counts=[HUGE, 3, 2, 1], share=0.5, epsilon=1500.0)
 def test_weights_are_within_their_stated_error(counts, share, epsilon):
-    groups, k = Groups.of(np.array(counts, np.int64)), 1 + int(share * (len(counts) - 1))
+    groups, k = EqualCounts.of(np.array(counts, np.int64)), 1 + int(share * (len(counts) - 1))
     for weights in kinds_of_weights(groups, k, epsilon / 2):
         within_stated_error(weights, some(len(weights)))
 
@@ -255,7 +255,7 @@ def test_weights_are_within_their_stated_error(counts, share, epsilon):
 @large
 @pytest.mark.parametrize("decay", DECAYS)
 def test_weights_of_large_universes_are_within_their_stated_error(counts, k, decay):
-    groups = Groups.of(counts)
+    groups = EqualCounts.of(counts)
     for weights in kinds_of_weights(groups, k, decay):
         values, errors = weights.approximate()
         known = len(weights.starts) if isinstance(weights, SlackWeights) else len(weights)
@@ -283,7 +283,7 @@ TAILS = [
 
 @pytest.mark.parametrize(("counts", "k", "decay"), TAILS)
 def test_what_is_lumped_weighs_as_much_as_its_members(counts, k, decay):
-    groups = Groups.of(np.array(counts, np.int64))
+    groups = EqualCounts.of(np.array(counts, np.int64))
     cut, every = SlackWeights.of(groups, k, decay), SlackWeights(Sequences(groups, k), decay)
     beyond = cut.beyond()
     assert not cut.sequences.complete
@@ -313,7 +313,7 @@ def joint_law(counts, k, decay, least=0):
 
 def test_sequences_drawn_from_weights_wherever_these_are_cut_off():
     for counts, k in [(counts, k) for counts, k in SMALL if len(counts) <= 3]:
-        groups = Groups.of(np.array(counts, np.int64))
+        groups = EqualCounts.of(np.array(counts, np.int64))
         for most in range(counts[0] - counts[-1] + 2):
             every = SlackWeights(Sequences(groups, k), 0.6, least=most)
             cut = SlackWeights(Sequences(groups, k, most), 0.6)
@@ -328,7 +328,7 @@ def test_sequences_drawn_from_weights_wherever_these_are_cut_off():
 @pytest.mark.parametrize("margin", [0.0, math.inf])
 @pytest.mark.parametrize(("counts", "k", "decay"), TAILS)
 def test_a_draw_that_lands_in_what_is_lumped(counts, k, decay, margin):
-    weights = SlackWeights.of(Groups.of(np.array(counts, np.int64)), k, decay)
+    weights = SlackWeights.of(EqualCounts.of(np.array(counts, np.int64)), k, decay)
     assert ExactDraws(OnesFirst(5, 4), margin).choice(weights) == len(weights.starts)
     drawn = draw_joint(weights, ExactDraws(OnesFirst(5, 4), margin)).tolist()
     assert drawn == draw_joint(weights, ExactDraws(OnesFirst(5, 4))).tolist()
@@ -339,7 +339,7 @@ def test_a_draw_that_lands_in_what_is_lumped(counts, k, decay, margin):
 @fixed
 @given(counts=COUNTS, share=st.floats(0, 1), epsilon=between(1e-6, 50))
 def test_weights_and_classes_have_the_same_sum(counts, share, epsilon):
-    groups, k = Groups.of(np.array(counts, np.int64)), 1 + int(share * (len(counts) - 1))
+    groups, k = EqualCounts.of(np.array(counts, np.int64)), 1 + int(share * (len(counts) - 1))
     cut, _, classes, *_ = kinds_of_weights(groups, k, epsilon / 2)
     assume(len(classes) < 400)
     with ctx.workprec(300):
@@ -353,7 +353,7 @@ def test_weights_and_classes_have_the_same_sum(counts, share, epsilon):
 @pytest.mark.parametrize("decay", [0.01, 0.3, 2.0])
 def test_the_sum_is_the_normaliser_of_all_sequences(decay):
     for counts, k in SMALL:
-        groups = Groups.of(np.array(counts, np.int64))
+        groups = EqualCounts.of(np.array(counts, np.int64))
         normaliser = math.fsum(math.exp(-decay * s) for s in slacks(counts, k).values())
         for weights in kinds_of_weights(groups, k, decay):
             if isinstance(weights, SlackWeights) and weights.least:
@@ -382,7 +382,7 @@ def test_classes_are_sequences_of_equal_slack_each_with_their_chance():
 @pytest.mark.parametrize("counts", [[HUGE, 0], [HUGE, HUGE // 2, 0], list(range(3000))])
 @pytest.mark.parametrize("decay", [1e-300, 1e-9, 1.0, 1e3, 1e19])
 def test_decays_and_gaps_of_any_size_have_few_pieces(counts, decay):
-    groups = Groups.of(np.array(counts, np.int64))
+    groups = EqualCounts.of(np.array(counts, np.int64))
     weights = SlackWeights.of(groups, 2, decay)
     values, errors = weights.approximate()
     assert len(weights) <= 2 * len(counts) + 2

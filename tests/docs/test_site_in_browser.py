@@ -91,7 +91,7 @@ def test_the_first_page_leads_to_the_home(browser):
     browser.until(
         "location.pathname.endsWith('docs/index.html') && !!document.querySelector('pre')"
     )
-    assert browser.run("document.querySelector('pre').textContent").startswith("shortlist top-k")
+    assert browser.run("document.querySelector('pre').textContent").startswith("make demo")
 
 
 def test_the_keyboard_reaches_the_text_the_contents_and_the_search(browser):

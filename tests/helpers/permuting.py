@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from helpers.exactness import ints
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import Sequences, SlackClasses
 from shortlist.draws.reals import ExponentialWeights
 
@@ -20,7 +20,7 @@ def classes_of(counts, sizes, epsilon):
 
 
 def slack_classes(counts, k, decay):
-    return SlackClasses(Sequences(Groups.of(np.array(counts, np.int64)), k), decay)
+    return SlackClasses(Sequences(EqualCounts.of(np.array(counts, np.int64)), k), decay)
 
 
 CANDIDATES = {

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.base import Selection
+from shortlist.mechanisms.mechanism import Selection
 from shortlist.mechanisms.wrappers import EachGroup
 
 

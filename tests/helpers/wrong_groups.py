@@ -10,7 +10,7 @@ from shortlist.draws import Ladder
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.mechanisms.per_group import PerGroup, _Found
-from shortlist.privacy.accountant.rounds import Plan
+from shortlist.privacy.accountant.rounds import Schedule
 
 
 def fields_of(evidence):
@@ -102,7 +102,7 @@ class NoiseForHeld(Known):
 class OneRound(PerGroup):
     """Each search has one round: right, too."""
 
-    _plan_of_items = Plan(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
+    _plan_of_items = Schedule(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
 
 
 class _OfAllGroups(GroupedSets):

@@ -95,12 +95,12 @@ class LessRho(WeightedGaussian):
 
 
 class LessRhoOfPicks(Peeling):
-    """The same of picks."""
+    """The same of picks, where they are not counted by their exact worst case."""
 
     @property
     def cost(self):
         honest = super().cost
-        return Pure(honest.pure, honest.rho * 0.97)
+        return Pure(honest.pure, honest.rho * 0.97) if isinstance(honest, Pure) else honest
 
 
 class MoreThanAsked(Peeling):

@@ -20,7 +20,7 @@ from shortlist.mechanisms import (
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.stages import mu_of
-from shortlist.privacy.accountant.weighted_gaussian import Release, noisy_weights
+from shortlist.privacy.accountant.weighted_gaussian import GaussianThreshold, noisy_weights
 
 BOTH = pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
 DISCOVERING = [AdaptiveHittingSet, DiscoverThenRank, UserPeeling]
@@ -101,7 +101,7 @@ def test_what_no_grid_reaches_is_as_good_as_in_zcdp(kind, k, epsilon):
 @pytest.mark.parametrize("shared", [0.01, 0.5, 0.99, 1.0])
 def test_a_drift_is_as_large_where_less_is_shared(drift, shared):
     # What the user adds to shared items has norm sqrt(shared); what roundings add has its own.
-    stages = noisy_weights(Release(4.0, 25.0), 100, drift=drift, by_policy=True).merged
+    stages = noisy_weights(GaussianThreshold(4.0, 25.0), 100, drift=drift, by_policy=True).merged
     assert mu_of(stages, shared) >= (shared**0.5 + drift) / 4
     assert mu_of(stages, 1.0) <= (1 + drift) / 4 * (1 + 1e-12)
 

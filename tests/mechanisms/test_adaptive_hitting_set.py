@@ -18,7 +18,7 @@ from shortlist.mechanisms import Accounting, AdaptiveHittingSet
 from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.accountant._normal import gaussian_curve
 from shortlist.privacy.accountant.as_normal import normal_noise_above
-from shortlist.privacy.accountant.rounds import Plan
+from shortlist.privacy.accountant.rounds import Schedule
 from shortlist.privacy.calibration import bounded_range_epsilon
 
 ORACLE = ORACLES[AdaptiveHittingSet]
@@ -26,7 +26,7 @@ SETTINGS = {"k": 7, "epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 20}
 SMALL = {"k": 1, "epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2}
 FEW = {
     "_is_fine": False,
-    "_plan": Plan(parts=(1, 5), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
+    "_plan": Schedule(parts=(1, 5), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
     "_enough": (Fraction(1),),
 }
 
@@ -134,7 +134,7 @@ def test_the_cost_is_that_of_the_worst_user():
 
 
 def test_three_rounds_have_the_law_of_their_definition():
-    plan = Plan(parts=(1, 2, 3), floor=Fraction(0), losses=(0.2, 0.3, 0.5), reach=4.0)
+    plan = Schedule(parts=(1, 2, 3), floor=Fraction(0), losses=(0.2, 0.3, 0.5), reach=4.0)
     few = {**FEW, "_plan": plan, "_enough": (Fraction(2), Fraction(1))}
     mechanism = type("AdaptiveHittingSet", (AdaptiveHittingSet,), few)(**SMALL)
     oracle = replace(ORACLE, data=[({0},) * 2, ({0, 1}, {0})])

@@ -13,7 +13,7 @@ from helpers.exactness import between
 from helpers.noisy_counts import KINDS, build, cells, evidence, scaled, squared_mu
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.mechanisms.base import ADD_OR_REMOVE
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.mechanisms.wrappers._correlated_noise import (
     CorrelatedNoise,
     independent,

@@ -16,7 +16,7 @@ from shortlist.mechanisms import (
     OneShotLaplace,
     Peeling,
 )
-from shortlist.mechanisms.base import Adjacency
+from shortlist.mechanisms.mechanism import Adjacency
 from shortlist.mechanisms.wrappers import EachGroup
 from shortlist.privacy import ZCDP, Composed, Gaussian, Pure
 from shortlist.privacy.accountant import (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.exactness import between, within_stated_error
 from shortlist.algorithms.competition import Competition
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import Sequences, SlackWeights
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -31,7 +31,7 @@ COUNTS = st.lists(
 
 
 def weights_of(counts, k, decay):
-    return SlackWeights.of(Groups.of(np.array(counts, np.int64)), k, decay)
+    return SlackWeights.of(EqualCounts.of(np.array(counts, np.int64)), k, decay)
 
 
 # --- the chance
@@ -51,7 +51,7 @@ def weights_of(counts, k, decay):
 @example(counts=[HUGE, 0], share=0, epsilon=1.0, slope=0.1, threshold=-1e3, floor=1)
 def test_the_chance_is_within_its_stated_error(counts, share, epsilon, slope, threshold, floor):
     k = 1 + int(share * (len(counts) - 1))
-    far = Competition(Groups.of(np.array(counts, np.int64)), k, epsilon / 2, floor).weights
+    far = Competition(EqualCounts.of(np.array(counts, np.int64)), k, epsilon / 2, floor).weights
     for weights in (weights_of(counts, k, epsilon / 2), far):
         if weights is None:
             continue
@@ -94,7 +94,7 @@ def log_normaliser(counts, k, decay, floor):
 
 
 def crowded(mechanism, counts):
-    near = mechanism.competition(Groups.of(np.array(counts, np.int64)))
+    near = mechanism.competition(EqualCounts.of(np.array(counts, np.int64)))
     ends = mechanism.switch_at, mechanism.ceiling(near)
     return near.weights and Crowded(near.weights, mechanism.slope, *ends)
 

@@ -13,7 +13,7 @@ import pytest
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, oracle
 from shortlist.algorithms.competition import Competition
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -226,7 +226,7 @@ def test_a_choice_that_is_30_percent_sharp_is_caught():
     def loss(mechanism):
         chances = []
         for counts in (fewer, more):
-            near = Competition(Groups.of(counts), 2, mechanism.joint_epsilon / 2, floor=1)
+            near = Competition(EqualCounts.of(counts), 2, mechanism.joint_epsilon / 2, floor=1)
             crowded = Crowded(near.weights, mechanism.slope, mechanism.switch_at)
             chances.append(1 - crowded.approximate()[0][0])
         return math.log(chances[0] / chances[1])

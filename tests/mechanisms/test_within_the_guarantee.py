@@ -28,7 +28,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms._picks import EDGE
 from shortlist.privacy.accountant import Composition, NovelItems, Threshold
-from shortlist.privacy.accountant.weighted_gaussian import Release, noisy_weights
+from shortlist.privacy.accountant.weighted_gaussian import GaussianThreshold, noisy_weights
 
 KINDS = [
     AdaptiveGaussian,
@@ -60,6 +60,10 @@ MET = 0.995  # of delta, at least
 BUDGETS = [(1e-3, 1e-12), (0.1, 0.1), (1.0, 1e-6), (5.0, 1e-9), (20.0, 1e-3)]
 SIZES = [(1, 1), (2, 100_000), (30, 30), (300, 1)]
 WIDE = [(2000, 10), (20, 100_000)]
+
+
+def _threshold(mechanism):
+    return GaussianThreshold(mechanism.sigma, mechanism.threshold)
 
 
 def build(kind, k, bound, **given):
@@ -149,20 +153,25 @@ def test_a_threshold_counted_as_if_it_were_independent_of_the_noise_is_no_lower(
     halves = WeightedGaussian(
         epsilon=1.0, delta=1e-6, max_items_per_user=100, accounting=Accounting.ZCDP
     )
-    by_halves = noisy_weights(Release(halves.sigma, halves.threshold), 100)
+    by_halves = noisy_weights(_threshold(halves), 100)
     assert by_halves.delta(1.0) < 0.6e-6  # what the exact one has more
-    assert noisy_weights(Release(exact.sigma, exact.threshold), 100).delta(1.0) > 0.995e-6
+    assert noisy_weights(_threshold(exact), 100).delta(1.0) > 0.995e-6
     twice = WeightedGaussian(epsilon=1.0, delta=2e-6, max_items_per_user=100)
-    assert noisy_weights(Release(twice.sigma, twice.threshold), 100).least_delta(1.0) > 1e-6
+    assert (
+        noisy_weights(GaussianThreshold(twice.sigma, twice.threshold), 100).least_delta(1.0) > 1e-6
+    )
 
 
 def test_a_coin_of_one_item_where_users_have_two_is_seen_in_the_cost():
     for bound in (2, 100):
         one = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=1)
         honest = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=bound)
-        assert noisy_weights(Release(honest.sigma, honest.threshold), bound).delta(1.0) <= 1e-6
+        assert (
+            noisy_weights(GaussianThreshold(honest.sigma, honest.threshold), bound).delta(1.0)
+            <= 1e-6
+        )
         low = honest.sigma, min(one.threshold, honest.threshold - 0.5)
-        assert noisy_weights(Release(*low), bound).least_delta(1.0) > 1e-6
+        assert noisy_weights(GaussianThreshold(*low), bound).least_delta(1.0) > 1e-6
 
 
 def test_thresholds_of_two_tests_with_all_of_delta_each_are_seen_in_the_cost():

@@ -15,18 +15,18 @@ from shortlist.privacy.accountant import (
 from shortlist.privacy.accountant._directions import worst
 from shortlist.privacy.accountant.novel import Cases
 from shortlist.privacy.accountant.weighted_gaussian import (
-    Release,
+    GaussianThreshold,
     least_noise,
     noisy_weights,
 )
 
 RELEASES = [
-    (1.0, Release(4.2247, 23.81), 8),
-    (1.0, Release(3.0, 5.0), 6),
-    (0.1, Release(2.0, 3.0), 5),
-    (0.001, Release(38.0, 100.0), 7),
-    (3.0, Release(0.7, 1.5), 3),
-    (0.5, Release(3.7306, 16.9), 1),
+    (1.0, GaussianThreshold(4.2247, 23.81), 8),
+    (1.0, GaussianThreshold(3.0, 5.0), 6),
+    (0.1, GaussianThreshold(2.0, 3.0), 5),
+    (0.001, GaussianThreshold(38.0, 100.0), 7),
+    (3.0, GaussianThreshold(0.7, 1.5), 3),
+    (0.5, GaussianThreshold(3.7306, 16.9), 1),
 ]
 
 
@@ -86,7 +86,7 @@ def test_users_between_the_ends_may_be_the_worst():
 def test_exact_laws_of_small_tables_are_covered(seed):
     """The set alone, of three items: what others hold is shared, what nobody holds is novel."""
     random = np.random.default_rng(seed)
-    release, bound = Release(random.uniform(0.4, 2), random.uniform(0.5, 3)), 3
+    release, bound = GaussianThreshold(random.uniform(0.4, 2), random.uniform(0.5, 3)), 3
     composition = noisy_weights(release, bound)
 
     def law(weights):
@@ -108,7 +108,7 @@ def test_exact_laws_of_small_tables_are_covered(seed):
 
 
 def test_the_set_alone_attains_the_threshold():
-    release = Release(2.0, 9.0)
+    release = GaussianThreshold(2.0, 9.0)
     there = twins.named_sets([float(twins.tail((9.0 - 1) / twins.arb(2.0)))])
     delta = noisy_weights(release, 1).delta(5.0)
     assert twins.hockey_stick(there, {(0,): 1.0}, 5.0) == pytest.approx(delta, rel=1e-9)

@@ -22,7 +22,7 @@ from shortlist.mechanisms import (
     PolicyGreedy,
     WeightedGaussian,
 )
-from shortlist.mechanisms.base import Adjacency
+from shortlist.mechanisms.mechanism import Adjacency
 from shortlist.mechanisms.one_shot_laplace import OneShotLaplace
 
 

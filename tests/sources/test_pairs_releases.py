@@ -17,7 +17,7 @@ from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.mechanisms import DiscoverThenRank, WeightedGaussian
-from shortlist.mechanisms.base import Selection
+from shortlist.mechanisms.mechanism import Selection
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Domain
 from shortlist.release.making import make_release

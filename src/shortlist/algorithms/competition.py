@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import NEGLIGIBLE, Sequences, SlackWeights
 from shortlist.draws.precision import precision
 
@@ -35,7 +35,7 @@ class Competition:
             sequences is equal to exp(floor).
     """
 
-    groups: Groups
+    groups: EqualCounts
     k: int
     decay: float
     floor: float

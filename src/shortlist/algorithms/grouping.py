@@ -10,14 +10,14 @@ import numpy as np
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
 
-__all__ = ["Groups", "Shuffle", "sample"]
+__all__ = ["EqualCounts", "Shuffle", "sample"]
 
 _SPARSE = 4  # counts further apart than so many times their number are sorted, not tallied
 _SMALL = 2**14  # entries of a tally that are always worth it
 
 
 @dataclass(frozen=True)
-class Groups:
+class EqualCounts:
     """The distinct counts, falling, and how many items have each.
 
     Attributes:
@@ -31,7 +31,7 @@ class Groups:
     counts: Ints
 
     @classmethod
-    def of(cls, counts: Ints) -> Groups:
+    def of(cls, counts: Ints) -> EqualCounts:
         """Group the items of equal count, in one pass where the counts are dense.
 
         Counts far above most others are sorted; the rest is tallied.

@@ -23,7 +23,7 @@ from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import UserSets
 from shortlist.evidence.user_sets import Steering
 from shortlist.privacy import round_up
-from shortlist.privacy.accountant.rounds import Limits, Plan, sd_of_round
+from shortlist.privacy.accountant.rounds import Limits, Schedule, sd_of_round
 from shortlist.progress import phase
 
 __all__ = ["BOOSTS", "Aim", "Found", "Heard", "Progress", "Rounds"]
@@ -105,7 +105,7 @@ class Rounds:
         aim: Which test users move their weight for.
     """
 
-    plan: Plan
+    plan: Schedule
     sigma: float
     limits: Limits
     ladder: Ladder

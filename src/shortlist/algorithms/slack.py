@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist import kernels
-from shortlist.algorithms.grouping import Groups, Shuffle
+from shortlist.algorithms.grouping import EqualCounts, Shuffle
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import TINY, ULP, Decay
 
@@ -43,12 +43,12 @@ class Sequences:
         most: Pieces are known up to this slack; None for all.
     """
 
-    groups: Groups
+    groups: EqualCounts
     k: int
     most: int | None = None
 
     @classmethod
-    def near(cls, groups: Groups, k: int, decay: float) -> Sequences:
+    def near(cls, groups: EqualCounts, k: int, decay: float) -> Sequences:
         """Up to the slack beyond which all N(t) exp(-decay t) are negligible beside N(0)."""
         at_zero = cls(groups, k, most=0)
         log_ratio = at_zero.log_all - float(at_zero.logs[0])
@@ -238,7 +238,7 @@ class SlackWeights:
     least: int = 0
 
     @classmethod
-    def of(cls, groups: Groups, k: int, decay: float) -> SlackWeights:
+    def of(cls, groups: EqualCounts, k: int, decay: float) -> SlackWeights:
         """With the pieces up to the slack beyond which everything is negligible."""
         return cls(Sequences.near(groups, k, decay), decay)
 
@@ -329,7 +329,7 @@ class SlackClasses:
     decay: float
 
     @classmethod
-    def of(cls, groups: Groups, k: int, decay: float) -> SlackClasses:
+    def of(cls, groups: EqualCounts, k: int, decay: float) -> SlackClasses:
         """With the classes up to the slack beyond which everything is negligible."""
         return cls(Sequences.near(groups, k, decay), decay)
 

@@ -15,7 +15,7 @@ from shortlist.audit.findings import Finding
 from shortlist.audit.report import Audit
 from shortlist.audit.settings import real_settings, settings_of
 from shortlist.errors import InputError
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.budget._chain import Entry
 from shortlist.budget._units import UNITS, Amount, Unit, Zcdp, unit_for
 from shortlist.errors import InputError, in_quotes, is_short
-from shortlist.mechanisms.base import ADD_OR_REMOVE
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.parameters import require_delta, require_epsilon
 
 if TYPE_CHECKING:

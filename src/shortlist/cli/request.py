@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan
     from shortlist.questions import Question
-    from shortlist.sources.base import Source
     from shortlist.sources.pairs import Pairs
+    from shortlist.sources.source import Source
 
 __all__ = ["Request"]
 

@@ -1,5 +1,5 @@
 """Where rows live. An engine shows a mechanism the evidence it wants, one file for each engine."""
 
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 
 __all__ = ["Engine", "ShownEvidence"]

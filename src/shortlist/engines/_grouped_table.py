@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.draws import Draws, Ints
 from shortlist.engines._described import Origin, described
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.tables import GroupsInTable, Items, Lying, read, rehearse
 from shortlist.errors import Words
 from shortlist.evidence import UserGroups, Wants

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.engines.base import ShownEvidence
+from shortlist.engines.engine import ShownEvidence
 from shortlist.evidence import PublicCounts, UserSets, Wants
 from shortlist.table.keys import Coding
 

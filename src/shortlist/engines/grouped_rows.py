@@ -11,7 +11,7 @@ import numpy as np
 from shortlist.draws import Draws, Ints
 from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.evidence import (
     GroupedSets,
     PrivateCounts,

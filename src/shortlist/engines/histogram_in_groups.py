@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.draws import Draws, Ints
 from shortlist.engines._once import Once
-from shortlist.engines.base import ShownEvidence
+from shortlist.engines.engine import ShownEvidence
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts, Wants
 from shortlist.table import Table

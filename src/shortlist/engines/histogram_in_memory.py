@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shortlist.draws import Draws, Ints
 from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants
 from shortlist.table import Table

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from shortlist import stores
 from shortlist.draws import Draws
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.errors import InputError
 from shortlist.evidence import Wants
 from shortlist.evidence.view import View

@@ -10,7 +10,7 @@ from shortlist.draws import Draws
 from shortlist.engines._described import Origin, described
 from shortlist.engines._once import Once
 from shortlist.engines._showing import shown_of
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.grouped_rows import Rows
 from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.buckets import Buckets

@@ -10,7 +10,7 @@ from shortlist.draws import Draws
 from shortlist.engines._described import Origin
 from shortlist.engines._grouped_table import GroupedTable
 from shortlist.engines._showing import shown_of
-from shortlist.engines.base import Engine, ShownEvidence
+from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables import Items, SetsInTable, lying, read, rehearse
 from shortlist.errors import Words

@@ -11,8 +11,8 @@ from shortlist.bits import SeededBits
 from shortlist.charts import Curve, curves, require_altair
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
-from shortlist.mechanisms.base import Mechanism, counted
-from shortlist.mechanisms.finding import Finding
+from shortlist.mechanisms.finding import Detection
+from shortlist.mechanisms.mechanism import Mechanism, counted
 from shortlist.questions import Domain, Question
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ def _no_chance(mechanism: Mechanism) -> InputError:
     )
 
 
-def _numbers_held(finding: Finding) -> list[int]:
+def _numbers_held(finding: Detection) -> list[int]:
     most = finding.most
     numbers = {*_HELD, *([] if most is None else [most])}
     return sorted(held for held in numbers if most is None or held <= most)
 
 
-def _curve(finding: Finding, held: int) -> Curve:
+def _curve(finding: Detection, held: int) -> Curve:
     half = finding.around * math.sqrt(held)
     steps = np.geomspace(_FROM, _TO, _POINTS) * half
     users = sorted({max(1, round(step)) for step in steps.tolist()})

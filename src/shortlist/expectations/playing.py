@@ -13,7 +13,7 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError
 from shortlist.expectations._zipf import ZipfTable
 from shortlist.expectations.expectation import Expectation
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count, require_number
 from shortlist.questions import Domain, Question, TopK
 

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
     from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
     from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
-    from shortlist.mechanisms.base import Adjacency, AuditHints, Mechanism, Selection
     from shortlist.mechanisms.chosen_bound import ChosenBound
     from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
     from shortlist.mechanisms.gamma import Gamma
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.joint_or_peel import JointOrPeel
     from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
     from shortlist.mechanisms.limited_domain import LimitedDomain
+    from shortlist.mechanisms.mechanism import Adjacency, AuditHints, Mechanism, Selection
     from shortlist.mechanisms.one_shot_exponential import OneShotExponential
     from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
     from shortlist.mechanisms.peeling import Peeling
@@ -66,11 +66,11 @@ __all__ = [
 
 _BESIDE = {
     "AddedNoise": "threshold_top_k",
-    "Adjacency": "base",
-    "AuditHints": "base",
+    "Adjacency": "mechanism",
+    "AuditHints": "mechanism",
     "Extreme": "one_shot_laplace",
-    "Mechanism": "base",
-    "Selection": "base",
+    "Mechanism": "mechanism",
+    "Selection": "mechanism",
 }
 """The modules of what has none of its own name."""
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.limits import MOST
@@ -38,7 +38,7 @@ class LimitedPicks:
 
         Ties at the last place looked at are broken at random.
         """
-        groups = Groups.of(counts)
+        groups = EqualCounts.of(counts)
         values, sizes, bar = self._limited(groups)
         nobody = int(np.searchsorted(-values, -bar, side="right"))
         values = np.insert(values, nobody, bar)
@@ -51,7 +51,7 @@ class LimitedPicks:
         at_most = float(MOST) + self.nobody
         return ExponentialWeights(values, left, self.local_epsilon, at_most).pick(draws)
 
-    def _limited(self, groups: Groups) -> tuple[Ints, Ints, int]:
+    def _limited(self, groups: EqualCounts) -> tuple[Ints, Ints, int]:
         """The groups looked at, with as many items of each as take part, and the bar's count.
 
         Of a group that takes part in part, each item is as likely to be one of these: the odds are

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shortlist.mechanisms.accounting import Accounting, alone
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.privacy import Cost, Pure
 from shortlist.privacy.accountant import BoundedRange, Composition, Stage
 from shortlist.privacy.accountant.fitting import largest_within
@@ -44,4 +44,6 @@ def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: floa
 def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:
     """Of k picks, calibrated to an epsilon by `picks_epsilon`."""
     by_rho = Pure.bounded_range(local_epsilon) * k
-    return alone(accounting, Composition((BoundedRange(local_epsilon, k),)), by_rho, epsilon)
+    return cost_of_release(
+        accounting, Composition((BoundedRange(local_epsilon, k),)), by_rho, epsilon
+    )

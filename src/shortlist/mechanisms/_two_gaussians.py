@@ -16,7 +16,7 @@ from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
 from shortlist.evidence import LightItems, WeightedHistogram
 from shortlist.mechanisms._strips import Ranged, Strips
-from shortlist.mechanisms.base import score_digits
+from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.weighted_gaussian import (
     Discovered,
     discover,

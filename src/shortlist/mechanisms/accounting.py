@@ -6,7 +6,7 @@ from shortlist.parameters import Option
 from shortlist.privacy import Composed, Cost, Pure
 from shortlist.privacy.accountant import Composition
 
-__all__ = ["Accounting", "alone"]
+__all__ = ["Accounting", "cost_of_release"]
 
 
 class Accounting(Option):
@@ -23,7 +23,9 @@ class Accounting(Option):
     """As in the mechanism's paper, for comparison."""
 
 
-def alone(accounting: Accounting, composition: Composition, by_rho: Cost, epsilon: float) -> Cost:
+def cost_of_release(
+    accounting: Accounting, composition: Composition, by_rho: Cost, epsilon: float
+) -> Cost:
     """The cost of stages; with their exact worst case, if they were calibrated by it."""
     pure_enough = isinstance(by_rho, Pure) and by_rho.pure <= epsilon
     if accounting is not Accounting.EXACT or pure_enough:

@@ -15,16 +15,16 @@ from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian
 from shortlist.privacy.accountant.rounds import (
     Limits,
-    Plan,
     RoundsRelease,
+    Schedule,
     fitted,
     limits_of,
     sd_of_round,
@@ -106,11 +106,11 @@ class AdaptiveGaussian(Mechanism):
     _kind: ClassVar[type[Rounds]] = Rounds
 
     @cached_property
-    def _plan(self) -> Plan:
+    def _plan(self) -> Schedule:
         """Later rounds are more precise, and decide more often."""
         n = self.rounds
         early = [3**r for r in range(n - 1)]
-        return Plan(
+        return Schedule(
             parts=tuple(range(3, n + 3)),
             floor=_FLOOR,
             losses=(*(_EARLY * part / sum(early) for part in early), 1 - _EARLY),
@@ -168,7 +168,7 @@ class AdaptiveGaussian(Mechanism):
             return self._by_rho
         composition = self._release.composition(self._plan, self.max_items_per_user)
         by_rho = Gaussian(composition.rho, composition.lost)
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """The thresholds, the noise in the scores; and the same code with few rungs."""

@@ -17,15 +17,9 @@ from shortlist.algorithms.stopping import UntilMany
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import (
-    AuditHints,
-    Mechanism,
-    Selection,
-    coarser,
-    score_digits,
-)
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
@@ -34,8 +28,8 @@ from shortlist.privacy.accountant import Composition
 from shortlist.privacy.accountant.as_normal import picks_below
 from shortlist.privacy.accountant.rounds import (
     Limits,
-    Plan,
     RoundsRelease,
+    Schedule,
     limits_of,
     sd_of_round,
 )
@@ -50,7 +44,7 @@ from shortlist.questions import HittingSet, Question
 __all__ = ["AdaptiveHittingSet"]
 
 _RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
-_PLAN = Plan(
+_PLAN = Schedule(
     parts=(3, 3, 3, 4, 5),
     floor=Fraction(0),
     losses=(0.08, 0.08, 0.08, 0.16, 0.6),
@@ -111,7 +105,7 @@ class AdaptiveHittingSet(Mechanism):
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "local_epsilon", "sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
-    _plan: ClassVar[Plan] = _PLAN
+    _plan: ClassVar[Schedule] = _PLAN
     _enough: ClassVar[tuple[Fraction, ...]] = _ENOUGH
     _is_fine: ClassVar[bool] = True
 
@@ -146,7 +140,7 @@ class AdaptiveHittingSet(Mechanism):
         if self.accounting is Accounting.ZCDP:
             return Gaussian(self.rho, self._release.lost)
         by_rho = Gaussian(self.composition.rho, self.composition.lost)
-        return alone(self.accounting, self.composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, self.composition, by_rho, self.epsilon)
 
     @property
     def rho(self) -> float:

@@ -22,9 +22,9 @@ from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._limited_picks import LimitedPicks
 from shortlist.mechanisms._told_of_rounds import ordinal, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
@@ -37,7 +37,7 @@ from shortlist.privacy.accountant import (
     Stage,
 )
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
-from shortlist.privacy.accountant.rounds import Limits, Plan, RoundsRelease, limits_of
+from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, Schedule, limits_of
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
 __all__ = ["AdaptiveTopK"]
@@ -47,7 +47,7 @@ _CHOICE = 0.02  # of the zCDP of the rounds, for each of the two choices of a cl
 _CHOICES = 2
 _LOOKED_AT = 20, 10_000  # of the largest counts: times k, or in all
 _SLACK = 6.0  # by how many local epsilons a lead has to be larger than what "nobody" has
-_PLAN = Plan(
+_PLAN = Schedule(
     parts=(3, 4, 5, 6),
     floor=Fraction(0),
     losses=(0.07, 0.1, 0.13, 0.7),
@@ -114,7 +114,7 @@ class AdaptiveTopK(Mechanism):
         "threshold",
     )
     score_unit: ClassVar[str | None] = "noisy clipped count"
-    _plan: ClassVar[Plan] = _PLAN
+    _plan: ClassVar[Schedule] = _PLAN
     _several_or_many: ClassVar[tuple[int, int]] = _LOOKED_AT
     _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
     _is_fine: ClassVar[bool] = True
@@ -166,7 +166,7 @@ class AdaptiveTopK(Mechanism):
         ways = privacy.max(picks, ZCDP(self._in_gaussians) + choice)
         by_rho = Pure.bounded_range(self.route_epsilon) + ways + ZCDP(0.0, self.threshold_delta)
         composition = Composition(self._stages(self.rho), Lost(self.threshold_delta))
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     @cached_property
     def local_epsilon(self) -> float:

@@ -12,9 +12,9 @@ from shortlist.algorithms.bound_choice import BoundChoice
 from shortlist.draws import Draws
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, alone
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.adaptive_gaussian import LOST_IN_ZCDP, AdaptiveGaussian
-from shortlist.mechanisms.base import AuditHints, Selection, coarser
+from shortlist.mechanisms.mechanism import AuditHints, Selection, coarser
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import Whole
 from shortlist.privacy import Cost, Gaussian, round_down, round_up
@@ -113,7 +113,7 @@ class ChosenBound(AdaptiveGaussian):
         choice = Fraction(self._share) * Fraction(self._rho)
         rho = round_up(Fraction(composition.chosen.rho) + choice)
         by_rho = Gaussian(rho, composition.lost)
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     # --- what is told of it
 

@@ -10,14 +10,9 @@ from shortlist import privacy
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms._two_gaussians import TwoGaussians
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import (
-    AuditHints,
-    Mechanism,
-    Selection,
-    require_bounded,
-)
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByThreshold
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, require_bounded
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import (
     people_needed,
@@ -205,7 +200,7 @@ class DiscoverThenRank(Mechanism):
         peeling = Pure.bounded_range(self.local_epsilon) * self.k
         first = Gaussian(self.first_rho, self.threshold_delta)
         by_rho = first + privacy.max(peeling, Gaussian(self.rest))
-        return alone(self.accounting, self.composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, self.composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """Both thresholds; and the noise in the scores, of one item."""

@@ -17,14 +17,14 @@ import numpy as np
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence.contributions import Contributions
 
-__all__ = ["ByPlay", "ByThreshold", "Finding", "invented"]
+__all__ = ["ByPlay", "ByThreshold", "Detection", "invented"]
 
 _SAMPLES = 1000  # items for each chance, if the table is not too large,
 _FEWEST = 200  # and if it is: a chance of 1/2 then has standard error 0.035
 _MOST_ROWS = 10_000_000  # of a table that is invented: a second or two
 
 
-class Finding(ABC):
+class Detection(ABC):
     """How items are found.
 
     Attributes:
@@ -52,7 +52,7 @@ class Finding(ABC):
 
 
 @dataclass(frozen=True)
-class ByThreshold(Finding):
+class ByThreshold(Detection):
     """One look: normal noise is added to the weight, and it is found if it reaches the threshold.
 
     >>> looked = ByThreshold(sigma=4.0, threshold=20.0, most=100)
@@ -71,7 +71,7 @@ class ByThreshold(Finding):
         return self.threshold
 
     def chances(self, users: Sequence[int], held: int, draws: Draws | None) -> Floats:  # noqa: ARG002 - nothing is drawn
-        """As `Finding.chances`."""
+        """As `Detection.chances`."""
         from scipy.special import ndtr
 
         weights = np.asarray(users, np.float64) / math.sqrt(held)
@@ -80,7 +80,7 @@ class ByThreshold(Finding):
 
 
 @dataclass(frozen=True)
-class ByPlay(Finding):
+class ByPlay(Detection):
     """Whatever decides, run on a table in which all who hold an item hold the same items.
 
     Attributes:
@@ -96,7 +96,7 @@ class ByPlay(Finding):
     )
 
     def chances(self, users: Sequence[int], held: int, draws: Draws) -> Floats | None:
-        """As `Finding.chances`."""
+        """As `Detection.chances`."""
         groups = min(-(-_SAMPLES // held), _MOST_ROWS // (held * sum(users)))
         if groups * held < _FEWEST:
             return None

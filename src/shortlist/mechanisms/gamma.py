@@ -8,7 +8,7 @@ from typing import ClassVar
 from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Radius, UniformNoise
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
+from shortlist.mechanisms.mechanism import Adjacency, Mechanism, Selection, best_are_named
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.privacy.calibration import cube_noise_scale

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import SlackWeights
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.base import Mechanism, Selection, counted
+from shortlist.mechanisms.mechanism import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 
@@ -59,7 +59,7 @@ class Joint(Mechanism):
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""
-        groups = Groups.of(evidence.counts)
+        groups = EqualCounts.of(evidence.counts)
         k = min(self.k, len(evidence.counts))
         if k == 0:
             return Selection(np.empty(0, np.int64))

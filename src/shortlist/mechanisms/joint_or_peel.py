@@ -12,16 +12,16 @@ import numpy as np
 
 from shortlist import privacy
 from shortlist.algorithms.competition import Competition
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import SlackClasses, SlackWeights
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms._crowded import Crowded
 from shortlist.mechanisms._picks import EDGE, picks_cost, picks_epsilon
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.joint_permute_and_flip import draw_flipped, flipped_as_a_whole
+from shortlist.mechanisms.mechanism import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
 from shortlist.mechanisms.peeling import odds, peel_groups
 from shortlist.parameters import Delta, Epsilon, Number, Share, Whole
@@ -197,7 +197,7 @@ class JointOrPeel(Mechanism):
         one_by_one = Pure.bounded_range(self.local_epsilon) * self.k
         by_rho = Pure(self.choice_epsilon) + privacy.max(whole, one_by_one)
         composition = Composition(self._stages(self.local_epsilon))
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def explain(self) -> list[str]:
         """The choice and both ways in plain words."""
@@ -230,7 +230,7 @@ class JointOrPeel(Mechanism):
             return Selection(np.empty(0, np.int64))
         if self.one_shot and not self.chooses:
             return self._once.select(evidence, draws)
-        groups = Groups.of(evidence.counts)
+        groups = EqualCounts.of(evidence.counts)
         if not self.chooses:
             return Selection(self._peeled(groups, draws))
         near = self.competition(groups)
@@ -240,7 +240,7 @@ class JointOrPeel(Mechanism):
             return self._once.select(evidence, draws)._replace(branch="one by one")
         return Selection(self._peeled(groups, draws), branch="one by one")
 
-    def competition(self, groups: Groups) -> Competition:
+    def competition(self, groups: EqualCounts) -> Competition:
         """The sequences of as many items, and from which slack on the choice counts them."""
         k = min(self.k, len(groups.counts))
         return Competition(groups, k, self.joint_epsilon / 2, floor=max(k - 1, 1))
@@ -261,7 +261,7 @@ class JointOrPeel(Mechanism):
             return draw_flipped(SlackClasses(near.sequences, near.decay), draws)
         return draw_joint(SlackWeights(near.sequences, near.decay), draws)
 
-    def _peeled(self, groups: Groups, draws: Draws) -> Ints:
+    def _peeled(self, groups: EqualCounts, draws: Draws) -> Ints:
         return peel_groups(groups, self.k, self.local_epsilon, draws)
 
 

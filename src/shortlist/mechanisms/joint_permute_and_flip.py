@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import SlackClasses
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.base import Mechanism, Selection, counted
+from shortlist.mechanisms.mechanism import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 
@@ -62,7 +62,7 @@ class JointPermuteAndFlip(Mechanism):
         k = min(self.k, len(evidence.counts))
         if k == 0:
             return Selection(np.empty(0, np.int64))
-        classes = SlackClasses.of(Groups.of(evidence.counts), k, self.epsilon / 2)
+        classes = SlackClasses.of(EqualCounts.of(evidence.counts), k, self.epsilon / 2)
         return Selection(draw_flipped(classes, draws))
 
 

@@ -12,8 +12,8 @@ from shortlist.draws import Draws
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
 from shortlist.mechanisms._limited_picks import LimitedPicks
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
+from shortlist.mechanisms.mechanism import (
     AuditHints,
     Mechanism,
     Selection,
@@ -178,7 +178,7 @@ class LimitedDomain(Mechanism):
             return Approximate(picks_of_range.pure, self.threshold_delta, picks_of_range.rho)
         by_rho = ZCDP(picks_of_range.rho, self.threshold_delta)
         composition = Composition(self._stages(self.local_epsilon), Lost(self.threshold_delta))
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """Where "nobody" is left behind."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Exponential
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.base import Adjacency, Mechanism, Selection, best_are_named
+from shortlist.mechanisms.mechanism import Adjacency, Mechanism, Selection, best_are_named
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.privacy.calibration import one_shot_laplace_scale

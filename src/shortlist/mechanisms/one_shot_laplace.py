@@ -12,7 +12,7 @@ import numpy as np
 from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts, Wants
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.mechanism import (
     Adjacency,
     AuditHints,
     Mechanism,

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms._picks import picks_cost, picks_epsilon
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.mechanism import Mechanism, Selection, picked_in_turn
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.privacy import Cost
 
@@ -96,10 +96,10 @@ def peel(counts: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:
     of items left that have it; which of its items is drawn at the end. The cost grows with
     the number of distinct counts only.
     """
-    return peel_groups(Groups.of(counts), k, local_epsilon, draws)
+    return peel_groups(EqualCounts.of(counts), k, local_epsilon, draws)
 
 
-def peel_groups(groups: Groups, k: int, local_epsilon: float, draws: Draws) -> Ints:
+def peel_groups(groups: EqualCounts, k: int, local_epsilon: float, draws: Draws) -> Ints:
     """The same of items that are grouped by count already."""
     picked = picks(groups.values, groups.sizes, partial(pick, local_epsilon), draws)
     return groups.draw_members(first(k, picked), draws)

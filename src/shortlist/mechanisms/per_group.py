@@ -18,13 +18,13 @@ from shortlist.algorithms.stopping import ToTheEnd, UntilEnough, UntilMany
 from shortlist.algorithms.two_looks import best_first
 from shortlist.draws import Draws, Floats, Ints, Ladder
 from shortlist.evidence import UserGroups, UserSets
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down
 from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
-from shortlist.privacy.accountant.rounds import Limits, Plan, RoundsRelease, limits_of
+from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, Schedule, limits_of
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
 __all__ = ["PerGroup"]
@@ -38,8 +38,8 @@ _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewe
 _BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
 _BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in all counts
 _SEEN = {False: 1.0, True: 3.0}  # standard deviations: nobody may be in a group that is public
-_ROUNDS = Plan(parts=(3, 4, 5, 6), floor=Fraction(0), losses=(0.02, 0.07, 0.21, 0.7), reach=4.0)
-_ONE_ROUND = Plan(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
+_ROUNDS = Schedule(parts=(3, 4, 5, 6), floor=Fraction(0), losses=(0.02, 0.07, 0.21, 0.7), reach=4.0)
+_ONE_ROUND = Schedule(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +91,8 @@ class PerGroup(Mechanism):
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "group_threshold", "item_threshold")
     score_unit: ClassVar[str | None] = "noisy clipped count"
-    _plan_of_items: ClassVar[Plan] = _ROUNDS
-    _plan_of_several: ClassVar[Plan] = _ROUNDS
+    _plan_of_items: ClassVar[Schedule] = _ROUNDS
+    _plan_of_several: ClassVar[Schedule] = _ROUNDS
     _shares: ClassVar[tuple[Fraction, ...]] = _LOOKS
     _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
     _is_fine: ClassVar[bool] = True
@@ -131,7 +131,7 @@ class PerGroup(Mechanism):
         choices = Pure.bounded_range(self._choice_epsilon) * len(self._shares)
         by_rho = ZCDP(self._in_gaussians, self.threshold_delta) + choices
         composition = Composition(self._stages(self.rho), Lost(self.threshold_delta))
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     @cached_property
     def _choice_epsilon(self) -> float:
@@ -169,7 +169,7 @@ class PerGroup(Mechanism):
         lost = self.threshold_delta * (1 - _LOSS_OF_GROUPS) * (1 - 2.0**-50)
         return self._search(self._plan_of_items, _OF_ITEMS, lost, self.max_items_per_user)
 
-    def _search(self, plan: Plan, share: Fraction, lost: float, bound: int) -> _Search:
+    def _search(self, plan: Schedule, share: Fraction, lost: float, bound: int) -> _Search:
         rho = round_down(Fraction(self._in_gaussians) * share)
         sigma = gaussian_sigma(rho)
         limits = limits_of(plan, RoundsRelease(sigma, lost), bound)
@@ -303,7 +303,7 @@ class _Search(NamedTuple):
         ladder: What noisy weights are rounded down to.
     """
 
-    plan: Plan
+    plan: Schedule
     share: Fraction
     sigma: float
     limits: Limits

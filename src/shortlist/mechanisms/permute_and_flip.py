@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar
 
-from shortlist.algorithms.grouping import Groups
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms.base import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.mechanism import Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.peeling import first, picks
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
@@ -71,7 +71,7 @@ class PermuteAndFlip(Mechanism):
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""
-        groups = Groups.of(evidence.counts)
+        groups = EqualCounts.of(evidence.counts)
         picked = picks(groups.values, groups.sizes, partial(flip, self.local_epsilon), draws)
         return Selection(groups.draw_members(first(self.k, picked), draws))
 

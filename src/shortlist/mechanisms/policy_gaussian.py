@@ -14,14 +14,18 @@ from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import AuditHints, Mechanism, Selection
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, round_up
 from shortlist.privacy.accountant.fitting import SET_APART
-from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
+from shortlist.privacy.accountant.weighted_gaussian import (
+    GaussianThreshold,
+    least_noise,
+    noisy_weights,
+)
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
 
@@ -119,7 +123,7 @@ class PolicyGaussian(Mechanism):
         return round_up(1 + Fraction(drift))
 
     @cached_property
-    def _noise(self) -> Release:
+    def _noise(self) -> GaussianThreshold:
         """The noise and the threshold."""
         if self.accounting is Accounting.EXACT:
             return least_noise(
@@ -130,7 +134,7 @@ class PolicyGaussian(Mechanism):
                 by_policy=True,
             )
         sigma = round_up(Fraction(gaussian_sigma(self._rho)) * Fraction(self.sensitivity))
-        return Release(sigma, self._threshold(sigma))
+        return GaussianThreshold(sigma, self._threshold(sigma))
 
     @property
     def _drift(self) -> float:
@@ -165,7 +169,7 @@ class PolicyGaussian(Mechanism):
         bound = self.max_items_per_user
         composition = noisy_weights(self._noise, bound, drift=self._drift, by_policy=True)
         by_rho = Gaussian(composition.rho, composition.lost)
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """The threshold, and that users are shuffled."""

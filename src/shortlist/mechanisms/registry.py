@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist import mechanisms
 from shortlist.errors import InputError, Words, in_quotes, nearest
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.wrappers._counted import Counted
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 

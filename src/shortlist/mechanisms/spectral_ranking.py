@@ -14,7 +14,7 @@ from shortlist.draws import Draws, Ints, Order
 from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError, Words
 from shortlist.evidence import Outcomes, Wants
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.mechanism import (
     Mechanism,
     Selection,
     best_are_named,

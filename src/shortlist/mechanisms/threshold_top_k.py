@@ -21,7 +21,7 @@ from shortlist.errors import InputError
 from shortlist.evidence.view import View
 from shortlist.mechanisms._picks import EDGE, picks_cost, picks_epsilon
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.mechanism import (
     AuditHints,
     Mechanism,
     Selection,

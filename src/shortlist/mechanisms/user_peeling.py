@@ -12,14 +12,9 @@ from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._picks import picks_cost, picks_epsilon
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import (
-    AuditHints,
-    Mechanism,
-    Selection,
-    picked_in_turn,
-)
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByThreshold
+from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, picked_in_turn
 from shortlist.mechanisms.peeling import odds, pick
 from shortlist.mechanisms.weighted_gaussian import (
     WeightedGaussian,
@@ -173,7 +168,7 @@ class UserPeeling(Mechanism):
         composition = Composition(self._stages(rho), NovelItems(passed, bound))
         return _Plan(
             local,
-            alone(self.accounting, composition, by_rho, self.epsilon),
+            cost_of_release(self.accounting, composition, by_rho, self.epsilon),
             _Discovery(passed[0].sigma, passed[0].least, bound),
         )
 

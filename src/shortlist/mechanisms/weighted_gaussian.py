@@ -14,18 +14,22 @@ from shortlist.draws import UNIT, Draws, Ints, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeighedItems, WeightedHistogram
-from shortlist.mechanisms.accounting import Accounting, alone
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.accounting import Accounting, cost_of_release
+from shortlist.mechanisms.finding import ByThreshold
+from shortlist.mechanisms.mechanism import (
     AuditHints,
     Mechanism,
     Selection,
     require_bounded,
     score_digits,
 )
-from shortlist.mechanisms.finding import ByThreshold
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian
-from shortlist.privacy.accountant.weighted_gaussian import Release, least_noise, noisy_weights
+from shortlist.privacy.accountant.weighted_gaussian import (
+    GaussianThreshold,
+    least_noise,
+    noisy_weights,
+)
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
 
@@ -88,13 +92,13 @@ class WeightedGaussian(Mechanism):
     score_unit: ClassVar[str | None] = "noisy weight"
 
     @cached_property
-    def _noise(self) -> Release:
+    def _noise(self) -> GaussianThreshold:
         """The noise and the threshold."""
         bound = self.max_items_per_user
         if self.accounting is Accounting.EXACT:
             return least_noise(epsilon=self.epsilon, delta=self.delta, bound=bound)
         sigma = gaussian_sigma(self._by_rho.rho)
-        return Release(
+        return GaussianThreshold(
             sigma, threshold(sigma=sigma, delta=self._by_rho.lost, max_items_per_user=bound)
         )
 
@@ -127,7 +131,7 @@ class WeightedGaussian(Mechanism):
             return self._by_rho
         composition = noisy_weights(self._noise, self.max_items_per_user)
         by_rho = Gaussian(composition.rho, composition.lost)
-        return alone(self.accounting, composition, by_rho, self.epsilon)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
         """The threshold and the noise."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import Wants, Wins
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
     Mechanism,

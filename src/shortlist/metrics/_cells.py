@@ -9,12 +9,12 @@ from itertools import product
 from typing import Any, TypeVar
 
 from shortlist.errors import InputError
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import kind_and_options
 from shortlist.parameters import require_delta
 from shortlist.plan import Plan
 from shortlist.questions import Question
-from shortlist.sources.base import Source, require_question
+from shortlist.sources.source import Source, require_question
 
 __all__ = ["SETTINGS", "Asked", "Cell", "cells", "several"]
 

@@ -13,7 +13,7 @@ from shortlist.draws import Draws, ExactDraws, Ints
 from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.evidence import Wants
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.metrics._cells import Asked, Cell, cells, several
 from shortlist.metrics._measures import Measure, Truth, measuring
 from shortlist.metrics.trials import Trials
@@ -21,7 +21,7 @@ from shortlist.parameters import require_count
 from shortlist.plan import bits_of, require_enough
 from shortlist.processes import require_threads
 from shortlist.questions import Question
-from shortlist.sources.base import Source
+from shortlist.sources.source import Source
 
 __all__ = ["compare"]
 

@@ -1,8 +1,8 @@
 """What can be asked of a source: one value for each question, one file for each kind."""
 
-from shortlist.questions.base import Question
 from shortlist.questions.domain import Domain
 from shortlist.questions.hitting_set import HittingSet
+from shortlist.questions.question import Question
 from shortlist.questions.rank import Rank
 from shortlist.questions.top_k import TopK
 

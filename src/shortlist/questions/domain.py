@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from shortlist.errors import InputError
 from shortlist.parameters import Share, checked
-from shortlist.questions.base import Question
+from shortlist.questions.question import Question
 
 __all__ = ["Domain"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.questions.base import KItems
+from shortlist.questions.question import KItems
 
 __all__ = ["Rank"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shortlist.parameters import Share
-from shortlist.questions.base import KItems
+from shortlist.questions.question import KItems
 
 __all__ = ["TopK"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.release.described import named, plain
 
 if TYPE_CHECKING:
-    from shortlist.mechanisms.base import Mechanism as Selecting
+    from shortlist.mechanisms.mechanism import Mechanism as Selecting
     from shortlist.release import Mechanism
 
 __all__ = ["explained", "finds_private_items", "people_to_be_named"]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from shortlist.mechanisms.base import ADD_OR_REMOVE
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.privacy import round_up
 from shortlist.release.sheet import NOT_PRIVATE, harmless
 from shortlist.strength import SCALE, USUAL, Strength, strength, why

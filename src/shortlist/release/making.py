@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shortlist.draws import Ints
-    from shortlist.mechanisms.base import Mechanism, Selection
+    from shortlist.mechanisms.mechanism import Mechanism, Selection
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
 

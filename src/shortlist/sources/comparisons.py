@@ -8,13 +8,13 @@ from shortlist.bits import Bits
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import Outcomes
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count
-from shortlist.plan import Budget
+from shortlist.plan import Chargeable
 from shortlist.processes import even_unmade
 from shortlist.questions import Rank
 from shortlist.release import Release
-from shortlist.sources.base import LIST_IS_PUBLIC, Source
+from shortlist.sources.source import LIST_IS_PUBLIC, Source
 from shortlist.table import Writing
 from shortlist.table.comparison_rows import ComparisonTable, open_comparisons
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
@@ -35,7 +35,7 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
     max_comparisons_per_user: int | None = None,
     separator: str | None = None,
     encoding: str | None = None,
-    budget: Budget | None = None,
+    budget: Chargeable | None = None,
 ) -> Comparisons:
     """A sensitive table with one row per comparison of two items, of which one won.
 
@@ -131,7 +131,7 @@ class Comparisons(Source):
         table: ComparisonTable,
         public: pl.DataFrame | InTable,
         max_comparisons_per_user: int | None,
-        budget: Budget | None,
+        budget: Chargeable | None,
     ) -> None:
         self._bound = max_comparisons_per_user
         known = "the items that the table compares are public"

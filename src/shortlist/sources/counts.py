@@ -9,15 +9,15 @@ from shortlist.bits import Bits
 from shortlist.engines.histogram_in_groups import HistogramInGroups
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.errors import InputError
-from shortlist.mechanisms.base import counted
+from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import require_count
-from shortlist.plan import Budget
+from shortlist.plan import Chargeable
 from shortlist.processes import even_unmade
 from shortlist.questions import TopK
 from shortlist.release import Release
 from shortlist.sources._counted_groups import known_groups, promised_groups, require_no_groups
 from shortlist.sources._opening import in_database
-from shortlist.sources.base import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source
 from shortlist.table import Table, Writing, open_table
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
@@ -40,7 +40,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     separator: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
-    budget: Budget | None = None,
+    budget: Chargeable | None = None,
     users: int | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
@@ -139,7 +139,7 @@ def _in_groups(
     *,
     public: tuple[object, object],
     writing: Writing,
-    budget: Budget | None,
+    budget: Chargeable | None,
     users: int | None,
 ) -> Counts:
     """The same with groups, which the first of the columns say that `whole` does not have."""
@@ -164,7 +164,7 @@ class Counts(Source):
         table: Table,
         public: pl.DataFrame | InTable | None,
         bounds: Mapping[str, int | None],
-        budget: Budget | None,
+        budget: Chargeable | None,
         users: int | None,
     ) -> None:
         count, *items = table.columns

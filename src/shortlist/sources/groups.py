@@ -7,12 +7,12 @@ from shortlist.engines import Engine
 from shortlist.engines.grouped_rows import Rows
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
-from shortlist.plan import Budget
+from shortlist.plan import Chargeable
 from shortlist.planning import Bounds
 from shortlist.processes import even_unmade
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
-from shortlist.sources.base import GROUPS_ARE_PUBLIC, Source
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table import Writing
 from shortlist.table.public_items import open_public_items
 
@@ -35,7 +35,7 @@ class Groups(Source):
         protects: str,
         bounds: Bounds,
         writing: Writing | None,
-        budget: Budget | None,
+        budget: Chargeable | None,
         users: int | None,
     ) -> None:
         public = None

@@ -10,14 +10,14 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
-from shortlist.plan import Budget
+from shortlist.plan import Chargeable
 from shortlist.planning import Usual
 from shortlist.processes import even_unmade
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.sources._opening import in_database, stays
-from shortlist.sources.base import LIST_IS_PUBLIC, Source
 from shortlist.sources.groups import Groups
+from shortlist.sources.source import LIST_IS_PUBLIC, Source
 from shortlist.table import Writing, open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
@@ -41,7 +41,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     encoding: str | None = None,
     table: str | None = None,
     pull: bool = False,
-    budget: Budget | None = None,
+    budget: Chargeable | None = None,
     users: int | None = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
@@ -149,7 +149,7 @@ class Pairs(Source):
         items: Sequence[str],
         user: str,
         max_items_per_user: int | None,
-        budget: Budget | None,
+        budget: Chargeable | None,
         writing: Writing | None = None,
         users: int | None = None,
     ) -> None:

@@ -6,11 +6,11 @@ from shortlist import stores
 from shortlist.bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
-from shortlist.plan import Budget
+from shortlist.plan import Chargeable
 from shortlist.processes import even_unmade
 from shortlist.questions import TopK
 from shortlist.release import Release
-from shortlist.sources.base import Source
+from shortlist.sources.source import Source
 from shortlist.stores.urls import open_store
 
 __all__ = ["Store", "store"]
@@ -22,7 +22,7 @@ def store(
     table: str | None = None,
     item: str | None = None,
     count: str | None = None,
-    budget: Budget | None = None,
+    budget: Chargeable | None = None,
     users: int | None = None,
 ) -> Store:
     """A sensitive histogram with an index, of which a question reads few counts.
@@ -85,7 +85,7 @@ class Store(Source):
     def __init__(
         self,
         held: stores.ScoreStore,
-        budget: Budget | None = None,
+        budget: Chargeable | None = None,
         users: int | None = None,
     ) -> None:
         named = "" if held.count is None else f' of "{held.count}"'

@@ -4,9 +4,9 @@ A database's library loads when a store of its kind is built.
 """
 
 from shortlist.evidence.view import View
-from shortlist.stores.base import Accesses, ScoreStore, Snapshot, StoredRows
 from shortlist.stores.memory import MemoryStore
 from shortlist.stores.postgres import PostgresStore
+from shortlist.stores.score_store import Accesses, ScoreStore, Snapshot, StoredRows
 from shortlist.stores.sqlite import SqliteStore
 
 __all__ = [

@@ -14,8 +14,8 @@ from shortlist.errors import InputError, spending
 from shortlist.stores._names import Names, quoted
 from shortlist.stores._postgres_catalog import select
 from shortlist.stores._postgres_table import PostgresTable
-from shortlist.stores.base import StoredRows
 from shortlist.stores.faults import guarded
+from shortlist.stores.score_store import StoredRows
 
 if TYPE_CHECKING:
     import polars as pl

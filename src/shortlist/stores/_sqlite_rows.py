@@ -14,8 +14,8 @@ from shortlist.draws import Ints
 from shortlist.errors import InputError, nearest, spending
 from shortlist.limits import MOST
 from shortlist.stores._names import Names, quoted
-from shortlist.stores.base import StoredRows
 from shortlist.stores.faults import guarded
+from shortlist.stores.score_store import StoredRows
 
 if TYPE_CHECKING:
     import sqlite3

@@ -11,7 +11,7 @@ from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
 from shortlist.limits import MOST
 from shortlist.processes import require_threads
-from shortlist.stores.base import ScoreStore, StoredRows
+from shortlist.stores.score_store import ScoreStore, StoredRows
 from shortlist.table.identity import identities_of_files
 
 if TYPE_CHECKING:

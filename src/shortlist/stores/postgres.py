@@ -12,9 +12,9 @@ from shortlist.processes import even_unmade
 from shortlist.stores._names import Names
 from shortlist.stores._postgres_rows import PostgresRows
 from shortlist.stores._postgres_table import PostgresTable
-from shortlist.stores.base import ScoreStore, StoredRows
 from shortlist.stores.connecting import connector
 from shortlist.stores.faults import PRIVATE, Fault, guarded
+from shortlist.stores.score_store import ScoreStore, StoredRows
 
 if TYPE_CHECKING:
     import psycopg

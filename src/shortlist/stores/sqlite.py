@@ -12,8 +12,8 @@ from shortlist.errors import InputError, Words, named, shown
 from shortlist.processes import even_unmade
 from shortlist.stores._names import Names
 from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
-from shortlist.stores.base import ScoreStore, StoredRows
 from shortlist.stores.faults import PRIVATE, Fault, guarded
+from shortlist.stores.score_store import ScoreStore, StoredRows
 from shortlist.table.identity import identity_of_database
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from shortlist.errors import InputError, Words, in_quotes, nearest
-from shortlist.stores.base import ScoreStore
 from shortlist.stores.postgres import PostgresStore
+from shortlist.stores.score_store import ScoreStore
 from shortlist.stores.sqlite import SqliteStore
 
 __all__ = ["open_store", "sqlite_path"]

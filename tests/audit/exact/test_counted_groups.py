@@ -10,7 +10,7 @@ from helpers.audited import broken
 from shortlist.audit.exact.search import audit_exactly
 from shortlist.audit.universes import universe_of
 from shortlist.mechanisms import LimitedDomain, OneShotExponential, Peeling
-from shortlist.mechanisms.base import Adjacency
+from shortlist.mechanisms.mechanism import Adjacency
 from shortlist.mechanisms.wrappers import EachGroup, NoisyCounts
 
 

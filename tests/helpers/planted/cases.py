@@ -41,7 +41,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.base import coarser
+from shortlist.mechanisms.mechanism import coarser
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
 N_ITEMS = 8

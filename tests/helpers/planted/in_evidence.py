@@ -12,7 +12,7 @@ from shortlist.evidence import user_sets
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import _strips, weighted_gaussian
 from shortlist.mechanisms._two_gaussians import TwoGaussians
-from shortlist.mechanisms.base import score_digits
+from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 
 

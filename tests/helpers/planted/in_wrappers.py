@@ -9,7 +9,7 @@ import numpy as np
 from helpers.planted.planting import Plant, always, times
 from shortlist.draws import Order
 from shortlist.draws.noise import Normal
-from shortlist.mechanisms.base import score_digits
+from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.wrappers import (
     EachGroup,
     NoisyClippedCounts,

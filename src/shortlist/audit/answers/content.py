@@ -13,7 +13,7 @@ from shortlist.audit.answers.cells import Cell
 from shortlist.audit.answers.columns import Columns
 from shortlist.audit.answers.control import Control
 from shortlist.draws import Draws
-from shortlist.mechanisms.base import Selection
+from shortlist.mechanisms.mechanism import Selection
 
 __all__ = ["Answer", "DrawsOfCells", "answer_of", "flaw_of", "flawed", "guarded"]
 

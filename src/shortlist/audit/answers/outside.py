@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from shortlist.audit.answers.content import guarded
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["face_of", "listening"]
 

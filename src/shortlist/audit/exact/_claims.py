@@ -24,7 +24,7 @@ from shortlist.audit.exact._losses import (
     log_power_sum,
 )
 from shortlist.audit.findings import Verdict
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy import Either, Pure
 
 __all__ = ["GRAIN", "Claim", "claims_of"]

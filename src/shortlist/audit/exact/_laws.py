@@ -18,7 +18,7 @@ from shortlist.audit.answers.outside import face_of, listening
 from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_by
 from shortlist.audit.universes import Data, Universe
 from shortlist.errors import InputError
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "UnknownLaw", "law_of"]
 

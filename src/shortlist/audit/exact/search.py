@@ -17,7 +17,7 @@ from shortlist.audit.exact._losses import Laws, Range
 from shortlist.audit.findings import Finding, Verdict, share_of
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.draws.precision import precision
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["audit_exactly", "pairs_of"]
 

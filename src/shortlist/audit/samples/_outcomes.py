@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.audit.answers.columns import bare
 from shortlist.audit.answers.content import flaw_of
-from shortlist.mechanisms.base import Selection
+from shortlist.mechanisms.mechanism import Selection
 
 __all__ = ["Outcome", "flaw_in", "flawed_outcome", "outcomes_of"]
 

@@ -28,7 +28,7 @@ from shortlist.audit.samples._together import Endless, sample
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.bits import Bits
 from shortlist.draws import Draws, ExactDraws
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["BlockBits", "audit_by_samples"]
 

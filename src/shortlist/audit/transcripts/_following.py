@@ -13,7 +13,7 @@ from shortlist.audit.transcripts._spent import Differs, Spent, Unfollowed
 from shortlist.audit.transcripts._tables import Table
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.mechanisms.base import Mechanism, Selection
+from shortlist.mechanisms.mechanism import Mechanism, Selection
 
 __all__ = ["Path", "Ways", "path_of"]
 

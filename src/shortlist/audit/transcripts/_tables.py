@@ -22,7 +22,7 @@ from shortlist.evidence import (
     WeightedHistogram,
     Wins,
 )
-from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
 
 __all__ = ["ITEMS", "Table", "tables_of"]
 

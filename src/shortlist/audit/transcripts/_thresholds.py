@@ -21,7 +21,7 @@ from shortlist.audit.transcripts._spent import Unfollowed
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Normal
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["chance_of_own"]
 

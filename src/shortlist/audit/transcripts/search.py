@@ -16,7 +16,7 @@ from shortlist.audit.transcripts._following import Path, path_of
 from shortlist.audit.transcripts._spent import Spent
 from shortlist.audit.transcripts._tables import ITEMS, tables_of
 from shortlist.audit.transcripts._thresholds import chance_of_own
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy.accountant import Lost
 from shortlist.privacy.accountant.novel import Novel
 from shortlist.privacy.composed import Composed

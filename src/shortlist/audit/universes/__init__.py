@@ -5,10 +5,10 @@ A new kind of evidence is one more class, and one more line here.
 
 from __future__ import annotations
 
-from shortlist.audit.universes.base import Data, Universe
 from shortlist.audit.universes.comparisons import OfOutcomes, OfWins
 from shortlist.audit.universes.groups import OfGroupedCounts, OfGroupedSets
 from shortlist.audit.universes.histograms import OfCounts, OfPrivateCounts, OfViews, OfWeights
+from shortlist.audit.universes.universe import Data, Universe
 from shortlist.audit.universes.users import OfContributions
 from shortlist.errors import InputError
 from shortlist.evidence import (
@@ -23,7 +23,7 @@ from shortlist.evidence import (
     WeightedHistogram,
     Wins,
 )
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["Data", "Universe", "universe_of"]
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.base import Data, Universe, classes_of
+from shortlist.audit.universes.universe import Data, Universe, classes_of
 from shortlist.evidence import Outcomes, Wins
-from shortlist.mechanisms.base import ADD_OR_REMOVE
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 
 __all__ = ["OfOutcomes", "OfWins"]
 

@@ -13,12 +13,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.base import Data, Universe
+from shortlist.audit.universes.universe import Data, Universe
 from shortlist.audit.universes.users import OfContributions
 from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.evidence.user_groups import UserGroups
-from shortlist.mechanisms.base import Adjacency, Mechanism
+from shortlist.mechanisms.mechanism import Adjacency, Mechanism
 
 __all__ = ["OfGroupedCounts", "OfGroupedSets"]
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.audit.universes._views import Listed
-from shortlist.audit.universes.base import Data, Universe
+from shortlist.audit.universes.universe import Data, Universe
 from shortlist.draws import UNIT
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.user_sets import unit_weight
 from shortlist.evidence.view import View
-from shortlist.mechanisms.base import Adjacency
+from shortlist.mechanisms.mechanism import Adjacency
 
 __all__ = ["OfCounts", "OfPrivateCounts", "OfViews", "OfWeights"]
 

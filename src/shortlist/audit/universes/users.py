@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.base import Data, Universe, classes_of
+from shortlist.audit.universes.universe import Data, Universe, classes_of
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["OfContributions"]
 

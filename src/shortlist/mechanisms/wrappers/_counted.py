@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy import Composed, Cost
 from shortlist.privacy.accountant import Composition
 from shortlist.privacy.calibration import largest, subtract_down
 
 if TYPE_CHECKING:
-    from shortlist.mechanisms.finding import Finding
+    from shortlist.mechanisms.finding import Detection
 
 __all__ = ["Counted"]
 
@@ -55,7 +55,7 @@ class Counted(Mechanism):
         return self.selection.adjacency
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> Detection | None:
         """As the selection's."""
         return self.selection.finding
 

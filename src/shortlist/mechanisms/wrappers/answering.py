@@ -7,7 +7,7 @@ from functools import singledispatch
 
 from shortlist.errors import InputError
 from shortlist.evidence import UserGroups
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.questions import Domain, Question, TopK

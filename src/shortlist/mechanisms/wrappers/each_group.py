@@ -12,7 +12,8 @@ import numpy as np
 
 from shortlist.draws import Draws
 from shortlist.evidence import GroupedCounts, Wants
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.finding import Detection
+from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
     Mechanism,
@@ -20,7 +21,6 @@ from shortlist.mechanisms.base import (
     counted,
     require_groups,
 )
-from shortlist.mechanisms.finding import Finding
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.privacy import Cost
 from shortlist.privacy.calibration import divide_down
@@ -136,7 +136,7 @@ class EachGroup(Mechanism):
         return self.selection.score_unit
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> Detection | None:
         """As the selection's."""
         return self.selection.finding
 

@@ -17,7 +17,7 @@ from shortlist.draws import Draws, Ladder
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
     Mechanism,

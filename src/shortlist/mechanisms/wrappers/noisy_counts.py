@@ -13,7 +13,7 @@ from shortlist.draws import Draws, Floats, Ints, Order
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.errors import InputError
 from shortlist.evidence import UserSets, Wants, WeightedHistogram
-from shortlist.mechanisms.base import (
+from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
     Mechanism,

@@ -18,7 +18,7 @@ from shortlist.privacy.accountant._normal import Floats, gaussian_curve
 from shortlist.privacy.accountant._solving import largest_parameter
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.novel import Cases, Lost, Novel
-from shortlist.privacy.accountant.rounds import Plan, RoundsRelease, limits_of
+from shortlist.privacy.accountant.rounds import RoundsRelease, Schedule, limits_of
 from shortlist.privacy.accountant.stages import is_gaussian, mu_of
 from shortlist.privacy.accountant.weighted_gaussian import least_sigma
 
@@ -122,7 +122,7 @@ def _reflected(delta: Callable[[float], float], epsilon: float) -> float:
     return min((1 - math.exp(epsilon) * (1 - delta(-epsilon))) * _ROUNDING, 1.0)
 
 
-def after_choice(release: RoundsRelease, plan: Plan, bound: int, choice: float) -> AfterChoice:
+def after_choice(release: RoundsRelease, plan: Schedule, bound: int, choice: float) -> AfterChoice:
     """Rounds with the same noise and loss at each bound, after one of the bounds was chosen.
 
     Args:
@@ -136,7 +136,7 @@ def after_choice(release: RoundsRelease, plan: Plan, bound: int, choice: float) 
 
 
 def fitted_after_choice(
-    plan: Plan, *, epsilon: float, delta: float, bound: int, choice: float
+    plan: Schedule, *, epsilon: float, delta: float, bound: int, choice: float
 ) -> RoundsRelease:
     """The noise, and what may be lost, that give the lowest threshold of some beside a choice.
 

@@ -25,7 +25,7 @@ from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.accountant.weighted_gaussian import sigma_to_spare
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = ["NovelInRounds", "Plan", "RoundsRelease", "fitted", "limits_of", "noise_then_loss"]
+__all__ = ["NovelInRounds", "RoundsRelease", "Schedule", "fitted", "limits_of", "noise_then_loss"]
 
 _STEP = 1.05  # from one share of novel items to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
@@ -72,7 +72,7 @@ class NovelInRounds(Novel):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Schedule:
     """How the rounds share what may be spent.
 
     Attributes:
@@ -128,14 +128,14 @@ class RoundsRelease(NamedTuple):
     sigma: float
     lost: float
 
-    def composition(self, plan: Plan, bound: int) -> Composition:
+    def composition(self, plan: Schedule, bound: int) -> Composition:
         """What the release costs, of users with at most `bound` items after bounding."""
         mu = 1 / self.sigma * (1 + 2.0**-50)
         novel = NovelInRounds(self.lost, plan.kept, bound)
         return Composition((GaussianStage(mu, on_weights=True),), novel)
 
 
-def fitted(plan: Plan, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
+def fitted(plan: Schedule, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
     """The least noise that the guarantee allows, and then nearly the most that may be lost.
 
     Args:
@@ -177,7 +177,7 @@ def noise_then_loss(
     raise InputError("no threshold can be fitted to it", given={"delta": delta})
 
 
-def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
+def limits_of(plan: Schedule, release: RoundsRelease, bound: int) -> Limits:
     """The largest weights in later rounds, and thresholds that hold for every size of a user.
 
     A user of d novel items has, before one of them is named, a mean weight of at most x on each
@@ -209,7 +209,7 @@ def limits_of(plan: Plan, release: RoundsRelease, bound: int) -> Limits:
     return Limits(tuple(thresholds), first, caps)
 
 
-def sd_of_round(plan: Plan, sigma: float, r: int) -> float:
+def sd_of_round(plan: Schedule, sigma: float, r: int) -> float:
     """The standard deviation of the noise of round r alone, counted from 0, rounded up."""
     ratio = Fraction(math.sqrt(plan.whole / plan.parts[r])) * (1 + Fraction(1, 2**50))
     return round_up(Fraction(sigma) * ratio)

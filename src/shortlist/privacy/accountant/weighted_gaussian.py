@@ -16,7 +16,7 @@ from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
 __all__ = [
-    "Release",
+    "GaussianThreshold",
     "least_noise",
     "least_sigma",
     "least_threshold",
@@ -31,7 +31,7 @@ _SPARE = [2.0**-n for n in range(36, 8, -2)]  # relative, of sigma
 _LEFT = 1e-10  # of delta, at least, beside the noise
 
 
-class Release(NamedTuple):
+class GaussianThreshold(NamedTuple):
     """The parameters of a release of noisy weights.
 
     Attributes:
@@ -44,7 +44,7 @@ class Release(NamedTuple):
 
 
 def noisy_weights(
-    release: Release, bound: int, *, drift: float = 0.0, by_policy: bool = False
+    release: GaussianThreshold, bound: int, *, drift: float = 0.0, by_policy: bool = False
 ) -> Composition:
     """What the release costs, of users with at most `bound` items after bounding.
 
@@ -59,7 +59,7 @@ def noisy_weights(
             adds to them.
         by_policy: Whether weights are built by a policy; see `NovelItems`.
 
-    >>> round(noisy_weights(Release(4.2247, 23.816), 100).delta(1.0) * 1e6, 2)
+    >>> round(noisy_weights(GaussianThreshold(4.2247, 23.816), 100).delta(1.0) * 1e6, 2)
     1.0
     """
     mu = 1 / release.sigma * (1 + 2.0**-50)
@@ -71,7 +71,7 @@ def noisy_weights(
 
 def least_noise(
     *, epsilon: float, delta: float, bound: int, drift: float = 0.0, by_policy: bool = False
-) -> Release:
+) -> GaussianThreshold:
     """The least threshold that one release allows, and the noise it goes with.
 
     A user whose items are all shared needs all of delta for the noise, one whose items are all
@@ -91,8 +91,8 @@ def least_noise(
     """
     sigma = sigma_to_spare(epsilon=epsilon, delta=delta, drift=drift)
 
-    def release(lost: float) -> Release:
-        return Release(sigma, least_threshold(sigma, lost, bound))
+    def release(lost: float) -> GaussianThreshold:
+        return GaussianThreshold(sigma, least_threshold(sigma, lost, bound))
 
     def spent(lost: float) -> float:
         whole = noisy_weights(release(lost), bound, drift=drift, by_policy=by_policy)

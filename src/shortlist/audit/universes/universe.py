@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.mechanisms.base import ADD_OR_REMOVE, Mechanism
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
 
 __all__ = ["Data", "Universe", "classes_of"]
 

@@ -26,7 +26,7 @@ from shortlist.privacy import Cost
 from shortlist.questions import Question, TopK
 
 if TYPE_CHECKING:
-    from shortlist.mechanisms.finding import Finding
+    from shortlist.mechanisms.finding import Detection
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -219,7 +219,7 @@ class Mechanism(ABC):
         return ()
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> Detection | None:
         """How it finds items, each by itself; None where that hangs on the counts of others."""
         return None
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.base import Mechanism
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count
-from shortlist.plan import Budget, Ledger, Plan, require_enough
+from shortlist.plan import Chargeable, Ledger, Plan, require_enough
 from shortlist.planning import (
     Bounds,
     answering_mechanisms,
@@ -46,7 +46,7 @@ class Source(StaysHere):
         protects: str,
         assumes: tuple[str, ...] = (),
         bounds: Bounds | None = None,
-        budget: Budget | None = None,
+        budget: Chargeable | None = None,
         users: int | None = None,
     ) -> None:
         """Hold what belongs to the data, not to a question.
