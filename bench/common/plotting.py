@@ -38,7 +38,7 @@ class Look:
     points: bool = True
 
 
-def against_k(data: pl.DataFrame, path: Path, *, spacing: str = "log", **drawn: Any) -> None:  # noqa: ANN401
+def against_k(data: pl.DataFrame, path: Path, *, spacing: str = "log", **drawn: Any) -> None:
     """`against` k, which is a column of the data, in "log" or "linear" spacing."""
     first, last = float(data["k"].min()), float(data["k"].max())
     ends, ticks = (first * 0.88, last * 1.13), [5, 10, 20, 50, 100, 200]  # a little wide

@@ -113,19 +113,19 @@ def store(path: str) -> Job:
     return lambda: opened.top_k(100, **_ASKED)
 
 
-def _pairs(path: str) -> Any:  # noqa: ANN401 - of some commit
+def _pairs(path: str) -> Any:
     import shortlist as sl
 
     return sl.pairs(path, user="user", item="item")
 
 
-def _in_duckdb(folder: str) -> Any:  # noqa: ANN401 - of some commit
+def _in_duckdb(folder: str) -> Any:
     import shortlist as sl
 
     return sl.pairs(_relation(folder), user="user", item="item")
 
 
-def _relation(folder: str) -> Any:  # noqa: ANN401 - of DuckDB
+def _relation(folder: str) -> Any:
     """All Parquet files of a folder, in a DuckDB that may hold 1 GB."""
     import duckdb
 

@@ -63,7 +63,7 @@ def _rows(shape: Shape, rng: np.random.Generator) -> tuple[Ints, Ints]:
     return rng.permutation(shape.users)[users], rng.permutation(shape.items)[items]
 
 
-def _named(kind: str, stem: str, codes: Ints, n: int, rng: np.random.Generator) -> Any:  # noqa: ANN401
+def _named(kind: str, stem: str, codes: Ints, n: int, rng: np.random.Generator) -> Any:
     """The keys that the codes stand for."""
     if kind == "dense":
         return codes

@@ -175,7 +175,7 @@ class Takes:
     check: _Check | None = None
 
 
-def checked(made: Any) -> None:  # noqa: ANN401 - any dataclass
+def checked(made: Any) -> None:
     """Check every field of a frozen dataclass, and let it have the plain value of its type.
 
     Raises:
@@ -195,7 +195,7 @@ def taken(owner: type) -> dict[str, Takes]:
     return {name: _takes(hint) for name, hint in hints.items()}
 
 
-def _takes(hint: Any) -> Takes:  # noqa: ANN401 - types have no common one
+def _takes(hint: Any) -> Takes:
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return dataclasses.replace(_takes(parts[0]), may_be_none=len(parts) < len(hint.__args__))

@@ -104,7 +104,7 @@ def even_unmade(told: Callable[[Any], str]) -> Callable[[Any], str]:
     """A `__repr__` that a traceback can show also where `__init__` has failed."""
 
     @wraps(told)
-    def tell(self: Any) -> str:  # noqa: ANN401 - of any class
+    def tell(self: Any) -> str:
         try:
             return told(self)
         except AttributeError:

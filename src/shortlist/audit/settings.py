@@ -222,7 +222,7 @@ def _wraps(given: dict[str, Any]) -> bool:
     return any(isinstance(value, Mechanism) for value in given.values())
 
 
-def _built(cls: Any, given: dict[str, Any]) -> Mechanism:  # noqa: ANN401 - a class
+def _built(cls: Any, given: dict[str, Any]) -> Mechanism:
     """With these parameters; around a mechanism that selects, if a kind of these is given."""
     kind = given.pop("selects", None)
     if kind is None:

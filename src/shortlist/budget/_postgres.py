@@ -46,11 +46,11 @@ class PostgresDatabase:
             execute("SELECT pg_advisory_xact_lock(7264951203)")  # two would make the same tables
             fill(execute)
 
-    def writing(self) -> Any:  # noqa: ANN401 - a context manager
+    def writing(self) -> Any:
         """As `Place`."""
         return self._transaction(*_WRITING, writes=True)
 
-    def reading(self) -> Any:  # noqa: ANN401 - a context manager
+    def reading(self) -> Any:
         """As `Place`."""
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 

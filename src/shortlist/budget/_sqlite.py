@@ -94,7 +94,7 @@ class SqliteFile:
                     name=in_quotes(f"{self._path.name}{end}"),
                 )
 
-    def writing(self) -> Any:  # noqa: ANN401 - a context manager
+    def writing(self) -> Any:
         """As `Place`."""
         self._require_file()
         self._require_local()
@@ -102,7 +102,7 @@ class SqliteFile:
             raise self._refusal(_READ_ONLY)
         return self._transaction(self._path, "rw", "BEGIN IMMEDIATE")
 
-    def reading(self) -> Any:  # noqa: ANN401 - a context manager
+    def reading(self) -> Any:
         """As `Place`. Where the file may be written, a change that was left is undone first."""
         self._require_file()
         folder = self._path.parent

@@ -32,12 +32,12 @@ def number(text: str | float) -> float:
     return _parsed(_numbers.number, text)
 
 
-def valued(metavar: str, text: str, panel: str | None = None, *names: str, **more: Any) -> Any:  # noqa: ANN401
+def valued(metavar: str, text: str, panel: str | None = None, *names: str, **more: Any) -> Any:
     """An option with a value."""
     how = {"metavar": metavar, "help": text, "rich_help_panel": panel, "show_default": False}
     return typer.Option(*names, **how | more)
 
 
-def flag(name: str, text: str, panel: str = ANSWER) -> Any:  # noqa: ANN401
+def flag(name: str, text: str, panel: str = ANSWER) -> Any:
     """An option without a value."""
     return typer.Option(name, metavar="", help=text, rich_help_panel=panel)

@@ -145,7 +145,7 @@ Dataset = Annotated[
 ]
 
 
-def _configured(context: typer.Context, given: str | None) -> Any:  # noqa: ANN401 - Settings
+def _configured(context: typer.Context, given: str | None) -> Any:
     """The settings of this command, which it takes where nothing was typed."""
     from shortlist.cli._settings import settings_of
 

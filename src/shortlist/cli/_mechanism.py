@@ -125,7 +125,7 @@ def _value(kind: type[Mechanism], mechanism: str, name: str, text: str) -> objec
     return value if takes.check is None else takes.check(name, value)
 
 
-def _parsed(name: str, kind: Any, text: str) -> object:  # noqa: ANN401 - types have no common one
+def _parsed(name: str, kind: Any, text: str) -> object:
     if kind is str:
         return text
     if isinstance(kind, type) and issubclass(kind, Option):

@@ -10,7 +10,7 @@ from shortlist.errors import InputError
 from shortlist.strength import SCALE
 
 
-def _file(rows: str, more: str = "") -> Any:  # noqa: ANN401
+def _file(rows: str, more: str = "") -> Any:
     """The table."""
     return typer.Argument(
         metavar="FILE",
@@ -20,22 +20,22 @@ def _file(rows: str, more: str = "") -> Any:  # noqa: ANN401
     )
 
 
-def _column(text: str) -> Any:  # noqa: ANN401
+def _column(text: str) -> Any:
     """A column by its name."""
     return valued("COLUMN", text, autocompletion=columns)
 
 
-def _budget(text: str) -> Any:  # noqa: ANN401
+def _budget(text: str) -> Any:
     """A number on which privacy depends."""
     return valued("NUMBER", text, PRIVACY, parser=number)
 
 
-def _most(text: str) -> Any:  # noqa: ANN401
+def _most(text: str) -> Any:
     """How much of each user counts."""
     return valued("N", text, PRIVACY, parser=whole)
 
 
-def _items_of_users(more: str) -> Any:  # noqa: ANN401
+def _items_of_users(more: str) -> Any:
     """How many items of each user count."""
     return _most(
         "At most N items of each user count when items are discovered; of a user with more, N are "
@@ -43,17 +43,17 @@ def _items_of_users(more: str) -> Any:  # noqa: ANN401
     )
 
 
-def _known(more: str = ", in a column named as in the table.") -> Any:  # noqa: ANN401
+def _known(more: str = ", in a column named as in the table.") -> Any:
     """The items that are public, in a file."""
     return valued("FILE", f"A file with the items that everybody knows{more}", PRIVACY)
 
 
-def _known_in_table(text: str) -> Any:  # noqa: ANN401
+def _known_in_table(text: str) -> Any:
     """That those of the table are."""
     return flag("--public-items-in-table", text, PRIVACY)
 
 
-def _mechanism(names: str) -> Any:  # noqa: ANN401
+def _mechanism(names: str) -> Any:
     """Which mechanism answers."""
     return valued("NAME", names, PRIVACY, "--mechanism", autocompletion=mechanisms)
 

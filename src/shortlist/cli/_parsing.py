@@ -14,14 +14,14 @@ __all__ = ["Command", "Group"]
 class Command(TyperCommand):
     """One command, whose options may be given once."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         """Without the type of the argument, of which its name says enough."""
         super().__init__(*arguments, **options)
         for parameter in self.params:
             if parameter.param_type_name == "argument":
                 vars(parameter).update(display_type_rich=lambda **_: "")
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, of which the parser would take the last.
 
         Where a shell asks how a line may go on, what stands before the option at its end is heard.
@@ -38,11 +38,11 @@ class Command(TyperCommand):
                 ctx.fail(f"Option '{max(option.opts, key=len)}' is given {times} times.")
         return super().parse_args(ctx, args)
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Without braces."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
-    def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401 - the library's types moved
+    def get_help_option(self, ctx: Any) -> Any:
         """Beside the other flags, if there are any, and without a type."""
         option = super().get_help_option(ctx)
         panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}
@@ -53,7 +53,7 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Commands."""
 
-    def get_help_option(self, ctx: Any) -> Any:  # noqa: ANN401
+    def get_help_option(self, ctx: Any) -> Any:
         """Without a type."""
         option = super().get_help_option(ctx)
         vars(option).update(metavar="")

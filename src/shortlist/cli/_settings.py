@@ -92,14 +92,14 @@ def budget_of_file() -> tuple[str, str | None, str]:
     return _seen_from(path.parent, given["budget"]), given.get("dataset"), name
 
 
-def _option(parameter: Any) -> str:  # noqa: ANN401 - the library's types moved
+def _option(parameter: Any) -> str:
     """Its name without dashes."""
     if parameter.param_type_name == "argument":
         return str(parameter.name)
     return str(max(parameter.opts, key=len)).lstrip("-")
 
 
-def _options(command: Any) -> dict[str, Any]:  # noqa: ANN401
+def _options(command: Any) -> dict[str, Any]:
     """What the command takes, by the names; what it takes only to refuse it is left out."""
     return {_option(p): p for p in command.params if not getattr(p, "hidden", False)}
 
@@ -153,7 +153,7 @@ def _read(path: Path, name: str) -> dict[str, Any]:
     raise InputError("cannot read the settings in {name}: {why}", name=name, why=why)
 
 
-def _as_given(value: Any, kind: Kind, parameter: Any, folder: Path) -> object:  # noqa: ANN401
+def _as_given(value: Any, kind: Kind, parameter: Any, folder: Path) -> object:
     """As the option would be given; a path is seen from the folder of the file."""
     if kind is PATH:
         value = _seen_from(folder, value)

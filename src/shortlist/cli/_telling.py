@@ -103,7 +103,7 @@ def help_of(context: typer.Context, names: Names = None, *, every: All = False) 
     return 0
 
 
-def _named(context: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - the library's types moved
+def _named(context: Any, names: Sequence[str]) -> Any:
     """The context of a command, by its name within its group."""
     for name in names:
         commands = getattr(context.command, "commands", {})
@@ -118,12 +118,12 @@ def _named(context: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - the lib
     return context
 
 
-def _inside(context: Any) -> Iterator[Any]:  # noqa: ANN401
+def _inside(context: Any) -> Iterator[Any]:
     """The context of a command, and of all commands in it."""
     yield context
     for name in getattr(context.command, "commands", {}):
         yield from _inside(_below(context, name))
 
 
-def _below(context: Any, name: str) -> Any:  # noqa: ANN401
+def _below(context: Any, name: str) -> Any:
     return type(context)(context.command.commands[name], info_name=name, parent=context)

@@ -172,7 +172,7 @@ def top_k(  # noqa: PLR0913 - a command's options are its arguments
     show_accesses: ShowAccesses = False,
     count_share: CountShare = None,
     mechanism: TopKMechanism = None,
-    **every: Any,  # noqa: ANN401 - as in EVERY
+    **every: Any,
 ) -> Request:
     """The k items held by most users, best first; with --by, those of each group.
 
@@ -206,7 +206,7 @@ def domain(  # noqa: PLR0913 - a command's options are its arguments
     table: UrlTable = None,
     pull: Pull = False,
     mechanism: DomainMechanism = None,
-    **every: Any,  # noqa: ANN401 - as in EVERY
+    **every: Any,
 ) -> Request:
     """All items held by enough users to be named."""
     return _asked(Request, "domain", locals())
@@ -235,7 +235,7 @@ def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
     table: UrlTable = None,
     pull: Pull = False,
     mechanism: HittingSetMechanism = None,
-    **every: Any,  # noqa: ANN401 - as in EVERY
+    **every: Any,
 ) -> Request:
     """At most k items that together reach as many users as possible.
 
@@ -268,7 +268,7 @@ def rank(  # noqa: PLR0913 - a command's options are its arguments
     mechanism: RankMechanism = None,
     contraction: Contraction = None,
     degree: Degree = None,
-    **every: Any,  # noqa: ANN401 - as in EVERY
+    **every: Any,
 ) -> Request:
     """The k items that do best when compared in pairs, best first."""
     return _asked(RankRequest, "rank", locals())

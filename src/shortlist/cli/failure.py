@@ -151,7 +151,7 @@ def _as_parser_shows(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
-def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
+def _usage(error: Any) -> str:
     if missing := _missing(error):
         return missing
     if instead := _instead(error):
@@ -165,7 +165,7 @@ def _usage(error: Any) -> str:  # noqa: ANN401 - the library's types moved
     return f"{message}{stop}{hint} See {command} --help."
 
 
-def _missing(error: Any) -> str:  # noqa: ANN401 - as above
+def _missing(error: Any) -> str:
     """What to give to a command whose argument may come from a pipe."""
     if type(error).__name__ != "MissingParameter" or error.ctx.command.name != "explain":
         return ""
@@ -189,7 +189,7 @@ _WISHES = {  # what other commands have, and how it is had here
 }
 
 
-def _instead(error: Any) -> str:  # noqa: ANN401 - as above
+def _instead(error: Any) -> str:
     """How what was wished for is had here, where an option of such a name is not known."""
     if not getattr(error, "option_name", None) or getattr(error, "message", None) is None:
         return ""
@@ -197,7 +197,7 @@ def _instead(error: Any) -> str:  # noqa: ANN401 - as above
     return _WISHES.get(name, "") if "No such option" in error.message else ""
 
 
-def _with_one_dash(error: Any) -> str | None:  # noqa: ANN401 - as above
+def _with_one_dash(error: Any) -> str | None:
     """The option of one letter that was written with two dashes."""
     option = getattr(error, "option_name", None) or ""
     known = [name for parameter in error.ctx.command.params for name in parameter.opts]

@@ -106,7 +106,7 @@ class UserSets(ABC):
             weights[size] = unit_weight(size) if size else 0
         return weights
 
-    def shown_as(self, wants: Wants) -> Any:  # noqa: ANN401 - an instance of the kind
+    def shown_as(self, wants: Wants) -> Any:
         """As what a mechanism of private items looks at: sets, counts or weights.
 
         The sets are bounded as is wanted.

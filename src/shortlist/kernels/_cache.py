@@ -49,7 +49,7 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
             self._cache_path, name, _digest(Path(__file__).parent)
         )
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled loop, or None where it is not there, or cannot be read."""
         rtsys.initialize(target_context)
         found = None

@@ -24,19 +24,19 @@ class Kernel:
     def __init__(self, loop: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
         self.plain, self._signature, self._options = loop, signature, options
 
-    def __call__(self, *arrays: Any) -> Any:  # noqa: ANN401 - as the loop has them
+    def __call__(self, *arrays: Any) -> Any:
         """What the loop returns."""
         return self.compiled(*arrays)
 
     @property
-    def _numba_type_(self) -> Any:  # noqa: ANN401 - Numba's
+    def _numba_type_(self) -> Any:
         """By which a kernel may call another."""
         import numba
 
         return numba.typeof(self.compiled)
 
     @cached_property
-    def compiled(self) -> Any:  # noqa: ANN401 - Numba's
+    def compiled(self) -> Any:
         """The compiled loop."""
         with _COMPILING:
             try:
@@ -44,7 +44,7 @@ class Kernel:
             except (RuntimeError, AttributeError, ImportError, OSError):
                 return self._compiled_anew("no folder can be written to that would keep them")
 
-    def _from_cache(self) -> Any:  # noqa: ANN401
+    def _from_cache(self) -> Any:
         """What is in the cache already is not made to wait for what only compiling needs."""
         import numba
 
@@ -60,7 +60,7 @@ class Kernel:
         loop.disable_compile()
         return loop
 
-    def _compiled_anew(self, why: str) -> Any:  # noqa: ANN401
+    def _compiled_anew(self, why: str) -> Any:
         import numba
 
         _tell_each_time(why)

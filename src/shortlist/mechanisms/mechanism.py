@@ -224,7 +224,7 @@ class Mechanism(ABC):
         return None
 
     @abstractmethod
-    def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - see `evidence`
+    def select(self, evidence: Any, draws: Draws) -> Selection:
         """Select items; all randomness comes from `draws`."""
 
     @abstractmethod

@@ -100,7 +100,7 @@ def _title(part: pl.DataFrame) -> str:
     return f"{', '.join([question, *given])}: {said}"
 
 
-def _table(part: pl.DataFrame) -> Any:  # noqa: ANN401 - Rich loads on first use
+def _table(part: pl.DataFrame) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text

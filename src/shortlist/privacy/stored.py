@@ -80,7 +80,7 @@ def _pure(cost: Cost) -> Pure:
     return cost
 
 
-def _stored_part(part: Any) -> Any:  # noqa: ANN401 - a stage, a tuple of these, or a number
+def _stored_part(part: Any) -> Any:
     if isinstance(part, tuple):
         return [_stored_part(inner) for inner in part]
     if type(part).__name__ not in _kinds_of_parts():
@@ -89,7 +89,7 @@ def _stored_part(part: Any) -> Any:  # noqa: ANN401 - a stage, a tuple of these,
     return {"stage": type(part).__name__, **values}
 
 
-def _part_from(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def _part_from(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_part_from(inner) for inner in value)
     if not isinstance(value, Mapping):

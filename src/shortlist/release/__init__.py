@@ -138,7 +138,7 @@ class Release:
     def _members(self) -> frozenset[Any]:
         return frozenset(self._values)
 
-    def group(self, *key: Any) -> Release:  # noqa: ANN401 - a value of a column
+    def group(self, *key: Any) -> Release:
         """The items of one group, best first, under the guarantee of the whole.
 
         Args:

@@ -111,7 +111,7 @@ def _column(name: str, held: list[Any], dtype: pl.DataType) -> pl.Series:
     return values(held, dtype).alias(name)
 
 
-def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 - a JSON value
+def _parsed(text: str | bytes) -> Any:
     """The value of a JSON text, in which no name stands twice."""
     try:
         return json.loads(text, object_pairs_hook=_distinct)
@@ -155,7 +155,7 @@ def _from_parquet(path: Path) -> Release:
 _READERS: dict[str, Callable[[Path], Release]] = {".json": _from_json, ".parquet": _from_parquet}
 
 
-def _known(about: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the file holds
+def _known(about: Any) -> dict[str, Any]:
     """What a file says of its release, if it is one of a version that is known here."""
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError("it is not a release that shortlist saved")
@@ -260,7 +260,7 @@ def _groups(about: Mapping[str, Any]) -> list[str]:
     return _of(list, about["columns"].get("groups", []))
 
 
-def _given_before(said: Any) -> GivenBefore | None:  # noqa: ANN401 - a JSON value
+def _given_before(said: Any) -> GivenBefore | None:
     """Which charge has paid for it, where it was given again."""
     if said is None:
         return None
@@ -285,7 +285,7 @@ def _guarantee(said: Mapping[str, Any]) -> Guarantee:
     )
 
 
-def _number(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def _number(value: Any) -> Any:
     """The value, with floats where JSON has texts for them."""
     if isinstance(value, dict):
         return {name: _number(inner) for name, inner in value.items()}
@@ -294,7 +294,7 @@ def _number(value: Any) -> Any:  # noqa: ANN401 - a JSON value
     return _NUMBERS.get(value, value) if isinstance(value, str) else value
 
 
-def _of(kind: type[_T], value: Any) -> _T:  # noqa: ANN401 - a JSON value
+def _of(kind: type[_T], value: Any) -> _T:
     """The value, if it is of that kind; a whole number is a float, too."""
     if kind is float and type(value) is int:
         value = float(value)

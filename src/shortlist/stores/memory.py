@@ -145,7 +145,7 @@ def _whole(values: ArrayLike, name: str) -> Ints:
     return numbers
 
 
-def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:  # noqa: ANN401 - of many types
+def _series_or_array(items: Any) -> pl.Series | NDArray[Any]:
     """The items, of a type that can be one; an array of such a type stays where it is."""
     import polars as pl
 

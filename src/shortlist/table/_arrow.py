@@ -29,7 +29,7 @@ def _types(module: str) -> tuple[type, ...]:
     return tuple(getattr(loaded, name) for name in _KINDS[module]) if loaded else ()
 
 
-def open_arrow(data: Any, origin: Words) -> Part:  # noqa: ANN401 - PyArrow is not required
+def open_arrow(data: Any, origin: Words) -> Part:
     """A table, a batch, a reader or a dataset, opened as far as its schema.
 
     Raises:
@@ -68,15 +68,15 @@ def open_arrow(data: Any, origin: Words) -> Part:  # noqa: ANN401 - PyArrow is n
     )
 
 
-def _is_uuid(dtype: Any) -> bool:  # noqa: ANN401
+def _is_uuid(dtype: Any) -> bool:
     return getattr(dtype, "extension_name", None) == "arrow.uuid"
 
 
-def _is_dictionary(schema: Any, name: str) -> bool:  # noqa: ANN401
+def _is_dictionary(schema: Any, name: str) -> bool:
     return hasattr(schema.field(name).type, "index_type")
 
 
-def _type(schema: Any, name: str) -> pl.DataType:  # noqa: ANN401
+def _type(schema: Any, name: str) -> pl.DataType:
     """The type of the values of a column in Polars."""
     import polars as pl
 
@@ -86,11 +86,11 @@ def _type(schema: Any, name: str) -> pl.DataType:  # noqa: ANN401
         return pl.Unknown()
 
 
-def _comes_once(data: Any) -> bool:  # noqa: ANN401
+def _comes_once(data: Any) -> bool:
     return hasattr(data, "read_next_batch")
 
 
-def _table(data: Any, names: list[str]) -> Any:  # noqa: ANN401
+def _table(data: Any, names: list[str]) -> Any:
     """The named columns; of a reader they alone are kept."""
     import pyarrow as pa
 
@@ -103,7 +103,7 @@ def _table(data: Any, names: list[str]) -> Any:  # noqa: ANN401
     return pa.Table.from_batches((batch.select(names) for batch in batches), schema)
 
 
-def _without_extensions(table: Any, uuids: set[str]) -> Any:  # noqa: ANN401
+def _without_extensions(table: Any, uuids: set[str]) -> Any:
     """The table with the bytes of UUIDs, of which libraries take different views."""
     import pyarrow as pa
 

@@ -68,7 +68,7 @@ def in_utf_8(source: str | bytes, encoding: str) -> bytes:
     return converted.getvalue()
 
 
-def _unwrapped(raw: IO[bytes]) -> Any:  # noqa: ANN401 - files of several libraries
+def _unwrapped(raw: IO[bytes]) -> Any:
     """What is compressed in a file, or the file."""
     first = raw.read(4)
     raw.seek(0)
@@ -81,7 +81,7 @@ def _opened(source: str | bytes) -> IO[bytes]:
     return Path(source).open("rb") if isinstance(source, str) else io.BytesIO(source)
 
 
-def _unpacked(raw: IO[bytes]) -> Any:  # noqa: ANN401 - PyArrow is not required
+def _unpacked(raw: IO[bytes]) -> Any:
     """What zstd compressed, as a file; ImportError if nothing here can unpack it."""
     import pyarrow as pa
 

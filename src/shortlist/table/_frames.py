@@ -157,7 +157,7 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
     return Part(origin, origin, schema, read, "dict", held=columns)
 
 
-def _is_typed(values: Any) -> bool:  # noqa: ANN401 - of any library
+def _is_typed(values: Any) -> bool:
     """Whether the type of the values is declared, and not found by looking at them."""
     dtype = getattr(values, "dtype", getattr(values, "type", None))
     return dtype is not None and str(dtype).lower() not in {"object", "o"}
@@ -197,7 +197,7 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
     return Part(origin, origin, schema | uuids, read, held=native, check=check)
 
 
-def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:  # noqa: ANN401 - of any engine
+def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:
     """What the engine answers that a table lies in."""
     with lock_of(native), without_bar_of(native):
         return interruptible(partial(_collected, frame), interrupt_of(native))
@@ -205,7 +205,7 @@ def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:  # noqa: ANN4
 
 def _require_answer(
     ask: Callable[[], Any],
-    native: Any,  # noqa: ANN401
+    native: Any,
     origin: Words,
 ) -> None:
     """Refuse a query that the engine does not answer, though it is of no row."""
@@ -245,7 +245,7 @@ def _collected(frame: nw.LazyFrame[Any]) -> pl.LazyFrame:
     return frame.collect("polars").to_polars().lazy()
 
 
-def _uuids(native: Any) -> dict[str, pl.DataType]:  # noqa: ANN401 - of DuckDB or Ibis
+def _uuids(native: Any) -> dict[str, pl.DataType]:
     """The columns of a relation or a table of Ibis that hold UUIDs; they are read as text."""
     import polars as pl
 

@@ -70,7 +70,7 @@ class _Far(Protocol):
 
     def append(self, numbers: NDArray[np.uint64]) -> None: ...
 
-    def keys(self) -> Any: ...  # noqa: ANN401 - Keys, or RawKeys
+    def keys(self) -> Any: ...
 
 
 class _FarCoder:
@@ -123,7 +123,7 @@ class IntegerCoder:
             if self._far is not None:
                 self._far.append(_as_64_bits(integers))
 
-    def keys(self) -> Any:  # noqa: ANN401 - Keys
+    def keys(self) -> Any:
         """The keys of all that came."""
         return self._near.keys() if self._far is None else self._far.keys()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["open_pandas_like"]
 
 
-def open_pandas_like(frame: Any, origin: Words) -> Part:  # noqa: ANN401 - of several libraries
+def open_pandas_like(frame: Any, origin: Words) -> Part:
     """A frame of pandas, Modin, cuDF or Dask: its columns and the named levels of its index.
 
     A column of Python objects has that type and no other: what the first hundred of them are,
@@ -36,22 +36,22 @@ def open_pandas_like(frame: Any, origin: Words) -> Part:  # noqa: ANN401 - of se
     return Part(origin, origin, schema | objects, read, held=frame)
 
 
-def _levels(frame: Any) -> list[str]:  # noqa: ANN401
+def _levels(frame: Any) -> list[str]:
     """The names of the index that no column has."""
     return [name for name in frame.index.names if name is not None and name not in frame.columns]
 
 
-def _with_levels(frame: Any, levels: list[str]) -> Any:  # noqa: ANN401
+def _with_levels(frame: Any, levels: list[str]) -> Any:
     return frame.reset_index(level=levels) if levels else frame
 
 
-def _is_of_objects(dtype: Any) -> bool:  # noqa: ANN401
+def _is_of_objects(dtype: Any) -> bool:
     """Whether the values, or the categories that they are of, are Python objects."""
     categories = getattr(dtype, "categories", None)
     return bool((dtype if categories is None else categories.dtype) == object)  # noqa: E721 - no type
 
 
-def _column(values: Any) -> pl.Series:  # noqa: ANN401
+def _column(values: Any) -> pl.Series:
     """The values as Polars has them; objects that are not all strings or dates stay objects."""
     import narwhals as nw
     import polars as pl

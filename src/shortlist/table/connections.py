@@ -26,7 +26,7 @@ _UNTOLD: _Lock = RLock()
 """For all connections that cannot be told apart: a relation of DuckDB 1 does not tell its own."""
 
 
-def lock_of(data: Any) -> _Lock:  # noqa: ANN401 - of several libraries
+def lock_of(data: Any) -> _Lock:
     """The lock of the connection that a table in an engine is read by, whoever else reads there.
 
     A connection answers one question at a time: another thread would end the query, or find the
@@ -43,7 +43,7 @@ def opened(connection: object, is_lost: Callable[[], bool], open_anew: Callable[
     _kept(_opened, connection, _Opened(is_lost, open_anew))
 
 
-def opened_anew(data: Any) -> bool:  # noqa: ANN401 - as above
+def opened_anew(data: Any) -> bool:
     """Whether it may help to ask again: the connection is one of ours, and is opened by now."""
     found = _opened.get(id(_backend_of(data)))
     if found is None:
@@ -64,13 +64,13 @@ def _kept(places: dict[int, _T], owner: object, value: _T) -> _T | None:
     return places.setdefault(id(owner), value)
 
 
-def _backend_of(data: Any) -> Any:  # noqa: ANN401
+def _backend_of(data: Any) -> Any:
     """The connection of Ibis; None where it is no table of Ibis."""
     library = type(data).__module__.partition(".")[0]
     return data.get_backend() if library == "ibis" else None
 
 
-def _connection_of(data: Any) -> Any:  # noqa: ANN401
+def _connection_of(data: Any) -> Any:
     """What talks to the engine, which several tables may share; None where it cannot be told."""
     if (backend := _backend_of(data)) is not None:
         is_ours = id(backend) in _opened  # then nobody else has what talks to the engine

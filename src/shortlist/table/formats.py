@@ -171,7 +171,7 @@ def scan(
     source: str | bytes,
     held: Format,
     names: list[str] | None = None,
-    **options: Any,  # noqa: ANN401 - of the parser
+    **options: Any,
 ) -> pl.LazyFrame:
     """The rows as a lazy frame; files that declare no types are read as text.
 

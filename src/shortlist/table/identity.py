@@ -75,7 +75,7 @@ def identity_of_part(part: Part) -> list[object]:
     return [part.kind, part.separator, part.encoding, *map(identity_of_file, files)]
 
 
-def _is_known(held: Any) -> bool:  # noqa: ANN401 - of any library
+def _is_known(held: Any) -> bool:
     """Whether columns and files tell how it is read; a dataset may have a filter or a format."""
     if not hasattr(held, "to_table"):
         return True
@@ -83,7 +83,7 @@ def _is_known(held: Any) -> bool:  # noqa: ANN401 - of any library
     return kind == "parquet" and not getattr(held, "_scan_options", None)
 
 
-def _identity_of_query(frame: Any) -> list[object]:  # noqa: ANN401 - Polars is not imported yet
+def _identity_of_query(frame: Any) -> list[object]:
     """Its files and all of what is done to them, which `explain` would shorten; without a row."""
     query = frame.explain(optimized=False)
     scanned = [file for names in _SCANNED.findall(query) for file in names.split(", ")]

@@ -16,7 +16,7 @@ _AGAIN = 0.1  # seconds until signals are looked for, or a query is stopped that
 _T = TypeVar("_T")
 
 
-def interrupt_of(native: Any) -> Callable[[], None] | None:  # noqa: ANN401 - DuckDB is not required
+def interrupt_of(native: Any) -> Callable[[], None] | None:
     """What stops the query that DuckDB works at for a relation or a table of Ibis, if it is DuckDB.
 
     Relations of DuckDB 1 do not tell their connection: then DuckDB itself must hear of Ctrl-C.
@@ -49,7 +49,7 @@ def without_bar(ask: Callable[[str], Any]) -> Iterator[None]:
 
 
 @contextmanager
-def without_bar_of(native: Any) -> Iterator[None]:  # noqa: ANN401 - DuckDB is not required
+def without_bar_of(native: Any) -> Iterator[None]:
     """The same where a relation of DuckDB is read; Ibis has no bar."""
     if type(native).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
         with without_bar(lambda statement: native.query("shortlist_rows", statement)):

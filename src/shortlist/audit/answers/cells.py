@@ -41,7 +41,7 @@ class Cell:
             raise AttributeError(name)
         self._refuse()
 
-    def _refuse(self, *_: Any) -> NoReturn:  # noqa: ANN401 - whatever it meets
+    def _refuse(self, *_: Any) -> NoReturn:
         raise Unknown(
             "The mechanism computes with a value that it tells. The exact audit knows only in "
             "which cell such a value lies"

@@ -86,7 +86,7 @@ class Columns(NDArrayOperatorsMixin):
     def _like(self, values: Floats) -> Columns:
         return Columns(values, self._part_samples, self._run)
 
-    def _number(self, x: object) -> Any:  # noqa: ANN401 - one of `_NUMBERS`
+    def _number(self, x: object) -> Any:
         return x if isinstance(x, _NUMBERS) else self._part()
 
     def __array_function__(
@@ -113,7 +113,7 @@ class Columns(NDArrayOperatorsMixin):
         own = value.bare if type(value) is Columns else self._number(value)
         self.bare[self._known(key)] = own
 
-    def _known(self, key: object) -> Any:  # noqa: ANN401 - one of `_KEYS`
+    def _known(self, key: object) -> Any:
         """The key, if it is of the values' first axis and no such value itself."""
         is_key = type(key) is not Columns and isinstance(key, _KEYS)
         return key if is_key and not self._is_one else self._part()

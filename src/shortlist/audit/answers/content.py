@@ -108,7 +108,7 @@ def guarded(answer: Callable[[], T], otherwise: Callable[[str], T]) -> T:
         return otherwise(f"raises {type(error).__name__}")
 
 
-def flaw_of(selection: Any, n_items: int) -> str | None:  # noqa: ANN401 - whatever code returns
+def flaw_of(selection: Any, n_items: int) -> str | None:
     """What is wrong with an answer about as many items, whatever the data are."""
     if not isinstance(selection, Selection):
         return "no selection"
@@ -134,7 +134,7 @@ def _flaw_of_positions(positions: NDArray[Any], n_items: int) -> str | None:
     return "repeated items" if len(named) < len(positions) else None
 
 
-def _shape_of(scores: Any) -> tuple[tuple[int, ...], bool]:  # noqa: ANN401 - whatever code returns
+def _shape_of(scores: Any) -> tuple[tuple[int, ...], bool]:
     """The shape of one answer's scores, and whether they are finite."""
     if type(scores) is Columns:
         return scores.bare.shape[:-1], bool(np.isfinite(scores.bare).all())
@@ -147,5 +147,5 @@ def flawed(flaw: str) -> Answer:
     return Answer((), ordered=True, flaw=flaw)
 
 
-def _known(score: Any) -> tuple[int, bool] | str:  # noqa: ANN401 - a cell, or a number
+def _known(score: Any) -> tuple[int, bool] | str:
     return (score.passed, score.negated) if type(score) is Cell else float(score).hex()

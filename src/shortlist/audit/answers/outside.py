@@ -44,7 +44,7 @@ def listening() -> Iterator[list[str]]:
 class _Stream:
     """In the place of a stream; what other threads write, such as a clock, goes through."""
 
-    def __init__(self, through: Any, said: list[str]) -> None:  # noqa: ANN401 - a stream
+    def __init__(self, through: Any, said: list[str]) -> None:
         self._through, self._said, self._thread = through, said, get_ident()
 
     def write(self, text: str) -> int:
@@ -54,7 +54,7 @@ class _Stream:
         self._said.append("prints")
         return len(text)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the stream's own
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._through, name)
 
 

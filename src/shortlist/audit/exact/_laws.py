@@ -33,11 +33,11 @@ Pair = tuple[Data, Data]
 
 def law_of(
     mechanism: Mechanism,
-    evidence: Any,  # noqa: ANN401 - of the mechanism's kind
+    evidence: Any,
     edges: Sequence[float] = (),
     *,
     n_items: int | None = None,
-    before: Any = None,  # noqa: ANN401
+    before: Any = None,
 ) -> Law:
     """The law of the answer; scores are cut into cells at the edges.
 
@@ -179,7 +179,7 @@ class Memory:
         return (other, one) if _apart(self._computed(one), fresh) else None
 
 
-def _fresh(mechanism: Any) -> Any:  # noqa: ANN401 - a mechanism that is a dataclass
+def _fresh(mechanism: Any) -> Any:
     """The same parameters in an object that has seen nothing."""
     return replace(mechanism)
 
@@ -189,7 +189,7 @@ def _apart(one: Law, other: Law) -> bool:
     return not all(one.get(o, arb(0)).overlaps(other.get(o, arb(0))) for o in one | other)
 
 
-def _differ(evidence: Any, fresh: Any) -> bool:  # noqa: ANN401 - of the same kind
+def _differ(evidence: Any, fresh: Any) -> bool:
     """Whether arrays of evidence are no longer as they were."""
     arrays = {name: x for name, x in vars(fresh).items() if isinstance(x, np.ndarray)}
     return not all(np.array_equal(getattr(evidence, name), x) for name, x in arrays.items())

@@ -36,19 +36,19 @@ class Line(ABC):
         """Of an item's noisy value."""
 
     @abstractmethod
-    def constant(self, value: arb) -> Any:  # noqa: ANN401 - a formula
+    def constant(self, value: arb) -> Any:
         """The formula of a constant."""
 
     @abstractmethod
-    def plus(self, panel: Any, value: arb) -> Any:  # noqa: ANN401
+    def plus(self, panel: Any, value: arb) -> Any:
         """A formula plus a constant."""
 
     @abstractmethod
-    def product(self, one: Any, other: Any) -> Any:  # noqa: ANN401
+    def product(self, one: Any, other: Any) -> Any:
         """Of two formulas on the same panel."""
 
     @abstractmethod
-    def integral(self, panel: int, formula: Any) -> tuple[Any, arb]:  # noqa: ANN401
+    def integral(self, panel: int, formula: Any) -> tuple[Any, arb]:
         """From the panel's left end, as a formula and as the number at the right end."""
 
     def where(self, function: Function, kept: Sequence[bool]) -> Function:
@@ -58,7 +58,7 @@ class Line(ABC):
     def times(self, *functions: Function) -> Function:
         """The product of functions."""
 
-        def both(one: Any, other: Any) -> Any:  # noqa: ANN401
+        def both(one: Any, other: Any) -> Any:
             return None if one is None or other is None else self.product(one, other)
 
         return [reduce(both, formulas) for formulas in zip(*functions, strict=True)]

@@ -112,7 +112,7 @@ class _AllAlike(Sequence[tuple[int, arb]]):
     def __len__(self) -> int:
         return self._n
 
-    def __getitem__(self, i: Any) -> Any:  # noqa: ANN401 - as a sequence's
+    def __getitem__(self, i: Any) -> Any:
         return i, self._p
 
 
@@ -170,11 +170,11 @@ class Enumerator(Draws):
         if self._depth < len(self._script):
             raise Forgotten
 
-    def _branch(self, asked: Hashable, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:  # noqa: ANN401 - an option's
+    def _branch(self, asked: Hashable, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:
         """One of (value, probability); those that cannot be are no branch."""
         return self._taken(asked, lambda: [o for o in options() if not self._is_left_out(o[1])])
 
-    def _taken(self, asked: Hashable, options: Callable[[], Options]) -> Any:  # noqa: ANN401 - an option's value
+    def _taken(self, asked: Hashable, options: Callable[[], Options]) -> Any:
         if self._depth == _MOST_DRAWS:
             raise Unknown("The mechanism draws without end")
         if self._depth == len(self._options):

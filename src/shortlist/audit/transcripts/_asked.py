@@ -45,7 +45,7 @@ class Asked(ABC):
         """What must not depend on the data: calls of one law are the same stage on other paths."""
 
     @abstractmethod
-    def spent(self, other: Any, own: int) -> Spent:  # noqa: ANN401 - of the same class
+    def spent(self, other: Any, own: int) -> Spent:
         """The loss against the same call on the table without the user.
 
         Args:
@@ -57,7 +57,7 @@ class Asked(ABC):
         """
 
     @abstractmethod
-    def answer(self, outcome: Any, other: Any, own: int) -> Any:  # noqa: ANN401 - as `Draws` return it
+    def answer(self, outcome: Any, other: Any, own: int) -> Any:
         """The same outcome, as the table without the user would have it.
 
         Raises:
@@ -153,7 +153,7 @@ class Noisy(Asked):
         none = np.log1p(-tail((self.bounds[n:] - self.scores[n:]) / sd)).sum()
         return float(-np.expm1(none))
 
-    def answer(self, outcome: Any, other: Noisy, own: int) -> Any:  # noqa: ANN401, ARG002 - of either call
+    def answer(self, outcome: Any, other: Noisy, own: int) -> Any:  # noqa: ARG002
         """What is said of the items of both tables."""
         n = len(other.scores)
         if not isinstance(outcome, Ordered):
@@ -263,7 +263,7 @@ class Tossed(Asked):
         differ = float(np.abs(mine - theirs)[moved[np.isinf(losses)]].sum()) if losses else 0.0
         return Spent(pures=tuple(certain), lost=differ + float(self.chances[n:].sum()))
 
-    def answer(self, outcome: Any, other: Tossed, own: int) -> Any:  # noqa: ANN401, ARG002 - an array
+    def answer(self, outcome: Any, other: Tossed, own: int) -> Any:  # noqa: ARG002
         """What is said of the items of both tables."""
         return outcome[: len(other.chances)]
 

@@ -140,7 +140,7 @@ class Ways:
     def __init__(self, way: int) -> None:
         self._way = way
 
-    def __call__(self, number: int, asked: Asked, outcome: Any) -> Any:  # noqa: ANN401 - any call's
+    def __call__(self, number: int, asked: Asked, outcome: Any) -> Any:
         """The outcome, or another of a choice between ways."""
         if isinstance(asked, Picked) and asked.weights.ways is not None:
             order = np.argsort(asked.weights.ways)

@@ -35,7 +35,7 @@ class _Written(Draws):
     """Draws that know what each call asks for, in the words of `Asked`."""
 
     @abstractmethod
-    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:  # noqa: ANN401 - any call's
+    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:
         """What the call is told; `draw` asks others for it."""
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
@@ -105,7 +105,7 @@ class Recorder(_Written):
     asked: list[Asked] = field(default_factory=list)
     outcomes: list[Any] = field(default_factory=list)
 
-    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:  # noqa: ANN401 - any call's
+    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:
         outcome = draw(self.plain)
         if self.steered is not None:
             outcome = self.steered(len(self.asked), asked, outcome)
@@ -138,7 +138,7 @@ class Replayer(_Written):
     _first: tuple[int, int] = (0, 0)
     _at: int = 0
 
-    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:  # noqa: ANN401, ARG002
+    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:  # noqa: ARG002
         if self.ties and _is_of_items(asked):
             raise Unfollowed("picks among items that may tie are left to other tables")
         mine, outcome = self._next(asked)

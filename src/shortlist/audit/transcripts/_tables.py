@@ -126,7 +126,7 @@ def _shown(
     wants = mechanism.wants
 
     @cache
-    def evidence(with_user: bool) -> Any:  # noqa: ANN401, FBT001 - of the mechanism's kind
+    def evidence(with_user: bool) -> Any:  # noqa: FBT001
         sets = _held(others, sizes, items if with_user else items[:0], n_items)
         if wants.bound is not None:
             sets = sets.bounded(wants.bound, ExactDraws(SeededBits(0)))
@@ -213,7 +213,7 @@ def _table_of_counts(
     kind = mechanism.evidence
 
     @cache
-    def evidence(with_user: bool) -> Any:  # noqa: ANN401, FBT001 - of the mechanism's kind
+    def evidence(with_user: bool) -> Any:  # noqa: FBT001
         some = counts + moved * with_user
         return kind(np.append(some, np.full(own, int(with_user))), bound)
 

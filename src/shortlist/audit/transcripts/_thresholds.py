@@ -75,7 +75,7 @@ class _Trial:
         lengths = [len(a.scores) for a in recorder.asked if isinstance(a, Noisy)]
         return recorder.asked, (lengths, np.sort(selected.positions).tolist())
 
-    def _steered(self, chosen: dict[int, int], number: int, asked: Asked, outcome: Any) -> Any:  # noqa: ANN401 - any call's
+    def _steered(self, chosen: dict[int, int], number: int, asked: Asked, outcome: Any) -> Any:
         outcome = Ways(self.way)(number, asked, outcome)
         if not isinstance(asked, Noisy):
             return outcome

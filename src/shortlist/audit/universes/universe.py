@@ -123,7 +123,7 @@ class Universe(ABC):
             yield [(high,) * n + (low,) * (n_items - n) for n in leading]
             yield [(self.many(2),) * n_items]
 
-    def many(self, n: int) -> Any:  # noqa: ANN401 - an entry
+    def many(self, n: int) -> Any:
         """The entry of an item that as many users hold, and of the least that is looked at."""
         return n
 
@@ -233,7 +233,7 @@ class Universe(ABC):
         return range(self.n_items(data))
 
     @abstractmethod
-    def evidence_of(self, data: Data) -> Any:  # noqa: ANN401 - of the kind `evidence`
+    def evidence_of(self, data: Data) -> Any:
         """What the mechanism is shown."""
 
     def written(self, data: Data) -> str:

@@ -61,7 +61,7 @@ def names_tables_alone(rows: Expression) -> bool:
     return bool(held) and not others and all(type(node) is ops.DatabaseTable for node in held)
 
 
-def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:  # noqa: ANN401
+def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:
     """What Ibis takes for a function with these parameters."""
     import ibis
 

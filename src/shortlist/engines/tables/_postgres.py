@@ -170,7 +170,7 @@ class Postgres(Plain):
         self._connection.raw_sql(statement).close()
 
 
-def _regclass(node: Any) -> str:  # noqa: ANN401 - Ibis is not required
+def _regclass(node: Any) -> str:
     """The name of a table, as a literal that PostgreSQL takes for the table."""
     names = [name for name in (node.namespace.database, node.name) if name]
     quoted = ".".join('"' + name.replace('"', '""') + '"' for name in names)

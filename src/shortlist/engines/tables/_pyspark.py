@@ -40,7 +40,7 @@ class Spark(Plain):
 
     hash = "xxhash64(key, user, item)"
 
-    def __init__(self, session: Any, frame: Any = None, called: str = "") -> None:  # noqa: ANN401
+    def __init__(self, session: Any, frame: Any = None, called: str = "") -> None:
         """Take a session, and perhaps a data frame with the name by which queries call it."""
         self.name = "Spark"
         self._session, self._frame, self._called = session, frame, called
@@ -140,12 +140,12 @@ class Spark(Plain):
         """As `Dialect.cancel`."""
         self._jobs.cancel(self._tag)
 
-    def _show(self, name: str, frame: Any) -> None:  # noqa: ANN401
+    def _show(self, name: str, frame: Any) -> None:
         """Let queries call a data frame by a name."""
         self._kept[name] = frame
         frame.createOrReplaceTempView(name)
 
-    def _query(self, query: Expression) -> Any:  # noqa: ANN401
+    def _query(self, query: Expression) -> Any:
         """A data frame of a query."""
         import ibis
 
@@ -174,7 +174,7 @@ class _Jobs(NamedTuple):
     cancel: Callable[[str], object]
 
 
-def _jobs_of(session: Any) -> _Jobs:  # noqa: ANN401 - PySpark is not required
+def _jobs_of(session: Any) -> _Jobs:
     """Of a session; `interruptTag` of a classic one finds no job that was begun from Python."""
     context = getattr(session, "sparkContext", None)  # Spark Connect has none
     if context is None:
@@ -182,7 +182,7 @@ def _jobs_of(session: Any) -> _Jobs:  # noqa: ANN401 - PySpark is not required
     return _Jobs(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
 
 
-def _fixed(frame: Any) -> Any:  # noqa: ANN401
+def _fixed(frame: Any) -> Any:
     """The rows as they are now, on the workers' disks; none is read from elsewhere again."""
     from pyspark import StorageLevel
 

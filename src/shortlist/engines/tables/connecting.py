@@ -118,7 +118,7 @@ def _postgres(url: str, origin: Words) -> Expression:
     import ibis
     import psycopg
 
-    def connect() -> Any:  # noqa: ANN401 - psycopg may be missing
+    def connect() -> Any:
         return guarded(
             lambda: psycopg.connect(url, autocommit=True), lambda error: why(error).of(origin)
         )

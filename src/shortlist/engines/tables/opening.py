@@ -82,7 +82,7 @@ def is_lying(data: object) -> bool:
     return any(isinstance(data, _type(module)) for module in _KINDS)
 
 
-def lying(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - of several libraries
+def lying(data: Any, columns: Collection[str]) -> Lying:
     """Such a table, of which these columns are read, and how its engine is spoken to.
 
     Raises:
@@ -93,7 +93,7 @@ def lying(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - of se
     return found
 
 
-def _found(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - as above
+def _found(data: Any, columns: Collection[str]) -> Lying:
     if isinstance(data, _type("duckdb")):
         return _relation(data, columns)
     if not isinstance(data, _type("ibis")):
@@ -103,7 +103,7 @@ def _found(data: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - as a
     return Lying(rows, _DIALECTS.get(connection.name, Plain)(connection), rows)
 
 
-def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - DuckDB is not required
+def _relation(relation: Any, columns: Collection[str]) -> Lying:
     """A relation, which queries call by a name of ours."""
     import ibis
     from ibis.backends.sql.datatypes import DuckDBType
@@ -115,7 +115,7 @@ def _relation(relation: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401
     return Lying(rows, DuckDBRelation(relation, name), relation, relation.sql_query())
 
 
-def _frame(frame: Any, columns: Collection[str]) -> Lying:  # noqa: ANN401 - PySpark is not required
+def _frame(frame: Any, columns: Collection[str]) -> Lying:
     """A data frame of PySpark, likewise."""
     import ibis
     from ibis.backends.pyspark.datatypes import PySparkType

@@ -69,7 +69,7 @@ class Scratch:
         """The rows of a query, worked out once; those of one value of a column lie together."""
         return self.made(query.schema(), lambda name: self.dialect.keep(name, query, by))
 
-    def made(self, schema: Any, make: Callable[[str], None]) -> Expression:  # noqa: ANN401 - of Ibis
+    def made(self, schema: Any, make: Callable[[str], None]) -> Expression:
         """A temporary table of these columns, which something makes under a name."""
         import ibis
 

@@ -39,7 +39,7 @@ class Counted(Mechanism):
         epsilon: float,
         delta: float,
         count_share: float,
-        **given: Any,  # noqa: ANN401 - its other fields
+        **given: Any,
     ) -> Self:
         """Around the mechanism that `build(epsilon, delta)` gives for what the share leaves."""
         rest = (subtract_down(whole, whole * count_share) for whole in (epsilon, delta))

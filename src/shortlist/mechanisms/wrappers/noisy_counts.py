@@ -235,7 +235,7 @@ class NoisyCounts(Counted):
             )
         return [counts]
 
-    def select(self, evidence: Any, draws: Draws) -> Selection:  # noqa: ANN401 - the selection's
+    def select(self, evidence: Any, draws: Draws) -> Selection:
         """The selection, with noisy counts as its scores.
 
         Raises:
