@@ -11,7 +11,7 @@
 import importlib
 from typing import TYPE_CHECKING
 
-import shortlist.processes  # noqa: F401 - it watches for forks from here on
+import shortlist.runtime.processes  # noqa: F401 - it watches for forks from here on
 
 if TYPE_CHECKING:
     from shortlist import (

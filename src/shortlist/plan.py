@@ -16,7 +16,6 @@ from shortlist.errors import SPENT, InputError, has_failed, spending
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.mechanism import Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.processes import require_threads
 from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, Release
@@ -24,6 +23,7 @@ from shortlist.release.described import named, plain, promised
 from shortlist.release.making import make_release, retold
 from shortlist.release.notebook import card
 from shortlist.release.sheet import notes
+from shortlist.runtime.processes import require_threads
 from shortlist.strength import strength, why
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.engines.tables._duckdb import DuckDB, DuckDBRelation
-from shortlist.processes import private_folder, remove_private_folders
+from shortlist.runtime.processes import private_folder, remove_private_folders
 
 ASKED = {"epsilon": 1.0, "delta": 1e-6}
 

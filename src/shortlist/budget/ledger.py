@@ -21,11 +21,11 @@ from shortlist.budget._units import Amount
 from shortlist.errors import InputError
 from shortlist.mechanisms.accounting import Accounting
 from shortlist.plan import Ledger, Plan
-from shortlist.processes import StaysHere
 from shortlist.release import GivenBefore
 from shortlist.release.formats import as_json
 from shortlist.release.loading import from_json
 from shortlist.release.making import retold
+from shortlist.runtime.processes import StaysHere
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

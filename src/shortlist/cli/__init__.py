@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from shortlist.cli import memory
-from shortlist.processes import remove_private_folders
+from shortlist.runtime.processes import remove_private_folders
 
 __all__ = ["main"]
 

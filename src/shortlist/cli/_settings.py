@@ -12,7 +12,7 @@ import typer
 
 from shortlist.cli._settable import PATH, SETTINGS, Kind, check
 from shortlist.errors import InputError, shown
-from shortlist.processes import others_can_write
+from shortlist.runtime.processes import others_can_write
 
 __all__ = ["NAME", "Settings", "budget_of_file", "settings_of"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from shortlist.errors import InputError
-from shortlist.processes import remove_private_folders
+from shortlist.runtime.processes import remove_private_folders
 
 __all__ = ["is_limited", "prepare", "watched"]
 

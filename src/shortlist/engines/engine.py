@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shortlist.draws import Draws, Ints
 from shortlist.errors import Words
 from shortlist.evidence import Wants
-from shortlist.processes import StaysHere
+from shortlist.runtime.processes import StaysHere
 
 if TYPE_CHECKING:
     import polars as pl

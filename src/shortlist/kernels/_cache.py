@@ -22,7 +22,7 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
-from shortlist.processes import others_can_write
+from shortlist.runtime.processes import others_can_write
 
 __all__ = ["Cache", "NotOurs"]
 

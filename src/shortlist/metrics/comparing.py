@@ -19,8 +19,8 @@ from shortlist.metrics._measures import Measure, Truth, measuring
 from shortlist.metrics.trials import Trials
 from shortlist.parameters import require_count
 from shortlist.plan import bits_of, require_enough
-from shortlist.processes import require_threads
 from shortlist.questions import Question
+from shortlist.runtime.processes import require_threads
 from shortlist.sources.source import Source
 
 __all__ = ["compare"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.processes import even_unmade, require_threads
 from shortlist.release.described import NONE_CHARGED, GivenBefore, asked_for, named
 from shortlist.release.display import html, rich, text
 from shortlist.release.formats import about, as_json, encoder, records
@@ -17,6 +16,7 @@ from shortlist.release.markdown import markdown
 from shortlist.release.saving import check_output, write_whole
 from shortlist.release.scores import Scores
 from shortlist.release.sheet import sheet
+from shortlist.runtime.processes import even_unmade, require_threads
 
 if TYPE_CHECKING:
     import os

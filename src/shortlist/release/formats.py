@@ -8,9 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.processes import require_threads
 from shortlist.release._types import name_of_type, texts
 from shortlist.release.described import named, plain, promised
+from shortlist.runtime.processes import require_threads
 
 if TYPE_CHECKING:
     import os

@@ -14,11 +14,11 @@ from shortlist._version import __version__
 from shortlist.errors import InputError, Words, written
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
-from shortlist.processes import require_threads
 from shortlist.release import Release, Scores
 from shortlist.release._types import name_of_type, type_named, values
 from shortlist.release.described import Described, GivenBefore
 from shortlist.release.formats import FORMAT, GROUPED, METADATA, VERSION
+from shortlist.runtime.processes import require_threads
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,9 +11,9 @@ from shortlist.evidence import Outcomes
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable
-from shortlist.processes import even_unmade
 from shortlist.questions import Rank
 from shortlist.release import Release
+from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import LIST_IS_PUBLIC, Source
 from shortlist.table import Writing
 from shortlist.table.comparison_rows import ComparisonTable, open_comparisons

@@ -12,9 +12,9 @@ from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable
-from shortlist.processes import even_unmade
 from shortlist.questions import TopK
 from shortlist.release import Release
+from shortlist.runtime.processes import even_unmade
 from shortlist.sources._counted_groups import known_groups, promised_groups, require_no_groups
 from shortlist.sources._opening import in_database
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source

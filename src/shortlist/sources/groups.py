@@ -9,9 +9,9 @@ from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Chargeable
 from shortlist.planning import Bounds
-from shortlist.processes import even_unmade
 from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
+from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table import Writing
 from shortlist.table.public_items import open_public_items

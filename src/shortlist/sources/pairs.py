@@ -12,9 +12,9 @@ from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable
 from shortlist.planning import Usual
-from shortlist.processes import even_unmade
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
+from shortlist.runtime.processes import even_unmade
 from shortlist.sources._opening import in_database, stays
 from shortlist.sources.groups import Groups
 from shortlist.sources.source import LIST_IS_PUBLIC, Source

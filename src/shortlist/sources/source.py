@@ -19,11 +19,11 @@ from shortlist.planning import (
     warn_of_weakness,
 )
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.processes import StaysHere
 from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release.notebook import Grid, card
 from shortlist.release.sheet import harmless
+from shortlist.runtime.processes import StaysHere
 
 __all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "require_question"]
 

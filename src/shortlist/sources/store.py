@@ -7,9 +7,9 @@ from shortlist.bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
 from shortlist.plan import Chargeable
-from shortlist.processes import even_unmade
 from shortlist.questions import TopK
 from shortlist.release import Release
+from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import Source
 from shortlist.stores.urls import open_store
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
 from shortlist.limits import MOST
-from shortlist.processes import require_threads
+from shortlist.runtime.processes import require_threads
 from shortlist.stores.score_store import ScoreStore, StoredRows
 from shortlist.table.identity import identities_of_files
 

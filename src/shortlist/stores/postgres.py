@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError, Words, named
-from shortlist.processes import even_unmade
+from shortlist.runtime.processes import even_unmade
 from shortlist.stores._names import Names
 from shortlist.stores._postgres_rows import PostgresRows
 from shortlist.stores._postgres_table import PostgresTable

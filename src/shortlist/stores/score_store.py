@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words, spending
-from shortlist.processes import StaysHere
+from shortlist.runtime.processes import StaysHere
 from shortlist.stores._scores import aligned, whole_scores
 from shortlist.stores.faults import guarded
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.errors import InputError, Words, named, shown
-from shortlist.processes import even_unmade
+from shortlist.runtime.processes import even_unmade
 from shortlist.stores._names import Names
 from shortlist.stores._sqlite_rows import SqliteRows, SqliteTable
 from shortlist.stores.faults import PRIVATE, Fault, guarded

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError, Words
-from shortlist.processes import require_threads
+from shortlist.runtime.processes import require_threads
 from shortlist.table._causes import Cause
 from shortlist.table._encoding import encoding_of
 from shortlist.table._files import NamedFile, files_of, is_list_of_paths

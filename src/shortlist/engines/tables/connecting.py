@@ -11,7 +11,7 @@ from weakref import finalize
 
 from shortlist.engines.tables._dialect import Expression
 from shortlist.errors import InputError, Words, named, shown
-from shortlist.processes import private_folder
+from shortlist.runtime.processes import private_folder
 from shortlist.stores.connecting import why
 from shortlist.stores.faults import Fault, guarded
 from shortlist.table.connections import opened

@@ -20,8 +20,8 @@ from shortlist.bits import SeededBits, SystemBits
 from shortlist.mechanisms import Peeling
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
-from shortlist.processes import others_can_write
 from shortlist.release import Release
+from shortlist.runtime.processes import others_can_write
 from shortlist.sources.comparisons import Comparisons
 from shortlist.sources.counts import Counts
 from shortlist.sources.groups import Groups
