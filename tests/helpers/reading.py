@@ -6,7 +6,7 @@ import polars as pl
 
 from helpers.refusals import MARKER, refused
 from shortlist.table import open_table
-from shortlist.table._codings import values_of
+from shortlist.table.keys import values_of
 
 open_pairs = partial(open_table, user="user", items=["item"])
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.table import _hash_table, _text, coding
+from shortlist.table import coding
 from shortlist.table.coding import code
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -92,7 +92,7 @@ def test_far_integers_are_coded_densely():
 )
 def test_a_long_column_is_coded_in_pieces(values, monkeypatch):
     monkeypatch.setattr(coding, "_PIECE", 3)
-    monkeypatch.setattr(_text, "_PIECE", 4)
+    monkeypatch.setattr(coding, "_LEAST_TEXT", 4)
     dtype = pl.UInt64 if 2**63 in values else None
     frame = pl.DataFrame({"a": pl.Series(values, dtype=dtype), "b": range(len(values))})
     assert assert_round_trip(frame[["a"]]).size == len(set(values))
@@ -127,7 +127,7 @@ def test_no_rows():
 
 
 def test_too_many_keys_are_refused(monkeypatch):
-    monkeypatch.setattr(_hash_table, "_LIMIT", 2)
+    monkeypatch.setattr(coding, "_LIMIT", 2)
     with pytest.raises(ValueError, match="different values"):
         code([pl.Series("a", ["x", "y"])])
 
@@ -148,7 +148,7 @@ def test_a_hash_that_is_always_the_same_merges_nothing(values, monkeypatch):
 @given(st.lists(TEXT | st.sampled_from(["", "a", "b", "c", "d"])))
 @settings(deadline=None)
 def test_text_of_one_hash_is_told_apart(n_hashes, values):
-    class Colliding(_text.ValueCoder):
+    class Colliding(coding.ValueCoder):
         def _hashes(self, values, turn):
             return super()._hashes(values, turn) % n_hashes + turn
 
@@ -163,7 +163,7 @@ def test_text_of_one_hash_is_told_apart(n_hashes, values):
 
 
 def test_each_table_draws_its_own_hash():
-    tables = [_hash_table.HashTable() for _ in range(4)]
+    tables = [coding.HashTable() for _ in range(4)]
     drawn = {tuple(table._odd.tolist()) for table in tables}
     assert len(drawn) == 4
     assert all(number % 2 for odd in drawn for number in odd)
@@ -179,7 +179,7 @@ def test_text_is_not_kept_with_the_piece_it_came_in():
         return sum(buffer.size for buffer in held.buffers() if buffer is not None)
 
     few = piece.gather([0, 1, 2, 999])
-    apart = _text._apart(few)
+    apart = coding._apart(few)
     assert apart.to_list() == ["", "\u00e9", "e\0", piece[999]]
     assert kept_bytes(few) > 10_000
     assert kept_bytes(apart) < 200

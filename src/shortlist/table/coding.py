@@ -1,26 +1,52 @@
-"""The coding of a table's columns: piece by piece, and all columns at once."""
+"""The coding of a table's columns: piece by piece, and all columns at once.
+
+A coder takes the pieces of one column, none with a null, and keeps what is needed to tell its
+values apart. So whole columns are never in memory.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from functools import partial, reduce
+from itertools import count
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shortlist.table._codings import Joint
-from shortlist.table._integers import IntegerCoder, UserCoder
-from shortlist.table._text import ValueCoder
+from shortlist import kernels
+from shortlist.errors import InputError
 from shortlist.table.key_types import fits_numpy
-from shortlist.table.keys import Keys, RawKeys
+from shortlist.table.keys import CodedPairs, Distinct, Keys, Offsets, RawKeys, values_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["code", "code_grouped", "code_pairs", "join", "read_pieces"]
+__all__ = [
+    "HashTable",
+    "ValueCoder",
+    "code",
+    "code_grouped",
+    "code_pairs",
+    "join",
+    "read_pieces",
+]
 
-_PIECE = 2**17  # rows: few enough for the processor's caches, and to be held beside the codes
+# Rows coded at once: few enough for the processor's caches, and to be held beside the codes.
+_PIECE = 2**17
+_LEAST_TEXT = 2**17
+# The most codes of integers that are coded by distance.
+_NEAR = 2**30
+# Turns of Polars' own hash, before one that is cryptographic.
+_FAST_TURNS = 2
+# Codes are uint32.
+_LIMIT = 2**32
+_FIRST_SLOTS = 1024
+
+_T = TypeVar("_T", bound=np.generic)
 
 
 def code(columns: Sequence[pl.Series]) -> Keys:
@@ -66,7 +92,7 @@ def join(left: Keys, right: Keys) -> Keys:
         numbers = left.codes[here] * np.uint64(right.size) + right.codes[here]
         coder.append(pl.Series("pair", numbers))
     pairs: Keys = coder.keys()
-    coding = Joint(left.coding, right.coding, right.size, pairs.coding)
+    coding = CodedPairs(left.coding, right.coding, right.size, pairs.coding)
     return Keys(pairs.codes, pairs.size, coding)
 
 
@@ -143,3 +169,278 @@ def _all_of(pieces: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.DataFram
         yield piece
     if missing:
         raise EOFError
+
+
+class _NearCoder:
+    """Codes that are distances from the smallest value.
+
+    Until all have come, the last 32 bits of each are kept, the smallest and the largest value.
+    """
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:
+        self._like, self._n_rows = like, n_rows
+        self._bits = Growing(np.uint32, n_rows)
+        self._low, self._high = 2**64, -(2**64)  # beyond all values
+
+    def append(self, integers: NDArray[np.integer]) -> bool:
+        """Take more integers; False, and none is taken, if all so far lie too far apart."""
+        if not len(integers):
+            return True
+        low, high = min(self._low, int(integers.min())), max(self._high, int(integers.max()))
+        # An array over all values between is no waste for so many rows.
+        if high - low >= min(max(4 * self._n_rows, 2**20), _NEAR):
+            return False
+        self._low, self._high = low, high
+        np.copyto(self._bits.room(len(integers)), integers, casting="unsafe")
+        return True
+
+    def keys(self) -> Keys:
+        size = max(self._high - self._low + 1, 0)
+        return Keys(self._codes(), size, Offsets(self._like, self._low if size else 0, size))
+
+    def numbers(self) -> NDArray[np.uint64]:
+        """All that came, as 64 bits; nothing else can be had any more."""
+        numbers: NDArray[np.uint64] = self._codes() + np.uint64(self._low % 2**64)
+        return numbers
+
+    def _codes(self) -> NDArray[np.uint32]:
+        """The distances; modulo 2^32 these are exact, as all are less."""
+        codes = self._bits.filled
+        codes -= np.uint32(self._low % 2**32)
+        return codes
+
+
+class _Far(Protocol):
+    """What takes integers that may lie anywhere, as 64 bits."""
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None: ...
+
+    def append(self, numbers: NDArray[np.uint64]) -> None: ...
+
+    def keys(self) -> Any: ...
+
+
+class _FarCoder:
+    """Codes by a hash table."""
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:
+        self._like, self._table = like, HashTable()
+        self._codes = Growing(np.uint32, n_rows)
+
+    def append(self, numbers: NDArray[np.uint64]) -> None:
+        self._table.look_up(numbers, self._codes.room(len(numbers)))
+
+    def keys(self) -> Keys:
+        values = values_of(self._like, self._table.keys)
+        return Keys(self._codes.filled, len(self._table), Distinct(values))
+
+
+class _Kept:
+    """The numbers themselves."""
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:  # noqa: ARG002 - as `_FarCoder`
+        self._numbers = Growing(np.uint64, n_rows)
+
+    def append(self, numbers: NDArray[np.uint64]) -> None:
+        self._numbers.room(len(numbers))[:] = numbers
+
+    def keys(self) -> RawKeys:
+        return RawKeys(self._numbers.filled)
+
+
+class IntegerCoder:
+    """Codes of integers or times: distances as long as all are near each other."""
+
+    _far_kind: type[_Far] = _FarCoder
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:
+        """Take an empty column of the name and type, and how many rows may be expected."""
+        self._near = _NearCoder(like, n_rows)
+        self._far: _Far | None = None
+        self._expected = like, n_rows
+
+    def append(self, values: pl.Series) -> None:
+        """Take more values, none null."""
+        for chunk in values.to_physical().get_chunks():
+            integers = chunk.to_numpy()
+            if self._far is None and not self._near.append(integers):
+                self._far = self._far_kind(*self._expected)
+                self._far.append(self._near.numbers())
+                del self._near
+            if self._far is not None:
+                self._far.append(_as_64_bits(integers))
+
+    def keys(self) -> Any:
+        """The keys of all that came."""
+        return self._near.keys() if self._far is None else self._far.keys()
+
+
+class UserCoder(IntegerCoder):
+    """Codes of users who are near each other, and else their numbers: no user is ever shown."""
+
+    _far_kind = _Kept
+
+
+def _as_64_bits(integers: NDArray[np.integer]) -> NDArray[np.uint64]:
+    wide = np.int64 if integers.dtype.kind == "i" else np.uint64
+    return np.ascontiguousarray(integers, wide).view(np.uint64)
+
+
+class ValueCoder:
+    """Codes of values by their hashes, of which Polars makes 64 bits each.
+
+    Two values are one where they are equal, not where their hashes are: each is compared with the
+    first of its hash, and where that is another, its code is sought by a second hash, and so on.
+    The seeds of the hashes are drawn anew, so that nobody can choose values that all have one; the
+    few values that are left after two hashes get one that is cryptographic.
+    """
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:
+        """Take an empty column of the name and type, and how many rows may be expected."""
+        self._values = like
+        self._codes = Growing(np.uint32, n_rows)
+        self._table = HashTable()
+        self._seeds: list[int] = []
+        self._waiting = [like]
+
+    def append(self, values: pl.Series) -> None:
+        """Take more values, none null."""
+        self._waiting.append(values)
+        # To hold new values, all are copied: that is worth while for a share of as many rows.
+        if sum(map(len, self._waiting)) >= max(_LEAST_TEXT, len(self._values) // 2):
+            self._code()
+
+    def keys(self) -> Keys:
+        """The keys of all that came."""
+        self._code()
+        return Keys(self._codes.filled, len(self._values), Distinct(self._values))
+
+    def _code(self) -> None:
+        """Code what waits."""
+        import polars as pl
+
+        values = pl.concat(self._waiting)
+        self._waiting = [values.clear()]
+        codes, rows = self._codes.room(len(values)), pl.arange(len(values), eager=True)
+        for turn in count():
+            found = self._first_of_hash(values, turn)
+            codes[rows.to_numpy()] = found
+            others = (self._values.gather(found) != values).arg_true()
+            if others.is_empty():
+                return
+            values, rows = values.gather(others), rows.gather(others)
+
+    def _first_of_hash(self, values: pl.Series, turn: int) -> pl.Series:
+        """For each value the code of the first that had its hash."""
+        import polars as pl
+
+        known = len(self._table)
+        codes = np.empty(len(values), np.uint32)
+        self._table.look_up(self._hashes(values, turn), codes)
+        new = np.flatnonzero(codes >= known)
+        # New codes rise: each stands for the value where it is the largest so far.
+        largest = np.maximum.accumulate(codes[new].astype(np.int64))
+        first = new[np.diff(largest, prepend=known - 1) > 0]
+        self._values = pl.concat([self._values, _apart(values.gather(first))], rechunk=True)
+        return pl.Series(codes)
+
+    def _hashes(self, values: pl.Series, turn: int) -> NDArray[np.uint64]:
+        if turn == len(self._seeds):
+            self._seeds.append(secrets.randbits(64))
+        seed = self._seeds[turn]
+        return _keyed(values, seed) if turn >= _FAST_TURNS else values.hash(seed).to_numpy()
+
+
+def _keyed(values: pl.Series, seed: int) -> NDArray[np.uint64]:
+    """Hashes that nobody can make equal without the seed, whatever Polars does with its own."""
+    import polars as pl
+
+    hashed = partial(hashlib.blake2b, key=seed.to_bytes(8), digest_size=8)
+    texts = values.cast(pl.String).to_list()
+    digests = b"".join(hashed(text.encode()).digest() for text in texts)
+    return np.frombuffer(digests, np.uint64)
+
+
+def _apart(values: pl.Series) -> pl.Series:
+    """The same text in memory of its own: else all text of the piece it is from would be kept."""
+    import polars as pl
+
+    if values.dtype != pl.String:
+        return values
+    return values.cast(pl.Binary).cast(pl.List(pl.UInt8)).cast(pl.Binary).cast(pl.String)
+
+
+class HashTable:
+    """Keys and their codes.
+
+    Where a key stands depends on numbers that are drawn anew for each table by the operating
+    system: nobody can choose keys that all meet at one place, so that each takes long to find.
+    """
+
+    def __init__(self) -> None:
+        self._odd = np.array([secrets.randbits(64) | 1 for _ in range(2)], np.uint64)
+        self._slots = np.zeros(_FIRST_SLOTS, np.uint32)
+        self._held = np.empty(_FIRST_SLOTS // 2, np.uint64)
+        self._n = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """The key of each code."""
+        return self._held[: self._n]
+
+    def look_up(self, keys: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
+        """Write the code of each key; one that comes for the first time gets the next.
+
+        Args:
+            keys: Shape (n,), C-contiguous.
+            codes: To be written; shape (n,).
+
+        Raises:
+            InputError: There are 2^32 different keys or more.
+        """
+        done = 0
+        while True:
+            table = self._odd, self._slots, self._held
+            done, self._n = kernels.look_up(keys, *table, self._n, done, codes)
+            if self._n >= _LIMIT:
+                raise InputError("a column holds 2^32 different values or more", "split the table")
+            if done == len(keys):
+                return
+            self._grow()
+
+    def _grow(self) -> None:
+        self._held = np.concatenate([self._held, np.empty_like(self._held)])
+        self._slots = np.zeros(2 * len(self._held), np.uint32)
+        kernels.fill(self._held, self._odd, self._n, self._slots)
+
+
+class Growing(Generic[_T]):
+    """An array of which the first entries are filled.
+
+    >>> numbers = Growing(np.int64, 1)
+    >>> numbers.room(2)[:] = 7
+    >>> numbers.filled
+    array([7, 7])
+    """
+
+    def __init__(self, dtype: type[_T], length: int) -> None:
+        """Take memory for so many entries, which costs nothing until they are filled."""
+        self._array: NDArray[_T] = np.empty(length, dtype)
+        self._end = 0
+
+    def room(self, n: int) -> NDArray[_T]:
+        """The next n entries, to be filled."""
+        if self._end + n > len(self._array):
+            longer = np.empty(max(2 * len(self._array), self._end + n), self._array.dtype)
+            longer[: self._end] = self.filled
+            self._array = longer
+        self._end += n
+        return self._array[self._end - n : self._end]
+
+    @property
+    def filled(self) -> NDArray[_T]:
+        """All entries that were given out."""
+        return self._array[: self._end]

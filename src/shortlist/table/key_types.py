@@ -9,16 +9,42 @@ whatever engine it comes from:
 - a decimal without digits behind the point is an integer, of 64 bits if it has up to 18 digits;
 - a float is an integer of 64 bits if it is whole and its type can hold its neighbours, too: up to
   2^53 for one of 64 bits. Every other float identifies nothing, and the table is refused.
+
+A column of Python objects declares no type, so each of its values is written as text, by itself. A
+type found by looking at all values could be decided by a single user: whether a column of dates is
+one of dates, where nobody else has any, or whether 7 is written as 7.0, where one other value is
+missing. By a map that looks at one value at a time, all other rows of two tables that differ by one
+user are written alike.
 """
 
 from __future__ import annotations
 
+from datetime import date, datetime
+from decimal import Decimal
+from numbers import Integral
 from typing import TYPE_CHECKING
+from uuid import UUID
+
+import numpy as np
+
+from shortlist.errors import InputError
+from shortlist.table.part import attempt
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DIGITS", "as_keys", "fits_numpy", "is_datable", "is_same_kind", "key_type", "kind_of"]
+__all__ = [
+    "DIGITS",
+    "as_keys",
+    "as_text",
+    "fits_numpy",
+    "is_datable",
+    "is_same_kind",
+    "key_type",
+    "kind_of",
+    "text_of",
+    "whole",
+]
 
 DIGITS = 18
 """All decimals of so many digits are integers of 64 bits."""
@@ -133,3 +159,61 @@ def fits_numpy(dtype: pl.DataType) -> bool:
         *(pl.Int8, pl.Int16, pl.Int32, pl.Int64),
         *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
     )
+
+
+def as_text(column: pl.Series, refusal: InputError) -> pl.Series:
+    """The objects as text: strings as they are, and others as `text_of` writes them.
+
+    Args:
+        column: The objects; or what a library made of them, if they were all of one type.
+        refusal: What to raise where one of them is something else.
+
+    >>> import polars as pl
+    >>> from datetime import date
+    >>> objects = pl.Series("day", ["Monday", date(2024, 2, 29), None], dtype=pl.Object)
+    >>> as_text(objects, InputError("not text")).to_list()
+    ['Monday', '2024-02-29', None]
+    """
+    import polars as pl
+
+    if column.dtype in (pl.String, pl.Null, pl.Date):
+        return column.cast(pl.String)
+    values = column.to_list()
+    return attempt(lambda: pl.Series(column.name, list(map(text_of, values)), pl.String), refusal)
+
+
+def text_of(value: object) -> str | None:
+    """One value as text: what is whole in digits, true and false, bytes in hexadecimal digits.
+
+    >>> text_of(date(2024, 2, 29)), text_of(7), text_of(7.0), text_of(True), text_of(b"ab")
+    ('2024-02-29', '7', '7', 'true', '6162')
+
+    Raises:
+        TypeError: It identifies nothing, such as 0.5 or a time.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, bytes | bytearray):
+        return value.hex()
+    return str(whole(value))
+
+
+def whole(value: object) -> int:
+    """A whole number of whatever type; of a float, one whose neighbours are numbers, too.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2 ** _BITS["Float64"]:
+        return int(value)
+    raise TypeError

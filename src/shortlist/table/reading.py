@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError, Words
 from shortlist.runtime.processes import require_threads
-from shortlist.table._causes import Cause
-from shortlist.table._encoding import encoding_of
-from shortlist.table._files import NamedFile, files_of, is_list_of_paths
+from shortlist.table._conversions import encoding_of
 from shortlist.table._frames import open_frame
-from shortlist.table._objects import as_text
+from shortlist.table._paths import NamedFile, files_of, is_list_of_paths
 from shortlist.table.formats import Writing
-from shortlist.table.key_types import as_keys, is_datable, is_same_kind
-from shortlist.table.part import Part, origin_of
+from shortlist.table.key_types import as_keys, as_text, is_datable, is_same_kind
+from shortlist.table.part import Cause, Part, origin_of
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 
 if TYPE_CHECKING:

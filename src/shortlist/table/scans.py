@@ -14,10 +14,15 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from shortlist.errors import GuessWarning, InputError, Words
-from shortlist.table._causes import Cause
-from shortlist.table._converting import array_of_json, converted
-from shortlist.table._encoding import conversion, encoding_of, first_line, in_utf_8
-from shortlist.table._files import NamedFile, in_database, require_readable
+from shortlist.table._conversions import (
+    array_of_json,
+    conversion,
+    converted,
+    encoding_of,
+    first_line,
+    in_utf_8,
+)
+from shortlist.table._paths import NamedFile, in_database, require_readable
 from shortlist.table.formats import (
     READABLE,
     Format,
@@ -28,7 +33,7 @@ from shortlist.table.formats import (
     scan,
     separator_in,
 )
-from shortlist.table.part import Part, attempt
+from shortlist.table.part import Cause, Part, attempt
 
 if TYPE_CHECKING:
     import polars as pl
