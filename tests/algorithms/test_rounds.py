@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import kernels
+from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
 from shortlist.algorithms.rounds import Rounds
-from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
@@ -26,7 +26,7 @@ def rounds_of(**given):
         **{"epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 100, "rounds": 4} | given
     )
     return Rounds(
-        mechanism._plan, mechanism.sigma, mechanism._limits, fine_rungs(mechanism.sigma), 1.5
+        mechanism._plan, mechanism.sigma, mechanism._limits, fine_grid(mechanism.sigma), 1.5
     )
 
 
@@ -100,7 +100,7 @@ def test_where_a_user_s_items_stand_says_nothing():
 @pytest.mark.parametrize("given", [{}, {"epsilon": 0.1}, {"epsilon": 8.0, "delta": 0.1}])
 def test_the_table_of_boosts_is_the_formula(r, given):
     rounds = rounds_of(**given)
-    step = rounds.ladder.step / ONE / rounds.plan.whole
+    step = rounds.grid.step / ONE / rounds.plan.whole
     done = sum(rounds.plan.parts[: r + 1]) / rounds.plan.whole
     last = rounds.limits.thresholds[-1]
     sums = np.linspace(min(-2 * last, last - 40 * rounds.sigma), 2 * abs(last) + 1, 4001)
@@ -115,11 +115,11 @@ def test_the_table_of_boosts_is_the_formula(r, given):
     assert boosts[sums >= last].max(initial=0) == 0
 
 
-def test_what_is_below_the_ladder_is_out_for_good():
+def test_what_is_below_the_grid_is_out_for_good():
     rounds = rounds_of()
-    coarse = Rounds(*list(vars(rounds).values())[:3], few_rungs(60.0), 1.5)
+    coarse = Rounds(*list(vars(rounds).values())[:3], coarse_grid(60.0), 1.5)
     dead = coarse._noisy(np.full(50, -(2**40)), 0, ExactDraws(SeededBits(1)))
-    top = coarse.ladder.highest
+    top = coarse.grid.highest
     parts = rounds.plan.parts
     most = parts[0] * dead + sum(parts[1:3]) * top
     assert (coarse._boosts(2, most) == 0).all()

@@ -25,14 +25,14 @@ class Told:
     def __init__(self, *rounds):
         self.rounds, self.heard = iter(rounds), []
 
-    def rounded_down(self, scores, noise, ladder, *, unit):  # noqa: ARG002 - the interface
+    def rounded_down(self, scores, noise, grid, *, unit):  # noqa: ARG002 - the interface
         told = next(self.rounds)
         self.heard.append(len(scores))
         return np.array(told[: len(scores)], np.int64)
 
 
-def rungs(*weights):
-    """The noisy weights as rungs, the nearest from below."""
+def rounded(*weights):
+    """The noisy weights in steps, rounded down."""
     return [math.floor(weight / STEP) for weight in weights]
 
 
@@ -50,7 +50,7 @@ ONE_EACH = contributions([{0}, {1}, {2}], 3)
 
 
 def test_they_stop_as_soon_as_k_are_safe():
-    found = stopping().found(ONE_EACH, Told(rungs(safe(0), 0.0, safe(0))))
+    found = stopping().found(ONE_EACH, Told(rounded(safe(0), 0.0, safe(0))))
     assert found.rounds == 1
     assert found.items.tolist() == [0, 2]
     assert found.estimates == pytest.approx([safe(0)] * 2, abs=STEP)
@@ -59,7 +59,9 @@ def test_they_stop_as_soon_as_k_are_safe():
 @pytest.mark.parametrize("second", [safe(0, -0.1), LIMITS.thresholds[0] + STEP, -5.0])
 def test_they_go_on_while_the_kth_best_is_not(second):
     high, low = 10 * safe(0), -1e3
-    draws = Told(rungs(high, second, low), rungs(low, low), rungs(low, low), rungs(low, low))
+    draws = Told(
+        rounded(high, second, low), rounded(low, low), rounded(low, low), rounded(low, low)
+    )
     found = stopping().found(ONE_EACH, draws)
     assert found.rounds == (2 if second > 0 else len(PARTS))  # later thresholds are lower
     assert found.items.tolist() == ([0, 1] if second > 0 else [0])
@@ -67,7 +69,7 @@ def test_they_go_on_while_the_kth_best_is_not(second):
 
 def test_one_that_is_found_is_not_heard_again():
     low = -1e3
-    draws = Told(rungs(10 * safe(0), low, low), *[rungs(low, low)] * 3)
+    draws = Told(rounded(10 * safe(0), low, low), *[rounded(low, low)] * 3)
     stopping().found(ONE_EACH, draws)
     assert draws.heard == [3, 2, 2, 2]
 
@@ -76,7 +78,7 @@ def test_a_later_round_may_stop_them():
     near = LIMITS.thresholds[0] - 1
     mean = safe(1, 5.0)
     more = (sum(PARTS[:2]) * mean - PARTS[0] * near) / PARTS[1]
-    found = stopping().found(ONE_EACH, Told(rungs(near, near, -9.0), rungs(more, more, -9.0)))
+    found = stopping().found(ONE_EACH, Told(rounded(near, near, -9.0), rounded(more, more, -9.0)))
     assert found.rounds == 2
     assert found.items.tolist() == [0, 1]
 
@@ -84,10 +86,10 @@ def test_a_later_round_may_stop_them():
 def test_an_estimate_is_the_least_squares_of_all_that_was_heard_of_it():
     rounds = MECHANISM._rounds
     near = LIMITS.thresholds[0] - 1
-    first = rungs(near)[0]
+    first = rounded(near)[0]
     boost = rounds._boosts(0, np.array([PARTS[0] * first]))[0] / BOOSTS
     assert 0.3 < boost < 1
-    second = rungs(safe(1, 30.0))[0]
+    second = rounded(safe(1, 30.0))[0]
     found = stopping(1).found(ONE_EACH, Told([first, -99, -99], [second, -99, -99]))
     expected = PARTS[0] * first + PARTS[1] * boost * second
     expected *= STEP / (PARTS[0] + PARTS[1] * boost**2)
@@ -95,9 +97,9 @@ def test_an_estimate_is_the_least_squares_of_all_that_was_heard_of_it():
 
 
 def test_what_was_worth_little_counts_as_if_it_were_worth_a_bit():
-    far = rungs(-3.0)[0]
+    far = rounded(-3.0)[0]
     assert MECHANISM._rounds._boosts(0, np.array([PARTS[0] * far]))[0] < 0.3 * BOOSTS
-    high = rungs(50 * safe(1))[0]
+    high = rounded(50 * safe(1))[0]
     found = stopping(1).found(ONE_EACH, Told([far, -99, -99], [high, -99, -99]))
     expected = PARTS[0] * far + PARTS[1] * 0.3 * high
     expected *= STEP / (PARTS[0] + PARTS[1] * 0.09)
@@ -107,19 +109,19 @@ def test_what_was_worth_little_counts_as_if_it_were_worth_a_bit():
 def test_nothing_but_what_is_told_of_found_items_decides():
     """Whatever the third item hears while it is not found."""
     told = [
-        stopping().found(ONE_EACH, Told(rungs(safe(0), safe(0), other)))
+        stopping().found(ONE_EACH, Told(rounded(safe(0), safe(0), other)))
         for other in (-1e6, 0.0, LIMITS.thresholds[0] - 0.1)
     ]
     assert len({(tuple(t.items), tuple(t.estimates), t.rounds) for t in told}) == 1
 
 
 def test_where_an_item_stands_says_nothing():
-    first = rungs(LIMITS.thresholds[0] - 1, 10 * safe(0), 3.0)
-    second = dict(zip(first, rungs(safe(1, 40.0), 0.0, 30.0), strict=True))
+    first = rounded(LIMITS.thresholds[0] - 1, 10 * safe(0), 3.0)
+    second = dict(zip(first, rounded(safe(1, 40.0), 0.0, 30.0), strict=True))
     seen = []
     for order in itertools.permutations(first):
-        left = [rung for rung in order if rung != first[1]]
-        found = stopping().found(ONE_EACH, Told(order, [second[rung] for rung in left]))
+        left = [value for value in order if value != first[1]]
+        found = stopping().found(ONE_EACH, Told(order, [second[value] for value in left]))
         told = {order[i]: w for i, w in zip(found.items, found.estimates, strict=True)}
         seen.append((found.rounds, sorted(told.items())))
     assert seen == [seen[0]] * 6

@@ -1,4 +1,4 @@
-"""Noisy values rounded down to a ladder: whole numbers, with which mechanisms may compute."""
+"""Noisy values rounded down to a grid: whole numbers, with which mechanisms may compute."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.exact.enumerator import law
 from shortlist.audit.samples._together import sample
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws, Ladder, noisy_values
+from shortlist.draws import ExactDraws, RoundingGrid, noisy_values
 from shortlist.draws.noise import Laplace, Normal
 
 
@@ -25,70 +25,74 @@ def test_they_are_the_exact_values_rounded_down(sd, step, margin):
     n = 40
     scores = (np.arange(n) * 1237 - 20_000) * (ONE // 64)
     bits, words = SeededBits(8), SeededBits(8).words(n)
-    rungs = ExactDraws(bits, margin).rounded_down(scores, Normal(sd), Ladder(step))
+    rounded = ExactDraws(bits, margin).rounded_down(scores, Normal(sd), RoundingGrid(step))
     with ctx.workprec(300):
         exact = [
             arb(int(scores[i])) / ONE + noise_at(fmpq(2 * int(w) + 1, 2**65), sd, 1, None, True)
             for i, w in enumerate(words)
         ]
         down = [int((value * ONE / step).floor().unique_fmpz()) for value in exact]
-    assert rungs.tolist() == down
+    assert rounded.tolist() == down
 
 
 @pytest.mark.parametrize("sd", [1e-6, 0.01, 3.0])
 def test_noise_next_to_an_edge_is_on_its_side_of_it(sd):
     """The median of the noise lies on the edge, between two words: floats cannot tell the sides."""
-    for word, rung in ((2**63 - 1, -1), (2**63, 0)):
-        drawn = ExactDraws(Script(word, word)).rounded_down(ints(0, ONE), Normal(sd), Ladder(ONE))
-        assert drawn.tolist() == [rung, rung + 1]
+    for word, value in ((2**63 - 1, -1), (2**63, 0)):
+        drawn = ExactDraws(Script(word, word)).rounded_down(
+            ints(0, ONE), Normal(sd), RoundingGrid(ONE)
+        )
+        assert drawn.tolist() == [value, value + 1]
 
 
-def test_beyond_the_ladder_a_rung_stands_for_all():
+def test_beyond_the_grid_its_ends_stand_for_all():
     scores = np.arange(-3, 6) * ONE
-    rungs = ExactDraws(SeededBits(1)).rounded_down(scores, Normal(1e-9), Ladder(ONE, -1, 3))
-    spread = ExactDraws(SeededBits(1)).rounded_down(scores, Normal(1e-9), Ladder(ONE))
-    assert set(np.unique(rungs - spread)) > {0}
-    assert rungs.tolist() == np.clip(spread, -2, 3).tolist()
+    rounded = ExactDraws(SeededBits(1)).rounded_down(scores, Normal(1e-9), RoundingGrid(ONE, -1, 3))
+    spread = ExactDraws(SeededBits(1)).rounded_down(scores, Normal(1e-9), RoundingGrid(ONE))
+    assert set(np.unique(rounded - spread)) > {0}
+    assert rounded.tolist() == np.clip(spread, -2, 3).tolist()
 
 
 def test_counts_far_above_the_noise_keep_all_their_digits():
     scores = ints(2**61, 2**61 - 1, -(2**61))
-    rungs = ExactDraws(SeededBits(3)).rounded_down(scores, Normal(1e-3), Ladder(1), unit=1.0)
-    assert all(abs(rung - score) <= 1 for rung, score in zip(rungs, scores, strict=True))
+    rounded = ExactDraws(SeededBits(3)).rounded_down(
+        scores, Normal(1e-3), RoundingGrid(1), unit=1.0
+    )
+    assert all(abs(value - score) <= 1 for value, score in zip(rounded, scores, strict=True))
 
 
-def test_the_enumerator_knows_the_chance_of_each_rung():
-    scores, ladder, sd = ints(0, ONE // 2), Ladder(ONE, -1, 2), 1.3
-    found = law(lambda draws: tuple(draws.rounded_down(scores, Normal(sd), ladder).tolist()))
+def test_the_enumerator_knows_the_chance_of_each_multiple():
+    scores, grid, sd = ints(0, ONE // 2), RoundingGrid(ONE, -1, 2), 1.3
+    found = law(lambda draws: tuple(draws.rounded_down(scores, Normal(sd), grid).tolist()))
     ends = np.array([-np.inf, -1, 0, 1, 2, np.inf])
-    for rungs in itertools.product(range(-2, 3), repeat=2):
+    for rounded in itertools.product(range(-2, 3), repeat=2):
         chances = [
-            np.diff(ndtr((ends - score / ONE) / sd))[rung + 2]
-            for score, rung in zip(scores, rungs, strict=True)
+            np.diff(ndtr((ends - score / ONE) / sd))[value + 2]
+            for score, value in zip(scores, rounded, strict=True)
         ]
-        assert found[rungs] == pytest.approx(np.prod(chances), rel=1e-9)
+        assert found[rounded] == pytest.approx(np.prod(chances), rel=1e-9)
     assert len(found) == 25
 
 
 def test_samples_are_drawn_together_as_alone():
-    scores, ladder = ints(0, ONE), Ladder(ONE, -1, 1)
-    expected = law(lambda draws: tuple(draws.rounded_down(scores, Normal(0.8), ladder).tolist()))
+    scores, grid = ints(0, ONE), RoundingGrid(ONE, -1, 1)
+    expected = law(lambda draws: tuple(draws.rounded_down(scores, Normal(0.8), grid).tolist()))
     drawn = sample(
-        lambda draws: [tuple(draws.rounded_down(scores, Normal(0.8), ladder).tolist())],
+        lambda draws: [tuple(draws.rounded_down(scores, Normal(0.8), grid).tolist())],
         20_000,
         SeededBits(4),
     )
-    for rungs, p in expected.items():
+    for rounded, p in expected.items():
         band = 5 * np.sqrt(20_000 * p * (1 - p)) + 1
-        assert abs(drawn[rungs] - 20_000 * p) < band
+        assert abs(drawn[rounded] - 20_000 * p) < band
 
 
 @pytest.mark.parametrize(
-    ("noise", "ladder"), [(Laplace(1.0), Ladder(ONE, -1, 1)), (Normal(1.0), Ladder(1))]
+    ("noise", "grid"), [(Laplace(1.0), RoundingGrid(ONE, -1, 1)), (Normal(1.0), RoundingGrid(1))]
 )
-def test_the_enumerator_says_what_it_cannot(noise, ladder):
+def test_the_enumerator_says_what_it_cannot(noise, grid):
     with pytest.raises(Unknown):
-        law(lambda draws: draws.rounded_down(ints(0), noise, ladder)[0])
+        law(lambda draws: draws.rounded_down(ints(0), noise, grid)[0])
 
 
 @pytest.mark.parametrize("margin", [0.0, 2.0**-12, np.inf])
@@ -96,12 +100,12 @@ def test_the_enumerator_says_what_it_cannot(noise, ladder):
 def test_blocks_and_threads_change_nothing(monkeypatch, margin, n):
     scores = np.random.default_rng(1).integers(-(10**6), 10**6, n)
 
-    def rungs():
+    def rounded():
         draws = ExactDraws(SeededBits(5), margin)
-        return draws.rounded_down(scores, Normal(3.0), Ladder(2**10)).tolist()
+        return draws.rounded_down(scores, Normal(3.0), RoundingGrid(2**10)).tolist()
 
-    expected = rungs()
+    expected = rounded()
     monkeypatch.setattr(noisy_values, "_BLOCK", 8)
     monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 0)
     monkeypatch.setattr(sharing.os, "cpu_count", lambda: 3)
-    assert rungs() == expected
+    assert rounded() == expected

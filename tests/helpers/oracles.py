@@ -86,14 +86,14 @@ def near_cutoff(kind, **given):
     return built(type(kind.__name__, (kind,), {"cutoff": cutoff}), **given)
 
 
-def on_few_rungs(kind, **given):
+def on_coarse_grid(kind, **given):
     """Any rounding down is private: with this one, and few bounds, all branches can be told."""
     few = {"_is_fine": False, "_bounds": (1, 2)}
     return built(type(kind.__name__, (kind,), few), **{"rounds": 2} | given)
 
 
 def on_fewest_branches(kind, **given):
-    """The variant that the audit enumerates: the same code on few rungs, bounds and rounds."""
+    """The variant that the audit enumerates: the same code on a coarse grid, bounds and rounds."""
     return built(kind, **given).audit_hints().coarse
 
 
@@ -300,7 +300,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1}), ({0, 1},) * 6],
         on_fewest_branches,
         within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
-        edges=(0.0,),  # scores are rungs
+        edges=(0.0,),  # scores are multiples
     ),
     mechanisms.WeightedGaussianPeeling: Oracle(
         of_kept(
@@ -316,16 +316,16 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         rounds_oracle,
         TWO_ITEMS,
         [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
-        on_few_rungs,
+        on_coarse_grid,
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
-        edges=(0.0,),  # scores are rungs
+        edges=(0.0,),  # scores are multiples
     ),
     mechanisms.ChosenBound: Oracle(
         chosen_bound_oracle,
         TWO_ITEMS,
         [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
-        on_few_rungs,
+        on_coarse_grid,
         within=2e-6,  # as above
         in_order=False,
         edges=(0.0,),
@@ -345,7 +345,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         [(), ({0},) * 8, ({0},) * 12, ({0},) * 5 + ({1},) * 6, ({0},) * 7 + ({0, 1},)],
         on_fewest_branches,
         within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
-        edges=(0.0,),  # scores are rungs
+        edges=(0.0,),  # scores are multiples
         loud=15.0,  # most of the budget is for counts of what was found, of which there is little
     ),
     mechanisms.PolicyGaussian: Oracle(

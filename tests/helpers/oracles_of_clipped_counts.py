@@ -12,7 +12,7 @@ N_ITEMS = 3
 
 
 def with_clipped_counts(kind, *, k=None, epsilon=2.0):  # noqa: ARG001 - as for others
-    """Few rungs and bounds, beside a domain of one round."""
+    """A coarse grid and bounds, beside a domain of one round."""
     few = type(kind.__name__, (kind,), {"_is_fine": False, "_bounds": (1, 2)})
 
     def selection(epsilon, delta):  # of one item each, so that whole sets are others than bounded
@@ -50,7 +50,7 @@ def counted(mechanism, data, found):
     ]
     for bound, sd, weight in zip(mechanism._bounds, sds, odds, strict=True):
         counts = [sum(part(bound, user) for user in held if x in user) for x in found]
-        laws = [on_rungs(mechanism._ladder(sd), count, sd) for count in counts]
+        laws = [on_grid(mechanism._grid(sd), count, sd) for count in counts]
         for values in itertools.product(*laws):
             told = frozenset((x, value) for x, (value, _) in zip(found, values, strict=True))
             yield (told, round(sd, 9)), weight / sum(odds) * math.prod(p for _, p in values)
@@ -66,10 +66,10 @@ def part(bound, user):
     return min(1.0, math.sqrt(bound / len(user)))
 
 
-def on_rungs(ladder, count, sd):
+def on_grid(grid, count, sd):
     """Each value that a count in noise is rounded down to, and its chance."""
-    size = ladder.step / 2**20
-    ends = [size * rung for rung in range(ladder.lowest, ladder.highest + 1)]
+    size = grid.step / 2**20
+    ends = [size * multiple for multiple in range(grid.lowest, grid.highest + 1)]
     below = [0.0, *(ndtr((end - count) / sd) for end in ends), 1.0]
-    values = [size * (ladder.lowest - 1), *ends]
+    values = [size * (grid.lowest - 1), *ends]
     return [(v, b - a) for v, (a, b) in zip(values, itertools.pairwise(below), strict=True)]

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from helpers.oracles_of_clipped_counts import on_rungs, part
+from helpers.oracles_of_clipped_counts import on_grid, part
 from helpers.oracles_of_rounds import upper
-from helpers.oracles_of_top_k import orders, rung_law
+from helpers.oracles_of_top_k import law_on_grid, orders
 from helpers.oracles_of_users import averaged, weights_of
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
@@ -64,7 +64,7 @@ def found_groups(mechanism, kept):
     sets = [frozenset(pair % N_GROUPS for pair in user) for user in kept]
     lost = mechanism.delta * mechanism.threshold_share * LOSS_OF_GROUPS
     bound = mechanism.max_groups_per_user
-    found = found_in_a_round(mechanism, sets, OF_GROUPS, lost, bound, mechanism._groups.ladder)
+    found = found_in_a_round(mechanism, sets, OF_GROUPS, lost, bound, mechanism._groups.grid)
     groups = Counter()
     for named, p in found.items():
         groups[tuple(group for group, _ in named)] += p
@@ -75,26 +75,26 @@ def found_items(mechanism, kept):
     """Each order of found items, with how common each seems, and its chance."""
     sets = [frozenset(pair // N_GROUPS for pair in user) for user in kept]
     lost = mechanism.delta * mechanism.threshold_share * (1 - LOSS_OF_GROUPS)
-    bound, ladder = mechanism.max_items_per_user, mechanism._items.ladder
+    bound, grid = mechanism.max_items_per_user, mechanism._items.grid
     return averaged(
         sets,
         bound,
-        lambda bounded: found_in_a_round(mechanism, bounded, OF_ITEMS, lost, bound, ladder),
+        lambda bounded: found_in_a_round(mechanism, bounded, OF_ITEMS, lost, bound, grid),
     )
 
 
-def found_in_a_round(mechanism, sets, share, lost, bound, ladder):
-    """Weighted Gaussian on few rungs: what passes, with its noisy weight, the largest first."""
+def found_in_a_round(mechanism, sets, share, lost, bound, grid):
+    """Weighted Gaussian on a coarse grid: what passes, with its noisy weight, the largest first."""
     sigma = 1 / math.sqrt(2 * gaussians(mechanism) * share)
     least = max(1 / math.sqrt(d) + sigma * upper(lost / d) for d in range(1, bound + 1))
     sets = [held for held in sets if held]
     sums = {x: w for x, w in enumerate(weights_of(sets, 3)) if w > 0}
-    step, outcomes = ladder.step * BITS, Counter()
-    laws = [rung_law(ladder, weight, sigma) for weight in sums.values()]
-    for rungs in itertools.product(*laws):
-        p = math.prod(q for _, q in rungs)
-        told = zip(sums, rungs, strict=True)
-        passed = {x: step * rung for x, (rung, _) in told if rung and step * rung >= least}
+    step, outcomes = grid.step * BITS, Counter()
+    laws = [law_on_grid(grid, weight, sigma) for weight in sums.values()]
+    for rounded in itertools.product(*laws):
+        p = math.prod(q for _, q in rounded)
+        told = zip(sums, rounded, strict=True)
+        passed = {x: step * value for x, (value, _) in told if value and step * value >= least}
         for order, q in orders(passed):
             outcomes[tuple((x, passed[x]) for x in order)] += p * q
     return outcomes
@@ -160,7 +160,7 @@ def look(mechanism, kept, cells, rho):
     ]
     for bound, sd, chance in zip(bounds, sds, odds, strict=True):
         counts = [sum(part(bound, h) for h in held if cell in h) for cell in cells]
-        laws = [on_rungs(mechanism._ladder_of_counts(sd), count, sd) for count in counts]
+        laws = [on_grid(mechanism._grid_of_counts(sd), count, sd) for count in counts]
         for values in itertools.product(*laws):
             told = {cell: value for cell, (value, _) in zip(cells, values, strict=True)}
             yield told, sd, chance / sum(odds) * math.prod(p for _, p in values)

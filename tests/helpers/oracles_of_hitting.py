@@ -11,7 +11,7 @@ from helpers.oracles_of_rounds import upper
 from helpers.oracles_of_users import averaged, weights_of
 
 BOLDNESS, REACH, POWER, RESERVED = 3.0, 4.0, 3, 0.05
-BITS = 2.0**-20  # the unit of rungs
+BITS = 2.0**-20  # the unit of weights
 
 
 def hitting_oracle(mechanism, data):
@@ -29,8 +29,8 @@ class Numbers:
         self.rho, self.picks_after = mechanism.rho, mechanism.picks_after
         self.sigma = 1 / math.sqrt(2 * self.rho * (1 - RESERVED))
         self.parts, self.losses = mechanism._plan.parts, mechanism._plan.losses
-        self.ladder = mechanism._ladder
-        self.step = self.ladder.step * BITS
+        self.grid = mechanism._grid
+        self.step = self.grid.step * BITS
         self.thresholds = [self.threshold(r) for r in range(len(self.parts))]
 
     def share(self, r):
@@ -50,17 +50,17 @@ class Numbers:
 
     def mean(self, seen):
         """Of the noisy weights of an item."""
-        if None in (rung for rung, _ in seen):
+        if None in (value for value, _ in seen):
             return -math.inf
         parts = self.parts[: len(seen)]
-        noisy = sum(part * rung for part, (rung, _) in zip(parts, seen, strict=True))
+        noisy = sum(part * value for part, (value, _) in zip(parts, seen, strict=True))
         return self.step * noisy / sum(parts)
 
     def estimate(self, seen):
         """By least squares, of what each noisy weight would be were all of it put on the item."""
         worth = [max(boost, 0.3) for _, boost in seen]
-        terms = list(zip(self.parts, (rung for rung, _ in seen), worth, strict=False))
-        above = sum(part * w * rung for part, rung, w in terms)
+        terms = list(zip(self.parts, (value for value, _ in seen), worth, strict=False))
+        above = sum(part * w * value for part, value, w in terms)
         return self.step * above / sum(part * w * w for part, _, w in terms)
 
 
@@ -85,19 +85,19 @@ def rounds_from(m, kept, seen, found, r, p):
     left = sorted(set(seen) - found)
     boosts = {x: boost(m, seen[x]) for x in left}
     sums = {x: sum(weight_of(user, x, boosts, r) for user in kept) for x in left}
-    for rungs in itertools.product(*(rung_law(m, sums[x], r) for x in left)):
-        told = {x: (rung, boosts[x]) for x, (rung, _) in zip(left, rungs, strict=True)}
+    for rounded in itertools.product(*(law_on_grid(m, sums[x], r) for x in left)):
+        told = {x: (value, boosts[x]) for x, (value, _) in zip(left, rounded, strict=True)}
         new = seen | {x: (*seen[x], heard) for x, heard in told.items()}
         named = found | {x for x in left if m.mean(new[x]) >= m.thresholds[r]}
-        yield from rounds_from(m, kept, new, named, r + 1, p * math.prod(q for _, q in rungs))
+        yield from rounds_from(m, kept, new, named, r + 1, p * math.prod(q for _, q in rounded))
 
 
-def rung_law(m, total, r):
-    """Each rung that noise may bring a sum to, and its chance; None is below all."""
+def law_on_grid(m, total, r):
+    """Each value that noise may bring a sum to, and its chance; None is below all."""
     sd = m.sigma / math.sqrt(m.parts[r] / sum(m.parts))
-    rungs = [None, *range(m.ladder.lowest, m.ladder.highest + 1)]
-    below = [ndtr((rung * m.step - total) / sd) for rung in rungs[1:]]
-    return zip(rungs, (b - a for a, b in itertools.pairwise([0.0, *below, 1.0])), strict=True)
+    rounded = [None, *range(m.grid.lowest, m.grid.highest + 1)]
+    below = [ndtr((value * m.step - total) / sd) for value in rounded[1:]]
+    return zip(rounded, (b - a for a, b in itertools.pairwise([0.0, *below, 1.0])), strict=True)
 
 
 def weight_of(user, x, boosts, r):

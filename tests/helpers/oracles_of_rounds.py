@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from helpers.oracles_of_users import averaged, weights_of
 
 FLOOR, BOLDNESS = 0.4**2, 1.5
-SHARED = ("sigma", "_plan", "_ladder", "_release")  # by all bounds that are chosen from
+SHARED = ("sigma", "_plan", "_grid", "_release")  # by all bounds that are chosen from
 
 
 def rounds_oracle(mechanism, data):
@@ -71,27 +71,27 @@ def after(mechanism, kept, seen, found, p):
     laws = [law_of_round(mechanism, seen[x], sums[x], r) for x in left]
     for outcome in itertools.product(*laws):
         new = {x: (*seen[x], None) for x in found}
-        new |= {x: (*seen[x], rung) for x, (rung, _, _) in zip(left, outcome, strict=True)}
+        new |= {x: (*seen[x], value) for x, (value, _, _) in zip(left, outcome, strict=True)}
         named = found | {x for x, (_, yes, _) in zip(left, outcome, strict=True) if yes}
         yield from after(mechanism, kept, new, named, p * math.prod(q for _, _, q in outcome))
 
 
 def law_of_round(mechanism, seen, total, r):
-    """For each rung: whether the item is found by it, and its chance; in the last one, the coin."""
-    parts, ladder = mechanism._plan.parts, mechanism._ladder
-    size, done = ladder.step / 2**20, sum(parts[: r + 1])
+    """For each rounded value: whether it finds the item, and its chance; at last, the coin."""
+    parts, grid = mechanism._plan.parts, mechanism._grid
+    size, done = grid.step / 2**20, sum(parts[: r + 1])
     sd = mechanism.sigma * math.sqrt(sum(parts) / parts[r])
     bar = done * mechanism.thresholds[r]
     before = -math.inf if -1 in seen else size * sum(map(math.prod, zip(parts, seen, strict=False)))
     if r == len(parts) - 1:
         chance = ndtr((before + parts[r] * total - bar) / (parts[r] * sd))
         return [(None, True, chance), (None, False, 1 - chance)]
-    ends = [size * rung for rung in range(ladder.lowest, ladder.highest + 1)]
+    ends = [size * value for value in range(grid.lowest, grid.highest + 1)]
     below = [ndtr((end - total) / sd) for end in ends]
     chances = [b - a for a, b in itertools.pairwise([0.0, *below, 1.0])]
     return [
-        (rung, rung >= 0 and before + parts[r] * size * rung >= bar, q)
-        for rung, q in enumerate(chances, start=-1)
+        (value, value >= 0 and before + parts[r] * size * value >= bar, q)
+        for value, q in enumerate(chances, start=-1)
     ]
 
 
@@ -134,7 +134,7 @@ def upper(chance):
 def boost(mechanism, seen, r):
     """In whole parts of 2^11."""
     parts, whole = mechanism._plan.parts, mechanism._plan.whole
-    size = mechanism._ladder.step / 2**20
+    size = mechanism._grid.step / 2**20
     if -1 in seen:
         return 0.0
     sums = size * sum(map(math.prod, zip(parts, seen, strict=False))) / whole
@@ -149,5 +149,5 @@ def boost(mechanism, seen, r):
 
 def told(mechanism, seen, found):
     """The items found, with the noisy weights of the first round."""
-    size = mechanism._ladder.step / 2**20
+    size = mechanism._grid.step / 2**20
     return frozenset(found), tuple(size * seen[x][0] for x in sorted(found))

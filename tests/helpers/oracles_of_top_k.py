@@ -12,7 +12,7 @@ from helpers.oracles_of_rounds import upper
 from helpers.oracles_of_users import averaged, counts_of, weights_of
 
 SLACK, BOLDNESS, REACH, CHOICE, MARGIN = 6.0, 3.0, 4.0, 0.02, 1.5
-BITS = 2.0**-20  # the unit of rungs
+BITS = 2.0**-20  # the unit of weights
 
 
 def top_k_oracle(mechanism, data, n_items=2, *, forced=None):
@@ -48,9 +48,9 @@ class Numbers:
         self.parts, self.losses = mechanism._plan.parts, mechanism._plan.losses
         several, many = mechanism._several_or_many
         self.looked_at = sorted({several * self.k, max(self.k, many)})
-        self.bounds, self.ladder = mechanism._bounds, mechanism._ladder
-        self.ladder_of_counts = mechanism._ladder_of_counts
-        self.step = self.ladder.step * BITS
+        self.bounds, self.grid = mechanism._bounds, mechanism._grid
+        self.grid_of_counts = mechanism._grid_of_counts
+        self.step = self.grid.step * BITS
         self.thresholds = [self.threshold(r) for r in range(len(self.parts))]
 
     def share(self, r):
@@ -127,22 +127,22 @@ def rounds_from(m, kept, seen, found, r, p):
         for x, weight in weights(user, boosts, r).items():
             sums[x] += weight
     laws = [
-        rung_law(m.ladder, sums[x], m.sigma / math.sqrt(m.parts[r] / sum(m.parts))) for x in left
+        law_on_grid(m.grid, sums[x], m.sigma / math.sqrt(m.parts[r] / sum(m.parts))) for x in left
     ]
-    for rungs in itertools.product(*laws):
-        told = dict(zip(left, rungs, strict=True))
-        new = seen | {x: (*seen[x], (rung, boosts[x])) for x, (rung, _) in told.items()}
+    for rounded in itertools.product(*laws):
+        told = dict(zip(left, rounded, strict=True))
+        new = seen | {x: (*seen[x], (value, boosts[x])) for x, (value, _) in told.items()}
         named = found | {x: r for x in left if is_found(m, new[x])}
-        yield from rounds_from(m, kept, new, named, r + 1, p * math.prod(q for _, q in rungs))
+        yield from rounds_from(m, kept, new, named, r + 1, p * math.prod(q for _, q in rounded))
 
 
-def rung_law(ladder, score, sd):
-    """Each rung (None below all) that noise around a score is rounded down to."""
-    size = ladder.step * BITS
-    rungs = range(ladder.lowest, ladder.highest + 1)
-    below = [0.0, *(ndtr((size * rung - score) / sd) for rung in rungs), 1.0]
+def law_on_grid(grid, score, sd):
+    """Each value (None below all) that noise around a score is rounded down to."""
+    size = grid.step * BITS
+    rounded = range(grid.lowest, grid.highest + 1)
+    below = [0.0, *(ndtr((size * value - score) / sd) for value in rounded), 1.0]
     chances = [b - a for a, b in itertools.pairwise(below)]
-    return list(zip([None, *rungs], chances, strict=True))
+    return list(zip([None, *rounded], chances, strict=True))
 
 
 def weights(user, boosts, r):
@@ -159,9 +159,9 @@ def boost(m, seen, r):
     """What an item is worth, by how far it is from the next test, in whole parts of 2^11."""
     if r == 0:
         return 1.0
-    if any(rung is None for rung, _ in seen):
+    if any(value is None for value, _ in seen):
         return 0.0
-    num = m.step * sum(part * rung for part, (rung, _) in zip(m.parts, seen, strict=False))
+    num = m.step * sum(part * value for part, (value, _) in zip(m.parts, seen, strict=False))
     num /= sum(m.parts)
     done, rest = m.share(r), m.share(r + 1) - m.share(r)
     needed = max(0.0, (m.share(r + 1) * m.thresholds[r] - num) / rest)
@@ -174,17 +174,17 @@ def boost(m, seen, r):
 
 def is_found(m, seen):
     """Whether the mean of what was seen so far passes the threshold."""
-    if any(rung is None for rung, _ in seen):
+    if any(value is None for value, _ in seen):
         return False
     done = sum(m.parts[: len(seen)])
-    num = m.step * sum(part * rung for part, (rung, _) in zip(m.parts, seen, strict=False))
+    num = m.step * sum(part * value for part, (value, _) in zip(m.parts, seen, strict=False))
     return num / done >= m.thresholds[len(seen) - 1]
 
 
 def estimate(m, seen):
     """Least squares: each noisy sum over what the item was worth, until it was found."""
     worth = [max(b, 0.3) for _, b in seen]
-    top = sum(g * b * rung for g, b, (rung, _) in zip(m.parts, worth, seen, strict=False))
+    top = sum(g * b * value for g, b, (value, _) in zip(m.parts, worth, seen, strict=False))
     return m.step * top / sum(g * b * b for g, b in zip(m.parts, worth, strict=False))
 
 
@@ -231,13 +231,13 @@ def looks_law(m, data, items, rho, share):
     scores = [-x - 5 * share * sd for x, sd in zip(lost, sds, strict=True)]
     choices = exponential(m.choice, scores)
     for bound, sd, p in zip(m.bounds, sds, choices, strict=True):
-        ladder = m.ladder_of_counts(sd)
-        size = ladder.step * BITS
+        grid = m.grid_of_counts(sd)
+        size = grid.step * BITS
         clipped = [sum(min(1, math.sqrt(bound / len(h))) for h in held if x in h) for x in items]
-        laws = [rung_law(ladder, count, sd) for count in clipped]
-        for rungs in itertools.product(*laws):
-            told = [size * (ladder.lowest - 1 if rung is None else rung) for rung, _ in rungs]
-            yield dict(zip(items, told, strict=True)), sd, p * math.prod(q for _, q in rungs)
+        laws = [law_on_grid(grid, count, sd) for count in clipped]
+        for rounded in itertools.product(*laws):
+            told = [size * (grid.lowest - 1 if value is None else value) for value, _ in rounded]
+            yield dict(zip(items, told, strict=True)), sd, p * math.prod(q for _, q in rounded)
 
 
 def orders(values):

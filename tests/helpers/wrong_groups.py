@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shortlist.draws import Ladder
+from shortlist.draws import RoundingGrid
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped import GroupedSets
 from shortlist.mechanisms.per_group import PerGroup, _Found
@@ -33,7 +33,9 @@ class OneLook(Known):
 
     _shares = (Fraction(1),)
     _bounds = (1, 2)
-    _ladder_of_counts = property(lambda _: lambda sd: Ladder(2 ** (math.frexp(sd)[1] + 19), -2, 6))
+    _grid_of_counts = property(
+        lambda _: lambda sd: RoundingGrid(2 ** (math.frexp(sd)[1] + 19), -2, 6)
+    )
 
     def audit_hints(self):
         return replace(super().audit_hints(), coarse=None)

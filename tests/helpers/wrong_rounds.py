@@ -25,10 +25,10 @@ class Loop(Rounds):
             every_sum.append(self.steered(held, boosts)[items])
         left = np.flatnonzero(~found)
         found[left] = draws.coin(self.last(heard, every_sum, left, draws))
-        return Found(items[found], heard[0][found] * (self.ladder.step / 2**20))
+        return Found(items[found], heard[0][found] * (self.grid.step / 2**20))
 
     def so_far(self, heard):
-        return sum(part * rungs for part, rungs in zip(self.plan.parts, heard, strict=False))
+        return sum(part * rounded for part, rounded in zip(self.plan.parts, heard, strict=False))
 
     def reached(self, heard, _every_sum, _draws):
         return self.so_far(heard) >= self._bar(len(heard) - 1)
@@ -64,7 +64,7 @@ class OneRound(Loop):
 
     def last(self, heard, every_sum, left, draws):
         part = self.plan.parts[-1]
-        missing = [0 * rungs for rungs in heard]
+        missing = [0 * rounded for rounded in heard]
         return super().last(missing, [every_sum[-1] * self.plan.whole // part], left, draws)
 
 
@@ -90,6 +90,6 @@ class Peeking(Loop):
 
 
 def in_wrong_rounds(kind, **given):
-    """Adaptive Gaussian on few rungs, with such rounds."""
+    """Adaptive Gaussian on a coarse grid, with such rounds."""
     wrong = type(kind.__name__, (AdaptiveGaussian,), {"_is_fine": False, "_kind": kind})
     return wrong(**{"epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2, "rounds": 2} | given)

@@ -109,7 +109,7 @@ class Peeking(InRounds):
 class _Thin(Rounds):
     def _noisy(self, sums, _r, draws):
         noise = Normal(self.sigma)
-        return draws.rounded_down(sums, noise, self.ladder, unit=2.0**-20)
+        return draws.rounded_down(sums, noise, self.grid, unit=2.0**-20)
 
 
 class ThinNoise(InRounds):

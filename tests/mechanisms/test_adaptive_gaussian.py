@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.audited import broken
-from helpers.oracles import ORACLES, on_few_rungs
+from helpers.oracles import ORACLES, on_coarse_grid
 from helpers.small import of_users
 from helpers.wrong_rounds import (
     Afresh,
@@ -26,7 +26,7 @@ ORACLE = ORACLES[AdaptiveGaussian]
 
 
 def test_three_rounds_have_the_law_of_their_definition():
-    mechanism = on_few_rungs(AdaptiveGaussian, k=None, rounds=3)
+    mechanism = on_coarse_grid(AdaptiveGaussian, k=None, rounds=3)
     assert ORACLE.distance(mechanism, mechanism) < ORACLE.within
 
 

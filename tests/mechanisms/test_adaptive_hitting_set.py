@@ -89,7 +89,7 @@ class ByAll(UntilMany):
 
 
 def coarse(kind, **given):
-    """With few rungs and rounds."""
+    """With a coarse grid and rounds."""
     few = type(kind.__name__, (kind,), FEW)
     return few(**SMALL | given)
 

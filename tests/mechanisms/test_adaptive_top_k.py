@@ -18,7 +18,7 @@ from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weights
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws, Ladder
+from shortlist.draws import ExactDraws, RoundingGrid
 from shortlist.mechanisms import Accounting, AdaptiveTopK
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage
@@ -105,7 +105,7 @@ def test_clipping_by_what_was_not_found_has_another_law(monkeypatch):
 
 def excess_of_looks(bound, sd, rho):
     """By how much two looks at two items, which one more user holds, are above their cost."""
-    looks = TwoLooks((bound,), (sd,), 0.1, lambda _: Ladder(3 * 2**19, 0, 4))
+    looks = TwoLooks((bound,), (sd,), 0.1, lambda _: RoundingGrid(3 * 2**19, 0, 4))
 
     def told(draws, n):
         ranked = looks.best(contributions([{0, 1}] * n, 2), 2, draws)

@@ -147,7 +147,7 @@ def test_counts_beside_it_have_hardly_more_noise():
 
 @dataclass(frozen=True, kw_only=True)
 class Loud(ChosenBound):
-    """The right one, whose choice has most of the budget, on few rungs."""
+    """The right one, whose choice has most of the budget, on a coarse grid."""
 
     _is_fine = False
     _bounds = (1, 3)

@@ -17,7 +17,7 @@ from helpers.small import Small
 from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws, Ladder
+from shortlist.draws import ExactDraws, RoundingGrid
 from shortlist.evidence import PublicCounts, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import (
@@ -162,7 +162,7 @@ def test_what_gives_no_domain_is_refused():
         )
 
 
-def test_noise_beyond_the_last_rung_is_refused():
+def test_noise_beyond_the_grid_is_refused():
     refusal(
         lambda: build(epsilon=1e-6, delta=1e-9, count_share=1e-3), "count_share=0.001: so small"
     )
@@ -192,7 +192,7 @@ class ByTheBounded(NoisyClippedCounts):
     """Users' parts are clipped by the one item that bounding kept, and added to all held."""
 
     def _with_counts(self, selection, held, draws):
-        clipped = OfOne(held, self._ladder, 1.0)
+        clipped = OfOne(held, self._grid, 1.0)
         chosen = clipped.pick(self._bounds, self._sds, self.choice_epsilon, draws)
         counts = clipped.noisy(self._bounds[chosen], self._sds[chosen], draws)
         return selection._replace(scores=counts, noise_sd=self._sds[chosen])
@@ -207,8 +207,8 @@ class OfOne(ClippedCounts):
 
 def excess_of(kind):
     """Of the counts of two items that were released, over what the choice and the noise cost."""
-    ladder = property(lambda _: lambda _: Ladder(2**20, 0, 9))
-    few = type(kind.__name__, (kind,), {"_bounds": (1, 2), "_ladder": ladder})
+    grid = property(lambda _: lambda _: RoundingGrid(2**20, 0, 9))
+    few = type(kind.__name__, (kind,), {"_bounds": (1, 2), "_grid": grid})
     mechanism = build("units", epsilon=4.0, delta=0.2, count_share=0.9, of=few)
     stages = Composition(mechanism._best.counts.stages)
     released = Selection(np.arange(2), ordered=False)
@@ -248,7 +248,7 @@ def test_too_little_noise_is_caught_with_the_selection():
     assert ORACLE.excess(wrong, right.cost) > 0.01
 
 
-# --- around rounds, on few rungs
+# --- around rounds, on a coarse grid
 
 
 def test_privacy_around_rounds():

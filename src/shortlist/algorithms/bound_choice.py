@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
+from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets

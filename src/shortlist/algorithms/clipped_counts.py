@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS, fine_rungs
-from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS, fine_grid
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
@@ -33,14 +33,14 @@ class ClippedCounts:
 
     Attributes:
         held: Each user's items: whole sets, of nothing but these items.
-        ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
+        grid: What noisy counts are rounded down to, given the standard deviation of the noise.
         noise_weight: How much the noise's standard deviation counts beside what is left out of a
             count, in the mean, when a bound is picked: as for ranking, unless it is given.
         most: How many of the items one user can hold, whatever the rows; None for all of them.
     """
 
     held: UserSets
-    ladder: Callable[[float], Ladder] = fine_rungs
+    grid: Callable[[float], RoundingGrid] = fine_grid
     noise_weight: float = _OF_RANKS
     most: int | None = None
 
@@ -52,9 +52,9 @@ class ClippedCounts:
             sd: Of the noise.
             draws: The exact draws.
         """
-        ladder = self.ladder(sd)
-        rungs = draws.rounded_down(self.clipped(bound), Normal(sd), ladder, unit=UNIT_OF_WEIGHTS)
-        return np.multiply(rungs, ladder.step * UNIT_OF_WEIGHTS, dtype=np.float64)
+        grid = self.grid(sd)
+        multiples = draws.rounded_down(self.clipped(bound), Normal(sd), grid, unit=UNIT_OF_WEIGHTS)
+        return np.multiply(multiples, grid.step * UNIT_OF_WEIGHTS, dtype=np.float64)
 
     def clipped(self, bound: int) -> Ints:
         """The counts clipped to a bound, in multiples of 2^-20: private."""

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.algorithms.clipped_counts import ClippedCounts, sd_of_counts
-from shortlist.algorithms.rungs import fine_rungs
-from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.algorithms.rounding_grids import fine_grid
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_down
 
@@ -82,7 +82,7 @@ class GroupedLooks:
         most_groups: In how many groups one user is at most.
         seen: By how many standard deviations all counts of a group together must be above 0, for
             the popularity of its items to count.
-        ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
+        grid: What noisy counts are rounded down to, given the standard deviation of the noise.
     """
 
     k: int
@@ -91,7 +91,7 @@ class GroupedLooks:
     epsilon: float
     most_groups: int
     seen: float
-    ladder: Callable[[float], Ladder] = fine_rungs
+    grid: Callable[[float], RoundingGrid] = fine_grid
 
     def best(self, held: UserSets, popularity: Floats, rho: float, draws: Draws) -> RankedGroups:
         """At most k items of each group.
@@ -130,7 +130,7 @@ class GroupedLooks:
             rho: The zCDP.
             draws: The exact draws.
         """
-        clipped = ClippedCounts(held, self.ladder, _NOISE_WEIGHT, self._most(sizes))
+        clipped = ClippedCounts(held, self.grid, _NOISE_WEIGHT, self._most(sizes))
         sds = [sd_of_counts(bound, rho) for bound in self.bounds]
         chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
         return clipped.noisy(self.bounds[chosen], sds[chosen], draws), sds[chosen]

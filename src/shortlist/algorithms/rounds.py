@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.algorithms.rungs import BITS_OF_WEIGHTS, FARTHEST, UNIT_OF_WEIGHTS
-from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, FARTHEST, UNIT_OF_WEIGHTS
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import UserSets
@@ -73,11 +73,11 @@ class Heard(NamedTuple):
 
     Attributes:
         left: The places in `Progress.items` of those that were not found before, shape (m,).
-        rungs: The noisy sum of each, in steps, shape (m,).
+        multiples: The noisy sum of each, in steps, shape (m,).
     """
 
     left: Ints
-    rungs: Ints
+    multiples: Ints
 
 
 class Found(NamedTuple):
@@ -100,7 +100,7 @@ class Rounds:
         plan: How the rounds share what may be spent.
         sigma: The standard deviation of the mean of all rounds' noise.
         limits: The thresholds, and the largest weights.
-        ladder: What noisy sums are rounded down to, in multiples of the unit of weights.
+        grid: What noisy sums are rounded down to, in multiples of the unit of weights.
         boldness: How much an item is expected to gain by what users move, as a factor.
         aim: Which test users move their weight for.
     """
@@ -108,14 +108,14 @@ class Rounds:
     plan: Schedule
     sigma: float
     limits: Limits
-    ladder: Ladder
+    grid: RoundingGrid
     boldness: float
     aim: Aim = Aim.LAST
 
     @property
     def step(self) -> float:
         """Between two noisy sums."""
-        return self.ladder.step * UNIT_OF_WEIGHTS
+        return self.grid.step * UNIT_OF_WEIGHTS
 
     def found(self, held: UserSets, draws: Draws) -> Found:
         """The items that all rounds find, of users' bounded sets.
@@ -123,7 +123,7 @@ class Rounds:
         In the last round nothing is asked but whether an item is found, so that it is a coin.
         """
         progress = self.begin(held)
-        first = self.hear(progress, draws).rungs
+        first = self.hear(progress, draws).multiples
         for _ in range(len(self.plan.parts) - 2):
             self.steer(progress)
             self.hear(progress, draws)
@@ -143,11 +143,11 @@ class Rounds:
     def hear(self, progress: Progress, draws: Draws) -> Heard:
         """Add noise to what users add; find what reaches the bar by all that was heard."""
         r, left = progress.rounds, np.flatnonzero(~progress.found)
-        rungs = self._noisy(progress.sums[progress.items[left]], r, draws)
-        progress.so_far[left] += self.plan.parts[r] * rungs
+        multiples = self._noisy(progress.sums[progress.items[left]], r, draws)
+        progress.so_far[left] += self.plan.parts[r] * multiples
         progress.found[left] = progress.so_far[left] >= self._bar(r)
         progress.rounds += 1
-        return Heard(left, rungs)
+        return Heard(left, multiples)
 
     def steer(self, progress: Progress) -> None:
         """Let users weight the items anew, by what was heard of each."""
@@ -167,22 +167,22 @@ class Rounds:
         progress.found[left] = draws.coin(self._last(progress.so_far[left], sums))
 
     def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
-        """The sums of round r in noise, as rungs; what is below the ladder is out for good."""
+        """The sums of round r in noise, in steps; what is below the grid is out for good."""
         noise = Normal(sd_of_round(self.plan, self.sigma, r))
-        rungs = draws.rounded_down(sums, noise, self.ladder, unit=UNIT_OF_WEIGHTS)
-        return np.where(rungs < self.ladder.lowest, -FARTHEST // self.ladder.step, rungs)
+        multiples = draws.rounded_down(sums, noise, self.grid, unit=UNIT_OF_WEIGHTS)
+        return np.where(multiples < self.grid.lowest, -FARTHEST // self.grid.step, multiples)
 
     def _last(self, so_far: Ints, sums: Ints) -> NormalCDF:
         """The chance that an item is found by the last round, which adds these sums in noise."""
         part = self.plan.parts[-1]
         sd = round_up(part * Fraction(sd_of_round(self.plan, self.sigma, -1)))
         bar = self._bar(len(self.plan.parts) - 1, 1)
-        return NormalCDF(so_far * self.ladder.step + part * sums - bar, sd, UNIT_OF_WEIGHTS)
+        return NormalCDF(so_far * self.grid.step + part * sums - bar, sd, UNIT_OF_WEIGHTS)
 
     def _bar(self, r: int, step: int | None = None) -> int:
         """What the noisy sums must add up to, part by part, to be found in round r: rounded up."""
         mean = Fraction(self.limits.thresholds[r])
-        size = (step or self.ladder.step) * Fraction(UNIT_OF_WEIGHTS)
+        size = (step or self.grid.step) * Fraction(UNIT_OF_WEIGHTS)
         return math.ceil(sum(self.plan.parts[: r + 1]) * mean / size)
 
     def _boosts(self, r: int, so_far: Ints) -> NDArray[np.int16]:
@@ -196,8 +196,8 @@ class Rounds:
         return boosts
 
     def _table(self, r: int) -> tuple[NDArray[np.int16], int, int]:
-        """Boosts by cells of 2^shift rungs, from cell `base` on; 0 in the first and the last."""
-        size = self.ladder.step * UNIT_OF_WEIGHTS / self.plan.whole
+        """Boosts by cells of 2^shift steps, from cell `base` on; 0 in the first and the last."""
+        size = self.grid.step * UNIT_OF_WEIGHTS / self.plan.whole
         least = self._least_hopeful(r)
         top = self._ahead(r).bar
         shift = max(math.ceil(math.log2((top - least) / size / _CELLS)), 0) if top > least else 0

@@ -61,7 +61,7 @@ class UntilEnough(ABC):
             part = self.rounds.plan.parts[progress.rounds]
             heard = self.rounds.hear(progress, draws)
             if progress.rounds == 1:
-                first = heard.rungs.astype(np.float64) * self.rounds.step
+                first = heard.multiples.astype(np.float64) * self.rounds.step
             estimates.add(progress, part, heard)
             found = estimates.of(np.flatnonzero(progress.found)) * self.rounds.step
             n = progress.rounds
@@ -132,7 +132,7 @@ class _Estimates(NamedTuple):
     def add(self, progress: Progress, part: int, heard: Heard) -> None:
         """One round more."""
         worth = np.maximum(progress.boosts[heard.left] / BOOSTS, _LEAST_BOOST)
-        self.sums[heard.left] += part * worth * heard.rungs
+        self.sums[heard.left] += part * worth * heard.multiples
         self.squares[heard.left] += part * worth * worth
 
     def of(self, places: Ints) -> Floats:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.rungs import fine_rungs
-from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.algorithms.rounding_grids import fine_grid
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.evidence import UserSets
 
 __all__ = ["Ranked", "TwoLooks", "best_first"]
@@ -56,13 +56,13 @@ class TwoLooks:
         bounds: The squared norms of one user's part to choose from.
         sds: The standard deviation of a look's noise for each of these.
         epsilon: The range of the choice, of which there is one for each look.
-        ladder: What noisy counts are rounded down to, given the standard deviation of the noise.
+        grid: What noisy counts are rounded down to, given the standard deviation of the noise.
     """
 
     bounds: tuple[int, ...]
     sds: tuple[float, ...]
     epsilon: float
-    ladder: Callable[[float], Ladder] = fine_rungs
+    grid: Callable[[float], RoundingGrid] = fine_grid
 
     def best(self, held: UserSets, k: int, draws: Draws) -> Ranked:
         """The k items of the largest counts (all, if there are fewer).
@@ -87,7 +87,7 @@ class TwoLooks:
 
     def _look(self, held: UserSets, share: float, draws: Draws) -> _Look:
         """Noisy counts at a bound that suits a share of their noise: what is left after all."""
-        clipped = ClippedCounts(held, self.ladder)
+        clipped = ClippedCounts(held, self.grid)
         sds = [share * sd for sd in self.sds]
         chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
         sd = self.sds[chosen]

@@ -67,7 +67,7 @@ _OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
     ],
-    NoisyClippedCounts: [  # of one kind: counts in noise on rungs are many branches
+    NoisyClippedCounts: [  # of one kind: rounded counts are many branches
         {
             "selects": partial(WeightedGaussian, max_items_per_user=1),
             "count_share": 0.3,

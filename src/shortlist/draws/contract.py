@@ -24,11 +24,11 @@ __all__ = [
     "Draws",
     "Floats",
     "Ints",
-    "Ladder",
     "Noise",
     "Order",
     "Ordered",
     "Reals",
+    "RoundingGrid",
     "SharedFactor",
     "Words",
 ]
@@ -102,12 +102,12 @@ class SharedFactor(Protocol):
         """The factor, given a ball of the product."""
 
 
-class Ladder(NamedTuple):
-    """The numbers that noisy values are rounded down to: some multiples of a step, the rungs.
+class RoundingGrid(NamedTuple):
+    """The numbers that noisy values are rounded down to: some multiples of a step.
 
     Attributes:
-        step: Between two rungs, in the unit of the scores: a power of 2.
-        lowest: The number of the lowest rung; what is below is told as the number before.
+        step: The distance of neighbouring numbers, in the unit of the scores: a power of 2.
+        lowest: The lowest multiple, in steps; what is below it becomes the multiple before.
         highest: That of the highest, which stands for all above too.
     """
 
@@ -115,10 +115,10 @@ class Ladder(NamedTuple):
     lowest: int = -(2**61)
     highest: int = 2**61
 
-    def rung(self, number: Ints) -> Ints:
-        """The rung that stands for a number, given the last multiple that is not above it."""
-        rung: Ints = np.clip(number, self.lowest - 1, self.highest)
-        return rung
+    def clipped(self, multiples: Ints) -> Ints:
+        """The multiples, in steps, with the ends of the grid in place of those beyond."""
+        within: Ints = np.clip(multiples, self.lowest - 1, self.highest)
+        return within
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,13 +205,13 @@ class Draws(Protocol):
 
     @abstractmethod
     def rounded_down(
-        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+        self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
-        """The rung that each score + noise is rounded down to, by its number, shape (n,).
+        """The multiple, in steps, that each score + noise is rounded down to, shape (n,).
 
         Args:
             scores: As of an `Order`.
             noise: Independent noise with the same law for all.
-            ladder: The rungs.
+            grid: What is rounded down to.
             unit: A power of 2, as of an `Order`.
         """

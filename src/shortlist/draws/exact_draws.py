@@ -21,11 +21,11 @@ from shortlist.draws.contract import (
     Candidates,
     Draws,
     Ints,
-    Ladder,
     Noise,
     Order,
     Ordered,
     Reals,
+    RoundingGrid,
 )
 from shortlist.draws.noisy_values import NoisyValues, blocks, contenders
 from shortlist.draws.permuting import first_accepted
@@ -136,10 +136,10 @@ class ExactDraws(Draws):
         return Ordered(items[positions], told)
 
     def rounded_down(
-        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+        self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
         """As `Draws.rounded_down`."""
-        words, rungs = self.bits.words(len(scores)), np.empty(len(scores), np.int64)
+        words, multiples = self.bits.words(len(scores)), np.empty(len(scores), np.int64)
 
         def of(places: slice | Ints) -> NoisyValues:
             return NoisyValues(
@@ -148,12 +148,12 @@ class ExactDraws(Draws):
 
         def look(first: int, last: int, unclear: list[Ints]) -> None:
             for block in blocks(first, last):
-                rungs[block], known = of(block).certain_rungs(ladder.step)
+                multiples[block], known = of(block).certain_multiples(grid.step)
                 unclear.append(np.flatnonzero(~known) + block.start)
 
         looked = share(parts(len(scores)), look, lambda: [[]])
         rest = np.concatenate(
             [places for (unclear,) in looked for places in unclear] or [scores[:0]]
         )
-        rungs[rest] = of(rest).rungs(ladder.step)  # in this thread: a seed decides all
-        return ladder.rung(rungs)
+        multiples[rest] = of(rest).multiples(grid.step)  # in this thread: a seed decides all
+        return grid.clipped(multiples)

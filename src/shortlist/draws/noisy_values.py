@@ -128,16 +128,16 @@ class NoisyValues:
         total += np.where(exact, 0, cells)
         return total / 10.0**digits if digits >= 0 else total * 10.0**-digits
 
-    def rungs(self, step: int) -> Ints:
+    def multiples(self, step: int) -> Ints:
         """How many steps fit into each value, rounded down."""
-        rungs, known = self.certain_rungs(step)
+        multiples, known = self.certain_multiples(step)
         decide = partial(_steps, step * self._unit)
         for i in np.flatnonzero(~known).tolist():
             whole, rest = divmod(int(self._scores[i]), step)
-            rungs[i] = whole + self._settle(i, rest, decide)
-        return rungs
+            multiples[i] = whole + self._settle(i, rest, decide)
+        return multiples
 
-    def certain_rungs(self, step: int) -> tuple[Ints, NDArray[np.bool_]]:
+    def certain_multiples(self, step: int) -> tuple[Ints, NDArray[np.bool_]]:
         """The same as far as the first 64 bits tell: where they do is the second."""
         shift = step.bit_length() - 1  # a power of 2
         low, high = self._interval(self._scores & (step - 1), slice(None), self._whole)

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
 from shortlist.algorithms.rounds import Rounds
-from shortlist.algorithms.rungs import few_rungs, fine_rungs
-from shortlist.draws import Draws, Ladder
+from shortlist.draws import Draws, RoundingGrid
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
@@ -138,9 +138,9 @@ class AdaptiveGaussian(Mechanism):
         return limits_of(self._plan, self._release, self.max_items_per_user)
 
     @property
-    def _ladder(self) -> Ladder:
+    def _grid(self) -> RoundingGrid:
         """What noisy weights are rounded down to: any is private."""
-        return fine_rungs(self.sigma) if self._is_fine else few_rungs(max(self.thresholds))
+        return fine_grid(self.sigma) if self._is_fine else coarse_grid(max(self.thresholds))
 
     @property
     def sigma(self) -> float:
@@ -171,7 +171,7 @@ class AdaptiveGaussian(Mechanism):
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds, the noise in the scores; and the same code with few rungs."""
+        """The thresholds, the noise in the scores; and the same code with a coarse grid."""
         return replace(
             super().audit_hints(),
             thresholds=self.thresholds[::-1],
@@ -203,7 +203,7 @@ class AdaptiveGaussian(Mechanism):
     def _found(self, evidence: UserSets, bound: int, limits: Limits, draws: Draws) -> Selection:
         """What the rounds find at a bound, with these limits."""
         held = evidence.bounded(bound, draws)
-        rounds = self._kind(self._plan, self.sigma, limits, self._ladder, _BOLDNESS)
+        rounds = self._kind(self._plan, self.sigma, limits, self._grid, _BOLDNESS)
         found = rounds.found(held, draws)
         scores = np.round(found.first, score_digits(self._score_sd))
         return Selection(found.items, scores, ordered=False, noise_sd=self._score_sd)

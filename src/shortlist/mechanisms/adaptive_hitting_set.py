@@ -11,10 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.reaching import pick_by_reach
+from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
 from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.rungs import few_rungs, fine_rungs
 from shortlist.algorithms.stopping import UntilMany
-from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
 from shortlist.mechanisms.accounting import Accounting, cost_of_release
@@ -199,7 +199,7 @@ class AdaptiveHittingSet(Mechanism):
         return sd_of_round(self._plan, self.sigma, 0)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds, the noise in the scores; and the same code with few rungs and rounds."""
+        """The thresholds, the noise in the scores; and the same code with fewer branches."""
         plan = replace(self._plan, parts=(1, 5), losses=(0.4, 0.6))
         return replace(
             super().audit_hints(),
@@ -252,9 +252,9 @@ class AdaptiveHittingSet(Mechanism):
 
     @property
     def _rounds(self) -> Rounds:
-        return Rounds(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS, Aim.NEXT)
+        return Rounds(self._plan, self.sigma, self._limits, self._grid, _BOLDNESS, Aim.NEXT)
 
     @property
-    def _ladder(self) -> Ladder:
+    def _grid(self) -> RoundingGrid:
         """What noisy weights are rounded down to: any is private."""
-        return fine_rungs(self.sigma) if self._is_fine else few_rungs(max(self.thresholds))
+        return fine_grid(self.sigma) if self._is_fine else coarse_grid(max(self.thresholds))

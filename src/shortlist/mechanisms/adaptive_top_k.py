@@ -13,11 +13,11 @@ import numpy as np
 
 from shortlist import privacy
 from shortlist.algorithms.clipped_counts import sd_of_counts
+from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid, grid_of_two
 from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
 from shortlist.algorithms.stopping import Stopped, UntilSafe
 from shortlist.algorithms.two_looks import TwoLooks, best_first
-from shortlist.draws import Draws, Ints, Ladder
+from shortlist.draws import Draws, Ints, RoundingGrid
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._limited_picks import LimitedPicks
@@ -204,7 +204,7 @@ class AdaptiveTopK(Mechanism):
         return limits_of(self._plan, self._release, self.max_items_per_user)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds; and the same code with few rungs and bounds."""
+        """The thresholds; and the same code with a coarse grid and bounds."""
         plan = replace(self._plan, parts=(3, 4), losses=(0.3, 0.7))
         few = {"_several_or_many": (1, 2), "_plan": plan, "_bounds": (1, 2), "_is_fine": False}
         thresholds = self._limits.thresholds[::-1]
@@ -307,18 +307,18 @@ class AdaptiveTopK(Mechanism):
 
     @property
     def _rounds(self) -> Rounds:
-        return Rounds(self._plan, self.sigma, self._limits, self._ladder, _BOLDNESS, Aim.NEXT)
+        return Rounds(self._plan, self.sigma, self._limits, self._grid, _BOLDNESS, Aim.NEXT)
 
     @property
-    def _ladder(self) -> Ladder:
+    def _grid(self) -> RoundingGrid:
         """What noisy weights are rounded down to: any is private."""
-        few = few_rungs(max(self._limits.thresholds))._replace(lowest=1)
-        return fine_rungs(self.sigma) if self._is_fine else few
+        few = coarse_grid(max(self._limits.thresholds))._replace(lowest=1)
+        return fine_grid(self.sigma) if self._is_fine else few
 
     @property
-    def _ladder_of_counts(self) -> Callable[[float], Ladder]:
+    def _grid_of_counts(self) -> Callable[[float], RoundingGrid]:
         """What noisy counts are, given the standard deviation of the noise."""
-        return fine_rungs if self._is_fine else one_rung
+        return fine_grid if self._is_fine else grid_of_two
 
     def _ranked(self, evidence: UserSets, found: Stopped, kept: Ints, draws: Draws) -> Selection:
         """The best of what was found, by noisy counts for what the rounds left of the budget."""
@@ -337,7 +337,7 @@ class AdaptiveTopK(Mechanism):
     def _looks(self, rho: float) -> TwoLooks:
         """Two, each for half of the zCDP."""
         sds = tuple(sd_of_counts(bound, rho / 2) for bound in self._bounds)
-        return TwoLooks(self._bounds, sds, self._choice_epsilon, self._ladder_of_counts)
+        return TwoLooks(self._bounds, sds, self._choice_epsilon, self._grid_of_counts)
 
 
 def _in_gaussians(rho: float) -> float:

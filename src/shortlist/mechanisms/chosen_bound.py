@@ -129,7 +129,7 @@ class ChosenBound(AdaptiveGaussian):
         return tuple(limits_of(self._plan, self._release, bound) for bound in self.bounds)
 
     def audit_hints(self) -> AuditHints:
-        """As of adaptive Gaussian; and the same code with few rungs and bounds."""
+        """As of adaptive Gaussian; and the same code with a coarse grid and bounds."""
         coarse = coarser(self, _is_fine=False, _bounds=(1, 2))
         return replace(super().audit_hints(), coarse=coarse)
 

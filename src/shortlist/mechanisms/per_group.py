@@ -12,11 +12,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.algorithms.grouped_looks import GroupedLooks
+from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid, grid_of_two
 from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.rungs import few_rungs, fine_rungs, one_rung
 from shortlist.algorithms.stopping import ToTheEnd, UntilEnough, UntilMany
 from shortlist.algorithms.two_looks import best_first
-from shortlist.draws import Draws, Floats, Ints, Ladder
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.evidence import UserGroups, UserSets
 from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
@@ -173,12 +173,12 @@ class PerGroup(Mechanism):
         rho = round_down(Fraction(self._in_gaussians) * share)
         sigma = gaussian_sigma(rho)
         limits = limits_of(plan, RoundsRelease(sigma, lost), bound)
-        few = few_rungs(max(limits.thresholds))._replace(lowest=1)
-        ladder = fine_rungs(sigma) if self._is_fine else few
-        return _Search(plan, share, sigma, limits, ladder)
+        few = coarse_grid(max(limits.thresholds))._replace(lowest=1)
+        grid = fine_grid(sigma) if self._is_fine else few
+        return _Search(plan, share, sigma, limits, grid)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds; and the same code with few rounds, looks, rungs and bounds."""
+        """The thresholds; and the same code with few rounds, looks and bounds, on a coarse grid."""
         few = {
             "_plan_of_items": _ONE_ROUND,
             "_plan_of_several": _ONE_ROUND,
@@ -264,13 +264,13 @@ class PerGroup(Mechanism):
             self._choice_epsilon,
             self.max_groups_per_user,
             seen,
-            self._ladder_of_counts,
+            self._grid_of_counts,
         )
 
     @property
-    def _ladder_of_counts(self) -> Callable[[float], Ladder]:
+    def _grid_of_counts(self) -> Callable[[float], RoundingGrid]:
         """What noisy counts are, given the standard deviation of the noise."""
-        return fine_rungs if self._is_fine else one_rung
+        return fine_grid if self._is_fine else grid_of_two
 
     @property
     def _least_sd(self) -> float:
@@ -300,19 +300,19 @@ class _Search(NamedTuple):
         share: Of the zCDP of all Gaussians.
         sigma: The standard deviation of the mean of all rounds' noise.
         limits: The thresholds, and the largest weights.
-        ladder: What noisy weights are rounded down to.
+        grid: What noisy weights are rounded down to.
     """
 
     plan: Schedule
     share: Fraction
     sigma: float
     limits: Limits
-    ladder: Ladder
+    grid: RoundingGrid
 
     @property
     def rounds(self) -> Rounds:
         """Which aim at the last threshold."""
-        return Rounds(self.plan, self.sigma, self.limits, self.ladder, _BOLDNESS, Aim.LAST)
+        return Rounds(self.plan, self.sigma, self.limits, self.grid, _BOLDNESS, Aim.LAST)
 
     def found(self, until: UntilEnough, held: UserSets, draws: Draws) -> _Found:
         """What the rounds find of users' bounded sets, best first."""

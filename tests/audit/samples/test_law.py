@@ -20,13 +20,13 @@ from shortlist.mechanisms import Peeling, PerGroup, Selection, ThresholdTopK
 from shortlist.mechanisms.registry import every_mechanism
 
 
-def on_few_rungs(mechanism):
+def on_coarse_grid(mechanism):
     """The variant that is enumerated, where what is rounded down to is a part of the law."""
     return mechanism.audit_hints().coarse if hasattr(mechanism, "_is_fine") else mechanism
 
 
 MECHANISMS = [
-    on_few_rungs(next(settings_of(kind, quick=True)))
+    on_coarse_grid(next(settings_of(kind, quick=True)))
     for kind in every_mechanism()
     if kind is not PerGroup
 ]
@@ -65,7 +65,7 @@ def exact(mechanism):
     def run(draws):
         selection = enumerable.select(evidence, draws)
         told = () if selection.scores is None or not edges else selection.scores
-        if hasattr(mechanism, "_is_fine"):  # rungs, and not numbers of edges
+        if hasattr(mechanism, "_is_fine"):  # multiples, and not numbers of edges
             told = np.searchsorted(edges, told, side="right")
         return tuple(selection.positions.tolist()), tuple(abs(float(x)) for x in told)
 

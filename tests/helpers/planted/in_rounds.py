@@ -92,11 +92,11 @@ def _noise_again(patch):
         def wrong(self, sums, r, draws):
             if r == 0:
                 told = right(self, sums, r, draws)
-                vars(now["progress"])["_noise"] = told - sums // self.ladder.step
+                vars(now["progress"])["_noise"] = told - sums // self.grid.step
                 return told
             progress = now["progress"]
             noise = vars(progress)["_noise"][np.flatnonzero(~progress.found)]
-            return sums // self.ladder.step + noise
+            return sums // self.grid.step + noise
 
         return wrong
 
@@ -104,13 +104,13 @@ def _noise_again(patch):
     patch.method(Rounds, "_noisy", make)
 
 
-def _lowest_rung_of_table(patch):
+def _lowest_of_table(patch):
     def make(_right):
         def wrong(self, sums, r, draws):
             noise = Normal(rounds.sd_of_round(self.plan, self.sigma, r))
-            lowest = (int(sums.min()) if len(sums) else 0) // self.ladder.step
-            ladder = self.ladder._replace(lowest=max(lowest, self.ladder.lowest))
-            return draws.rounded_down(sums, noise, ladder, unit=rounds.UNIT_OF_WEIGHTS)
+            lowest = (int(sums.min()) if len(sums) else 0) // self.grid.step
+            grid = self.grid._replace(lowest=max(lowest, self.grid.lowest))
+            return draws.rounded_down(sums, noise, grid, unit=rounds.UNIT_OF_WEIGHTS)
 
         return wrong
 
@@ -121,7 +121,7 @@ def _noise_clamped(patch):
     def make(right):
         def wrong(self, sums, r, draws):
             sd = rounds.sd_of_round(self.plan, self.sigma, r) / self.step
-            at = sums / self.ladder.step
+            at = sums / self.grid.step
             told = right(self, sums, r, draws)
             return np.clip(told, np.floor(at - sd), np.ceil(at + sd)).astype(np.int64)
 
@@ -135,7 +135,7 @@ def _steered_by_truth(patch):
         def wrong(self, progress, draws):
             true = vars(progress).setdefault("_true", np.zeros(len(progress.items), np.int64))
             part = self.plan.parts[progress.rounds]
-            true += part * (progress.sums[progress.items] // self.ladder.step)
+            true += part * (progress.sums[progress.items] // self.grid.step)
             return right(self, progress, draws)
 
         return wrong
@@ -203,7 +203,7 @@ def _true_sums_told(patch):
         def wrong(self, progress, draws):
             sums, is_first = progress.sums, progress.rounds == 0
             heard = right(self, progress, draws)
-            true = sums[progress.items[heard.left]] // self.ladder.step
+            true = sums[progress.items[heard.left]] // self.grid.step
             return Heard(heard.left, true) if is_first else heard
 
         return wrong
@@ -214,7 +214,7 @@ def _true_sums_told(patch):
 def _estimates_without_noise(patch):
     def hears(right):
         def wrong(self, progress, draws):
-            vars(progress)["_step"] = self.ladder.step
+            vars(progress)["_step"] = self.grid.step
             return right(self, progress, draws)
 
         return wrong
@@ -323,7 +323,7 @@ ROUNDS = [
     _plant("weights of later rounds have no caps", _without_caps, cases=CASES[:2]),
     _plant("first weights fall too slowly with the size: norms above 1", _even_by_root),
     _plant("the noise of the first round serves in all rounds", _noise_again),
-    _plant("the lowest rung follows from the table's smallest sum", _lowest_rung_of_table),
+    _plant("the lowest multiple follows from the table's smallest sum", _lowest_of_table),
     _plant("noise is clamped to one standard deviation", _noise_clamped),
     _plant("users are steered by the sums without noise", _steered_by_truth),
     _plant("users are steered by how many hold an item", _steered_by_counts),

@@ -28,11 +28,11 @@ from shortlist.draws import (
     Candidates,
     Draws,
     Ints,
-    Ladder,
     Noise,
     Order,
     Ordered,
     Reals,
+    RoundingGrid,
 )
 from shortlist.draws.noise import Normal
 from shortlist.draws.precision import precision
@@ -41,7 +41,7 @@ from shortlist.draws.reals import NormalCDF
 __all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls"]
 
 _MOST_DRAWS = 10**4  # of a run
-_MOST_RUNGS = 100
+_MOST_MULTIPLES = 100
 NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
@@ -234,18 +234,18 @@ class Enumerator(Draws):
         return Ordered(np.array(positions, np.int64), self.values(cells))
 
     def rounded_down(
-        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+        self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
-        """As `Draws.rounded_down`, of normal noise on a ladder of few rungs."""
+        """As `Draws.rounded_down`, of normal noise on a coarse grid."""
         if not isinstance(noise, Normal) or noise.bounds is not None or noise.weight != 1:
             raise Unknown("The exact audit knows the rounded values of normal noise alone")
-        if ladder.highest - ladder.lowest > _MOST_RUNGS:
+        if grid.highest - grid.lowest > _MOST_MULTIPLES:
             raise Unknown("Noisy values are rounded to more numbers than can be enumerated")
-        rungs = [
-            self._branch("rung", partial(_rungs, score, noise.sd, ladder, unit))
+        multiples = [
+            self._branch("multiple", partial(_multiples, score, noise.sd, grid, unit))
             for score in scores.tolist()
         ]
-        return np.array(rungs, np.int64)
+        return np.array(multiples, np.int64)
 
     def __getattr__(self, name: str) -> NoReturn:
         raise Unknown(
@@ -257,13 +257,13 @@ class Enumerator(Draws):
         return np.array(passed, np.float64)
 
 
-def _rungs(score: int, sd: float, ladder: Ladder, unit: float) -> Options:
-    """Each rung, with the chance that a noisy score is rounded down to it."""
-    starts = np.arange(ladder.lowest, ladder.highest + 1) * ladder.step
+def _multiples(score: int, sd: float, grid: RoundingGrid, unit: float) -> Options:
+    """Each multiple, with the chance that a noisy score is rounded down to it."""
+    starts = np.arange(grid.lowest, grid.highest + 1) * grid.step
     above = NormalCDF(score - starts, sd, unit)
     reached = [arb(1), *(above.ball(i) for i in range(len(above))), arb(0)]
     chances = [more - less for more, less in itertools.pairwise(reached)]
-    return list(enumerate(chances, start=ladder.lowest - 1))
+    return list(enumerate(chances, start=grid.lowest - 1))
 
 
 _KNOWN: dict[Hashable, OrderLaw] = {}

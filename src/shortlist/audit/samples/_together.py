@@ -35,11 +35,11 @@ from shortlist.draws import (
     ExactDraws,
     Floats,
     Ints,
-    Ladder,
     Noise,
     Order,
     Ordered,
     Reals,
+    RoundingGrid,
 )
 from shortlist.draws.permuting import first_accepted
 
@@ -177,13 +177,13 @@ class _Together(Draws):
         return self._ordered(lambda: order_of_rows(self._exact, self._size, asked))
 
     def rounded_down(
-        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+        self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
         """As `Draws.rounded_down`."""
         if self._is_alone:
-            return self._exact.rounded_down(scores, noise, ladder, unit=unit)
+            return self._exact.rounded_down(scores, noise, grid, unit=unit)
         tiled = np.tile(scores, self._size)
-        return self._same(lambda: self._exact.rounded_down(tiled, noise, ladder, unit=unit))
+        return self._same(lambda: self._exact.rounded_down(tiled, noise, grid, unit=unit))
 
     def _ordered(self, draw: Callable[[], Drawn]) -> Ordered:
         """What is drawn, or is next in the script, with a column of values for each sample."""

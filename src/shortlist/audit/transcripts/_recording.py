@@ -20,7 +20,7 @@ from shortlist.audit.transcripts._asked import (
     is_known,
 )
 from shortlist.audit.transcripts._spent import Differs, Spent, Unfollowed
-from shortlist.draws import UNIT, Draws, Floats, Ints, Ladder, Order, Ordered
+from shortlist.draws import UNIT, Draws, Floats, Ints, Order, Ordered, RoundingGrid
 from shortlist.draws.contract import Candidates, Noise, Reals
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
@@ -79,13 +79,13 @@ class _Written(Draws):
         return self._answer(written, lambda draws: draws.order(asked))  # type: ignore[no-any-return]
 
     def rounded_down(
-        self, scores: Ints, noise: Noise, ladder: Ladder, *, unit: float = UNIT
+        self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
         """As `Draws.rounded_down`."""
-        ends = ladder.lowest, ladder.highest
-        asked = Noisy(_natural(scores, unit), [noise], step=ladder.step * unit, ends=ends)
+        ends = grid.lowest, grid.highest
+        asked = Noisy(_natural(scores, unit), [noise], step=grid.step * unit, ends=ends)
         return self._answer(  # type: ignore[no-any-return]
-            asked, lambda draws: draws.rounded_down(scores, noise, ladder, unit=unit)
+            asked, lambda draws: draws.rounded_down(scores, noise, grid, unit=unit)
         )
 
 

@@ -12,8 +12,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.rungs import few_rungs, fine_rungs
-from shortlist.draws import Draws, Ladder
+from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
+from shortlist.draws import Draws, RoundingGrid
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
@@ -39,7 +39,7 @@ __all__ = ["NoisyClippedCounts"]
 _CHOICE = 0.1  # of the zCDP of the counts, for the choice of the bound
 _NOISE_WEIGHT = 1.0  # beside what is left out of a count: both are errors
 _BOUNDS = tuple(2**n for n in range(13))  # of the squared norm of a user's part in all counts
-_MOST = 2.0**29  # of a standard deviation: noise beyond the last rung is 32 times as large
+_MOST = 2.0**29  # of a standard deviation: noise beyond the last multiple is 32 times as large
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ class NoisyClippedCounts(Counted):
         return Wants(self.evidence)
 
     def audit_hints(self) -> AuditHints:
-        """Those of the selection; and the same code with few rungs and bounds."""
+        """Those of the selection; and the same code with a coarse grid and bounds."""
         inner = self.selection.audit_hints()
         around = replace(self, selection=inner.coarse or self.selection)
         return replace(
@@ -218,20 +218,20 @@ class NoisyClippedCounts(Counted):
         """With counts of what users hold of the selected items."""
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
-        clipped = ClippedCounts(held, self._ladder, _NOISE_WEIGHT)
+        clipped = ClippedCounts(held, self._grid, _NOISE_WEIGHT)
         chosen = clipped.pick(self._bounds, self._sds, self.choice_epsilon, draws)
         sd = self._sds[chosen]
         counts = clipped.noisy(self._bounds[chosen], sd, draws)
         return selection._replace(scores=np.round(counts, score_digits(sd)), noise_sd=sd)
 
     @property
-    def _ladder(self) -> Callable[[float], Ladder]:
+    def _grid(self) -> Callable[[float], RoundingGrid]:
         """What noisy counts are rounded down to, given their noise: any is private."""
-        return fine_rungs if self._is_fine else partial(_few_rungs, 2.0)
+        return fine_grid if self._is_fine else partial(_coarse_grid, 2.0)
 
 
-def _few_rungs(reached: float, sd: float) -> Ladder:  # noqa: ARG001 - whatever the noise is
-    return few_rungs(reached)
+def _coarse_grid(reached: float, sd: float) -> RoundingGrid:  # noqa: ARG001 - whatever the noise is
+    return coarse_grid(reached)
 
 
 class _Counts(NamedTuple):
