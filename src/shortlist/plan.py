@@ -13,8 +13,7 @@ from shortlist.bits import Bits, SystemBits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import SPENT, InputError, has_failed, spending
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.mechanism import Mechanism, counted
+from shortlist.mechanisms.mechanism import Accounting, Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.progress import phase
 from shortlist.questions import Question

@@ -30,8 +30,7 @@ from shortlist.evidence import (
 )
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.mechanism import Mechanism
+from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import Build, EachGroup, answering
 from shortlist.parameters import require_delta

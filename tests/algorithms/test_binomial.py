@@ -7,8 +7,8 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from helpers.exactness import within_stated_error
-from shortlist.algorithms import _binomial as binomial
-from shortlist.algorithms._binomial import BinomialWeights
+from shortlist.algorithms import thinning as binomial
+from shortlist.algorithms.thinning import BinomialWeights
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws

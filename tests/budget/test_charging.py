@@ -29,7 +29,7 @@ from shortlist.mechanisms import (
     Peeling,
     PolicyGreedy,
 )
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.privacy import ZCDP
 

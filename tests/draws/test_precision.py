@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx
 
 import shortlist as sl
-from shortlist.algorithms._binomial import BinomialWeights
+from shortlist.algorithms.thinning import BinomialWeights
 from shortlist.audit.exact._orders import order_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
 from shortlist.bits import SeededBits

@@ -7,7 +7,7 @@ from functools import cache
 
 from scipy.special import ndtr
 
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 
 
 def mean_law(histograms, chance):

@@ -5,8 +5,8 @@ from unittest import mock
 import numpy as np
 
 from helpers.threshold import Coarse
-from shortlist.algorithms._binomial import BinomialWeights
 from shortlist.algorithms.race import Race
+from shortlist.algorithms.thinning import BinomialWeights
 from shortlist.mechanisms import threshold_top_k
 
 

@@ -17,7 +17,7 @@ from shortlist.mechanisms import (
     UserPeeling,
     WeightedGaussian,
 )
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 from shortlist.privacy.accountant._solving import largest_share
 from shortlist.privacy.accountant.stages import mu_of
 from shortlist.privacy.accountant.weighted_gaussian import GaussianThreshold, noisy_weights

@@ -14,7 +14,7 @@ from helpers.noisy_counts import KINDS, build, cells, evidence, scaled, squared_
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
-from shortlist.mechanisms.wrappers._correlated_noise import (
+from shortlist.mechanisms.wrappers.noisy_counts import (
     CorrelatedNoise,
     independent,
     least_correlated,

@@ -12,14 +12,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helpers.exactness import between, within_stated_error
-from shortlist.algorithms.competition import Competition
+from shortlist.algorithms.competition import Competition, Crowded
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import Sequences, SlackWeights
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import JointOrPeel, joint_or_peel
-from shortlist.mechanisms._crowded import Crowded
 
 fixed = settings(derandomize=True, deadline=None, max_examples=60)
 HUGE = 2**62

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, oracle
-from shortlist.algorithms.competition import Competition
+from shortlist.algorithms.competition import Competition, Crowded
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -28,7 +28,6 @@ from shortlist.mechanisms import (
     Peeling,
     PermuteAndFlip,
 )
-from shortlist.mechanisms._crowded import Crowded
 
 EPSILON, DELTA = 1.3, 0.05
 LARGEST = 4

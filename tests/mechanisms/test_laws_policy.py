@@ -16,7 +16,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import PolicyGaussian, PolicyGreedy
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 
 EPSILON, DELTA = 2.0, 0.2  # so large that even one user is sometimes named
 EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]

@@ -13,7 +13,7 @@ import pytest
 from helpers.enrolled import ALL, LISTED, USUAL, build, every
 from shortlist.errors import InputError
 from shortlist.mechanisms import AuditHints, Mechanism, Selection
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 from shortlist.parameters import Option, taken
 from shortlist.release.described import plain
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers.policy_histograms import N_ITEMS, SETS, all_small, fixed, units_of
 from helpers.wrong_policies import fractional_fill
 from shortlist.mechanisms import PolicyGreedy
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 
 
 def test_one_unit_each_by_the_definition():

@@ -26,7 +26,7 @@ from shortlist.mechanisms import (
     UserPeeling,
     WeightedGaussian,
 )
-from shortlist.mechanisms._picks import EDGE
+from shortlist.mechanisms.peeling import EDGE
 from shortlist.privacy.accountant import Composition, NovelItems, Threshold
 from shortlist.privacy.accountant.weighted_gaussian import GaussianThreshold, noisy_weights
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from shortlist.algorithms._binomial import BinomialWeights
+from shortlist.algorithms.thinning import BinomialWeights
 from shortlist.draws import Draws, Ints
 
 __all__ = ["BITS", "Race"]

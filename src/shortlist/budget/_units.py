@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple, Protocol
 
 from shortlist.errors import InputError
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 from shortlist.parameters import require_share
 from shortlist.privacy import ZCDP, round_up
 from shortlist.privacy.calibration import zcdp_rho

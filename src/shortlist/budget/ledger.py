@@ -19,7 +19,7 @@ from shortlist.budget._standing import Standing
 from shortlist.budget._terms import Terms
 from shortlist.budget._units import Amount
 from shortlist.errors import InputError
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms.mechanism import Accounting
 from shortlist.plan import Ledger, Plan
 from shortlist.release import GivenBefore
 from shortlist.release.formats import as_json

@@ -3,8 +3,7 @@
 What a function of this package returns depends on its data without any noise.
 """
 
-from shortlist.experiments.bradley_terry import bradley_terry
-from shortlist.experiments.outcomes import outcomes_of
+from shortlist.experiments.comparisons import bradley_terry, outcomes_of
 from shortlist.experiments.spectral import (
     ergodicity_coefficient,
     spectral_scores,

@@ -12,7 +12,7 @@ from shortlist.algorithms.random_walk import GRID, Walk, is_connected, on_grid
 from shortlist.draws import Floats
 from shortlist.errors import InputError
 from shortlist.evidence import Outcomes
-from shortlist.experiments.outcomes import require_outcomes
+from shortlist.experiments.comparisons import require_outcomes
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array

@@ -5,7 +5,6 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortlist.mechanisms.accounting import Accounting
     from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
     from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
     from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
@@ -16,7 +15,13 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.joint_or_peel import JointOrPeel
     from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
     from shortlist.mechanisms.limited_domain import LimitedDomain
-    from shortlist.mechanisms.mechanism import Adjacency, AuditHints, Mechanism, Selection
+    from shortlist.mechanisms.mechanism import (
+        Accounting,
+        Adjacency,
+        AuditHints,
+        Mechanism,
+        Selection,
+    )
     from shortlist.mechanisms.one_shot_exponential import OneShotExponential
     from shortlist.mechanisms.one_shot_laplace import Extreme, OneShotLaplace
     from shortlist.mechanisms.peeling import Peeling
@@ -65,6 +70,7 @@ __all__ = [
 ]
 
 _BESIDE = {
+    "Accounting": "mechanism",
     "AddedNoise": "threshold_top_k",
     "Adjacency": "mechanism",
     "AuditHints": "mechanism",

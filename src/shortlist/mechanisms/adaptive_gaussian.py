@@ -15,9 +15,16 @@ from shortlist.draws import Draws, RoundingGrid
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    coarser,
+    cost_of_release,
+    score_digits,
+)
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian

@@ -17,9 +17,16 @@ from shortlist.algorithms.stopping import UntilMany
 from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    coarser,
+    cost_of_release,
+    score_digits,
+)
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole

@@ -20,11 +20,18 @@ from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.draws import Draws, Ints, RoundingGrid
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._limited_picks import LimitedPicks
 from shortlist.mechanisms._told_of_rounds import ordinal, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.limited_domain import LimitedPicks
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    coarser,
+    cost_of_release,
+    score_digits,
+)
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole

@@ -12,9 +12,14 @@ from shortlist.algorithms.bound_choice import BoundChoice
 from shortlist.draws import Draws
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.adaptive_gaussian import LOST_IN_ZCDP, AdaptiveGaussian
-from shortlist.mechanisms.mechanism import AuditHints, Selection, coarser
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Selection,
+    coarser,
+    cost_of_release,
+)
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import Whole
 from shortlist.privacy import Cost, Gaussian, round_down, round_up

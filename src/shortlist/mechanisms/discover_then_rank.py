@@ -10,9 +10,15 @@ from shortlist import privacy
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
 from shortlist.mechanisms._two_gaussians import TwoGaussians
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByThreshold
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, require_bounded
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    cost_of_release,
+    require_bounded,
+)
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import (
     people_needed,

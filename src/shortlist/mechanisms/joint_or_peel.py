@@ -11,19 +11,22 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist import privacy
-from shortlist.algorithms.competition import Competition
+from shortlist.algorithms.competition import Competition, Crowded
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import SlackClasses, SlackWeights
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms._crowded import Crowded
-from shortlist.mechanisms._picks import EDGE, picks_cost, picks_epsilon
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.joint import as_a_whole, draw_joint
 from shortlist.mechanisms.joint_permute_and_flip import draw_flipped, flipped_as_a_whole
-from shortlist.mechanisms.mechanism import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    Mechanism,
+    Selection,
+    cost_of_release,
+    picked_in_turn,
+)
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
-from shortlist.mechanisms.peeling import odds, peel_groups
+from shortlist.mechanisms.peeling import EDGE, odds, peel_groups, picks_cost, picks_epsilon
 from shortlist.parameters import Delta, Epsilon, Number, Share, Whole
 from shortlist.privacy import Cost, Pure, round_down
 from shortlist.privacy.accountant import (

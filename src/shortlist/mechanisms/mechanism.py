@@ -20,9 +20,9 @@ from shortlist.evidence import (
     WeightedHistogram,
     Wins,
 )
-from shortlist.mechanisms.accounting import Accounting
 from shortlist.parameters import Option, checked
-from shortlist.privacy import Cost
+from shortlist.privacy import Composed, Cost, Pure
+from shortlist.privacy.accountant import Composition
 from shortlist.questions import Question, TopK
 
 if TYPE_CHECKING:
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADD_OR_REMOVE",
+    "Accounting",
     "AuditHints",
     "Mechanism",
     "Selection",
     "best_are_named",
     "coarser",
+    "cost_of_release",
     "counted",
     "picked_in_turn",
     "require_bounded",
@@ -46,6 +48,20 @@ __all__ = [
 
 
 ADD_OR_REMOVE = "add or remove one user"
+
+
+class Accounting(Option):
+    """How the stages of a mechanism add up to (epsilon, delta)."""
+
+    EXACT = "exact"
+    """The worst case of all stages together: the least noise for one release."""
+
+    ZCDP = "zcdp"
+    """In zCDP, and a share of delta for the rest: the least noise for one of many releases that
+    share a budget, which adds up their rho."""
+
+    PUBLISHED = "published"
+    """As in the mechanism's paper, for comparison."""
 
 
 class Adjacency(Option):
@@ -267,6 +283,16 @@ def coarser(mechanism: Mechanism, **attributes: object) -> Mechanism | None:
     few = type(kind.__name__, (kind,), attributes)
     made: Mechanism = few(**{name: getattr(mechanism, name) for name in mechanism.fields()})
     return made
+
+
+def cost_of_release(
+    accounting: Accounting, composition: Composition, by_rho: Cost, epsilon: float
+) -> Cost:
+    """The cost of stages; with their exact worst case, if they were calibrated by it."""
+    pure_enough = isinstance(by_rho, Pure) and by_rho.pure <= epsilon
+    if accounting is not Accounting.EXACT or pure_enough:
+        return by_rho
+    return Composed(composition, by_rho, epsilon=epsilon)
 
 
 def require_bounded(

@@ -14,13 +14,36 @@ from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms._picks import picks_cost, picks_epsilon
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.mechanism import Mechanism, Selection, picked_in_turn
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    Mechanism,
+    Selection,
+    cost_of_release,
+    picked_in_turn,
+)
 from shortlist.parameters import Delta, Epsilon, Whole
-from shortlist.privacy import Cost
+from shortlist.privacy import Cost, Pure
+from shortlist.privacy.accountant import BoundedRange, Composition, Stage
+from shortlist.privacy.accountant.fitting import largest_within
+from shortlist.privacy.calibration import (
+    WORTH_A_DELTA,
+    divide_down,
+    peeling_epsilon,
+    peeling_epsilon_lemma_b1,
+)
 
-__all__ = ["Peeling", "first", "odds", "peel", "peel_groups", "pick", "picks"]
+__all__ = [
+    "EDGE",
+    "Peeling",
+    "first",
+    "odds",
+    "peel",
+    "peel_groups",
+    "pick",
+    "picks",
+    "picks_cost",
+    "picks_epsilon",
+]
 
 Pick = Callable[[Ints, Any, Draws], int]  # values, how many items each has left, draws -> group
 
@@ -132,3 +155,37 @@ def first(k: int, picked: Iterable[int]) -> Ints:
 def pick(epsilon: float, values: Ints, left: Ints, draws: Draws) -> int:
     """One pick of the exponential mechanism."""
     return ExponentialWeights(values, left, epsilon).pick(draws)
+
+
+EDGE = 1.1
+"""A parameter by which the exponential mechanism is as good as exponential noise."""
+
+
+def picks_epsilon(accounting: Accounting, k: int, *, epsilon: float, delta: float) -> float:
+    """The largest local epsilon of k picks by the exponential mechanism.
+
+    Pure where delta is 0, or would allow less than 1 % more.
+
+    >>> [round(picks_epsilon(Accounting.EXACT, k, epsilon=1.0, delta=1e-6), 4) for k in (5, 20)]
+    [0.2328, 0.1067]
+    """
+    if accounting is Accounting.PUBLISHED:
+        return peeling_epsilon_lemma_b1(k, epsilon=epsilon, delta=delta)
+    by_rho = peeling_epsilon(k, epsilon=epsilon, delta=delta)
+    if accounting is Accounting.ZCDP or delta == 0:
+        return by_rho
+
+    def stages(local: float) -> tuple[Stage, ...]:
+        return (BoundedRange(local, k),)
+
+    local = largest_within(stages, epsilon=epsilon, delta=delta, by_rho=by_rho)
+    pure = divide_down(epsilon, k)
+    return local if local > WORTH_A_DELTA * pure else pure
+
+
+def picks_cost(accounting: Accounting, k: int, local_epsilon: float, epsilon: float) -> Cost:
+    """Of k picks, calibrated to an epsilon by `picks_epsilon`."""
+    by_rho = Pure.bounded_range(local_epsilon) * k
+    return cost_of_release(
+        accounting, Composition((BoundedRange(local_epsilon, k),)), by_rho, epsilon
+    )

@@ -18,8 +18,15 @@ from shortlist.algorithms.stopping import ToTheEnd, UntilEnough, UntilMany
 from shortlist.algorithms.two_looks import best_first
 from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.evidence import UserGroups, UserSets
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, coarser, score_digits
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    coarser,
+    cost_of_release,
+    score_digits,
+)
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down
 from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage

@@ -14,9 +14,14 @@ from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    cost_of_release,
+)
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, round_up

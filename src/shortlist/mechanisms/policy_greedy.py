@@ -15,9 +15,8 @@ from shortlist.draws import Draws, Floats, Ints, Reals
 from shortlist.draws.reals import TINY, ULP, LaplaceCDF
 from shortlist.evidence.buckets import MOST_USERS
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection
+from shortlist.mechanisms.mechanism import Accounting, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate

@@ -19,9 +19,8 @@ from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View
-from shortlist.mechanisms._picks import EDGE, picks_cost, picks_epsilon
-from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.mechanism import (
+    Accounting,
     AuditHints,
     Mechanism,
     Selection,
@@ -29,7 +28,7 @@ from shortlist.mechanisms.mechanism import (
     coarser,
     counted,
 )
-from shortlist.mechanisms.peeling import odds
+from shortlist.mechanisms.peeling import EDGE, odds, picks_cost, picks_epsilon
 from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Cost, Pure, round_up
 from shortlist.privacy.calibration import divide_down, one_shot_laplace_scale

@@ -11,11 +11,16 @@ import numpy as np
 from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._picks import picks_cost, picks_epsilon
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByThreshold
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, picked_in_turn
-from shortlist.mechanisms.peeling import odds, pick
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    cost_of_release,
+    picked_in_turn,
+)
+from shortlist.mechanisms.peeling import odds, pick, picks_cost, picks_epsilon
 from shortlist.mechanisms.weighted_gaussian import (
     WeightedGaussian,
     discover,

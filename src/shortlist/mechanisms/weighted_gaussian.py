@@ -14,12 +14,13 @@ from shortlist.draws import UNIT, Draws, Ints, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import Wants, WeighedItems, WeightedHistogram
-from shortlist.mechanisms.accounting import Accounting, cost_of_release
 from shortlist.mechanisms.finding import ByThreshold
 from shortlist.mechanisms.mechanism import (
+    Accounting,
     AuditHints,
     Mechanism,
     Selection,
+    cost_of_release,
     require_bounded,
     score_digits,
 )

@@ -8,9 +8,14 @@ from typing import ClassVar
 
 from shortlist.draws import Draws
 from shortlist.evidence import Wants, WeightedHistogram
-from shortlist.mechanisms.accounting import Accounting
 from shortlist.mechanisms.finding import ByThreshold
-from shortlist.mechanisms.mechanism import AuditHints, Mechanism, Selection, require_bounded
+from shortlist.mechanisms.mechanism import (
+    Accounting,
+    AuditHints,
+    Mechanism,
+    Selection,
+    require_bounded,
+)
 from shortlist.mechanisms.peeling import odds, peel
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian, discover
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.errors import InputError
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.mechanism import Mechanism
+from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable, Ledger, Plan, require_enough
 from shortlist.planning import (

@@ -5,8 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from helpers.planted.planting import Plant
-from shortlist.mechanisms import accounting
-from shortlist.mechanisms.accounting import Accounting
+from shortlist.mechanisms import mechanism
+from shortlist.mechanisms.mechanism import Accounting
 from shortlist.privacy import _curves, sums
 from shortlist.privacy.accountant import Composition, Lost
 from shortlist.privacy.composed import Composed
@@ -140,7 +140,7 @@ def _best_of_both(patch):
 
         return wrong
 
-    patch.everywhere(accounting, "alone", make)
+    patch.everywhere(mechanism, "cost_of_release", make)
 
 
 def _way_of_one(patch):
@@ -263,7 +263,7 @@ COSTS = [
     ),
     Plant(
         "a fifth less zCDP where a release is one of many",
-        "mechanisms/accounting",
+        "mechanisms/mechanism",
         ("adaptive-top-k", "discover-then-rank", "limited-domain"),
         _best_of_both,
         ("discover-then-rank zcdp", "limited-domain zcdp"),

@@ -13,11 +13,11 @@ from shortlist.mechanisms import (
     chosen_bound,
     joint_permute_and_flip,
 )
-from shortlist.mechanisms._limited_picks import LimitedPicks
 from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.chosen_bound import ChosenBound
 from shortlist.mechanisms.joint_or_peel import JointOrPeel
+from shortlist.mechanisms.limited_domain import LimitedPicks
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
 
 ROUNDS = "adaptive-top-k rounds", "adaptive-top-k rounds exact"
@@ -263,7 +263,7 @@ MECHANISMS = [
     _top_k("items that were not found are counted too", _unfound_counted),
     _plant(
         "picks at twice their range",
-        "mechanisms/_limited_picks",
+        "mechanisms/limited_domain",
         ("adaptive-top-k", "limited-domain", "each-group", "noisy-counts"),
         partial(_loud_picks, 2.0),
         "adaptive-top-k zcdp",
@@ -272,7 +272,7 @@ MECHANISMS = [
     ),
     _plant(
         "picks at 1.15 times their range",
-        "mechanisms/_limited_picks",
+        "mechanisms/limited_domain",
         ("adaptive-top-k", "limited-domain", "each-group", "noisy-counts"),
         partial(_loud_picks, 1.15),
         "adaptive-top-k zcdp",

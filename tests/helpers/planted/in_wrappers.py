@@ -17,7 +17,7 @@ from shortlist.mechanisms.wrappers import (
     each_group,
     noisy_clipped_counts,
 )
-from shortlist.mechanisms.wrappers import _correlated_noise as correlated
+from shortlist.mechanisms.wrappers import noisy_counts as correlated
 
 COUNTS = ("noisy-counts",)
 
@@ -191,7 +191,7 @@ _clipped = _of("mechanisms/wrappers/noisy_clipped_counts", CLIPPED, *OF_CLIPPED)
 
 _groups = _of("mechanisms/wrappers/each_group", GROUPS, "each-group")
 
-_laid = _of("mechanisms/wrappers/_correlated_noise", COUNTS, "noisy-counts many")
+_laid = _of("mechanisms/wrappers/noisy_counts", COUNTS, "noisy-counts many")
 
 WRAPPERS = [
     _counts("10 % too little noise in counts beside a selection", less_count_noise(0.9)),

@@ -6,8 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-from shortlist.mechanisms.accounting import Accounting
-from shortlist.mechanisms.mechanism import Mechanism
+from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.privacy import Composed, Cost
 from shortlist.privacy.accountant import Composition
 from shortlist.privacy.calibration import largest, subtract_down

@@ -1,4 +1,4 @@
-"""Invented comparisons: who wins is drawn by the weights of the two items."""
+"""Invented comparisons, in which the weights of two items decide who wins; comparisons by pair."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from shortlist.draws import Floats
 from shortlist.errors import InputError, is_whole
+from shortlist.evidence import Outcomes
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["bradley_terry"]
+__all__ = ["bradley_terry", "outcomes_of", "require_outcomes"]
 
 
 def bradley_terry(
@@ -69,3 +70,38 @@ def _checked(weights: Floats, edge_probability: float, times: int) -> Floats:
     if not is_whole(times) or times < 0:
         raise InputError("must be a whole number, 0 or more", given={"times": times})
     return each
+
+
+def outcomes_of(games: pl.DataFrame, n_items: int) -> Outcomes:
+    """The comparisons of a table, by pair.
+
+    Args:
+        games: One row per comparison, with the columns winner and loser, as of `bradley_terry`:
+            items are their positions, from 0 to n_items - 1, never the same in a row.
+        n_items: How many items there are.
+
+    Raises:
+        InputError: It is no such table.
+
+    >>> import polars as pl
+    >>> outcomes_of(pl.DataFrame({"winner": [0, 1, 0], "loser": [1, 0, 1]}), 2).wins
+    array([2])
+    """
+    if not {"winner", "loser"} <= set(map(str, getattr(games, "columns", ()))):
+        raise InputError(
+            "must be a table with the columns winner and loser", given={"games": games}
+        )
+    winners, losers = (np.asarray(games[name]) for name in ("winner", "loser"))
+    if not is_whole(n_items) or n_items < 0:
+        raise InputError("must be a whole number, 0 or more", given={"n_items": n_items})
+    return Outcomes.of_rows(winners, losers, n_items)
+
+
+def require_outcomes(outcomes: object) -> None:
+    """Refuse what is not counted by pair."""
+    if not isinstance(outcomes, Outcomes):
+        raise InputError(
+            "must be comparisons by pair",
+            "of a table with the columns winner and loser, outcomes_of makes them",
+            given={"outcomes": outcomes},
+        )
