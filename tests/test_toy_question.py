@@ -14,7 +14,7 @@ from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Mechanism, Peeling, Selection
 from shortlist.mechanisms.wrappers import answering
 from shortlist.parameters import Delta, Epsilon, Whole
-from shortlist.questions.question import KItems
+from shortlist.questions import KItems
 
 KNOWN = [f"{group}{i}" for group in "xy" for i in range(5)]
 

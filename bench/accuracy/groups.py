@@ -19,7 +19,7 @@ from bench.common.seeds import draws_of
 from shortlist.draws import Draws, Ints
 from shortlist.engines.grouped_rows import Rows
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK, PerGroup
 from shortlist.metrics import top_k_missing_mass
 from shortlist.table import open_table

@@ -17,7 +17,7 @@ from shortlist.draws import ExactDraws
 from shortlist.engines.tables import GroupsInTable
 from shortlist.evidence import UserGroups, Wants
 from shortlist.evidence.buckets import Buckets
-from shortlist.evidence.grouped import GroupedSets, Pairing
+from shortlist.evidence.grouped_sets import GroupedSets, Pairing
 
 NAMED = {"user": "user", "item": "item"}
 NAMES = ["a", "A", "a ", "á", "x|y", "it's", "日本", "", "NULL", "line\nend"]

@@ -11,7 +11,7 @@ from shortlist.draws import ExactDraws
 from shortlist.evidence import buckets
 from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets, Pairing
+from shortlist.evidence.grouped_sets import GroupedSets, Pairing
 
 N_ITEMS = 3
 USERS = [{(0, 0), (0, 1)}, {(0, 2), (1, 2), (2, 0)}, set(), {(1, 0), (1, 1), (1, 2), (2, 2)}]

@@ -15,7 +15,7 @@ from helpers.oracles_of_rounds import upper
 from helpers.oracles_of_top_k import law_on_grid, orders
 from helpers.oracles_of_users import averaged, weights_of
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.grouped_sets import GroupedSets
 
 N_GROUPS, BITS = 2, 2.0**-20
 CHOICE, OF_GROUPS, OF_ITEMS, LOSS_OF_GROUPS = 0.02, 0.1, 0.2, 0.3

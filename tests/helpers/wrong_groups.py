@@ -8,7 +8,7 @@ import numpy as np
 
 from shortlist.draws import RoundingGrid
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms.per_group import PerGroup, _Found
 from shortlist.privacy.accountant.rounds import Schedule
 

@@ -19,7 +19,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets, Pairing
+from shortlist.evidence.grouped_sets import GroupedSets, Pairing
 from shortlist.mechanisms import Accounting, PerGroup
 from shortlist.privacy.accountant import BoundedRange, GaussianStage, Lost
 

@@ -22,7 +22,7 @@ from shortlist.evidence import (
 )
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import Pairing
+from shortlist.evidence.grouped_sets import Pairing
 from shortlist.table import Table
 from shortlist.table.coding import join
 from shortlist.table.keys import Coding, Keys

@@ -1,15 +1,25 @@
-"""The one error that a caller can fix, the one warning, and what their messages need."""
+"""The one error that a caller can fix, the warnings, and what their messages are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any, Self
 
 from shortlist.errors.memory import has_failed, lacks_memory
 from shortlist.errors.numbers import as_float, is_whole
-from shortlist.errors.parts import Structured
-from shortlist.errors.quoting import is_short, nearest, shown, written
-from shortlist.errors.words import PYTHON, Face, Words, in_quotes, named, reference
+from shortlist.errors.words import (
+    PYTHON,
+    Face,
+    Words,
+    in_quotes,
+    is_short,
+    named,
+    nearest,
+    reference,
+    shown,
+    written,
+)
 
 __all__ = [
     "PYTHON",
@@ -36,6 +46,86 @@ __all__ = [
 
 SPENT = "Count the question's epsilon and delta as spent."
 """What a refusal after rows were read says: that it came may depend on the rows."""
+
+
+class Structured(Exception):  # noqa: N818 - of an error and of a warning
+    """What was given, the rule, the remedy; the message is put together of them."""
+
+    def __init__(
+        self,
+        rule: str | Words,
+        remedy: str | Words | None = None,
+        /,
+        *,
+        given: Mapping[str, object] | None = None,
+        **values: object,
+    ) -> None:
+        """Take the parts of the message.
+
+        Args:
+            rule: What holds, or must. Arguments that were given and that it does not show stand
+                before it, with a colon. May refer to what each face names: see `Words`.
+            remedy: What to do; with a capital, a sentence of its own.
+            given: The arguments concerned, as the caller wrote them; the last is the one at fault.
+                `...` for one whose value is not to be shown.
+            values: What the two templates call by these names.
+        """
+        super().__init__()
+        self._rule = _text(rule, given, values)
+        self._remedy = None if remedy is None else _text(remedy, given, values)
+
+    @property
+    def argument(self) -> str | None:
+        """The name of the argument at fault; None if it is none."""
+        return self._at_fault()[0]
+
+    @property
+    def value(self) -> str | None:
+        """What was given for it, as it is written in Python; None if that is not shown."""
+        return self._at_fault()[1]
+
+    @property
+    def rule(self) -> str:
+        """What holds, or must."""
+        return str(self._rule)
+
+    @property
+    def remedy(self) -> str | None:
+        """What to do, if there is more to say than the rule does."""
+        return (str(self._remedy).strip() or None) if self._remedy else None
+
+    def told(self, face: Face = PYTHON) -> str:
+        """The message, in the words of a face."""
+        return self.joined(face, "")
+
+    def renamed(self, name: str, other: str) -> Self:
+        """The same of an argument that is called otherwise where it was given."""
+        remedy = None if self._remedy is None else self._remedy.renamed(name, other)
+        return type(self)(self._rule.renamed(name, other), remedy)
+
+    def __str__(self) -> str:
+        return self.told()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).__new__, (type(self),), self.__dict__
+
+    def _at_fault(self) -> tuple[str | None, str | None]:
+        *_, found = [(None, None), *self._rule.arguments()]
+        return found
+
+    def joined(self, face: Face, closing: str) -> str:
+        """The message, with a last sentence; a statement that is to be copied stays the last."""
+        before = ", ".join(self._rule.argument(n, face) for n in self._rule.unmentioned())
+        rule = f"{before}: {self._rule.told(face)}" if before else self._rule.told(face)
+        remedy = self._remedy.told(face).strip() if self._remedy else ""
+        if closing and remedy.endswith(";"):
+            return f"{_sentence(rule)} {closing} {remedy[:1].upper()}{remedy[1:]}"
+        if remedy:
+            rule = f"{_sentence(rule)} {remedy}" if remedy[0].isupper() else f"{rule}; {remedy}"
+        return f"{_sentence(rule)} {closing}".strip()
 
 
 class InputError(Structured, ValueError):
@@ -109,3 +199,13 @@ def says_spent(error: BaseException) -> bool:
     if isinstance(error, InputError):
         return error.spent
     return SPENT in str(error) or SPENT in getattr(error, "__notes__", ())
+
+
+def _text(
+    words: str | Words, given: Mapping[str, object] | None, values: dict[str, object]
+) -> Words:
+    return words if isinstance(words, Words) else Words(words, given=given, **values)
+
+
+def _sentence(words: str) -> str:
+    return words if words.endswith((".", "?", ";")) else f"{words}."

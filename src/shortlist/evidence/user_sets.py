@@ -1,4 +1,4 @@
-"""Each user's distinct items, wherever they lie: what a mechanism may ask of them."""
+"""Each user's distinct items, in groups or not, wherever they lie: what a mechanism may ask."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import UNIT, Draws, Ints
-from shortlist.evidence.counts import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence.counts_and_weights import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.wants import Wants
 
-__all__ = ["Steering", "Unreached", "UserSets", "unit_weight"]
+__all__ = ["Steering", "Unreached", "UserGroups", "UserSets", "unit_weight"]
 
 
 class UserSets(ABC):
@@ -168,3 +168,56 @@ def unit_weight(size: int) -> int:
     [1.0, 0.5, 0.09999999986030161]
     """
     return math.isqrt(round(UNIT**-2) // size)
+
+
+class UserGroups(ABC):
+    """Sets of items, one for each user in each group, seen as users' sets of one kind or another.
+
+    Attributes:
+        groups: The groups that each user is in.
+        groups_are_public: Whether everybody knows the groups: then all codes are groups.
+    """
+
+    groups: UserSets
+    groups_are_public: bool
+
+    @property
+    @abstractmethod
+    def n_groups(self) -> int:
+        """How many codes of groups there are, from 0; nobody may be in some."""
+
+    @property
+    @abstractmethod
+    def n_items(self) -> int:
+        """How many codes of items there are."""
+
+    @abstractmethod
+    def bounded(self, max_groups_per_user: int, draws: Draws) -> Self:
+        """What users hold in at most so many groups each, a random subset of their own.
+
+        A user's depends on fresh random bits and that user's groups alone. Codes stay the same.
+        """
+
+    @abstractmethod
+    def within(self, groups: Ints) -> Self:
+        """What users hold in these groups alone, which everybody knows: each is told by its place.
+
+        Args:
+            groups: The code of each, -1 where nobody is in it; none twice.
+        """
+
+    @abstractmethod
+    def items(self) -> UserSets:
+        """The items that each user holds, in whichever groups; who holds none may be left out."""
+
+    @abstractmethod
+    def among(self, groups: Ints, items: Ints) -> UserSets:
+        """Users' sets of nothing but these items in these groups, whole.
+
+        Every pair of them has a place, also one that nobody holds: that of the group times the
+        number of items, and that of the item.
+
+        Args:
+            groups: Codes, none twice.
+            items: Codes, none twice.
+        """

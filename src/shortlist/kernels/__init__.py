@@ -6,21 +6,25 @@ cache can be written they are compiled again in each process. Numba is loaded wi
 """
 
 from shortlist.kernels.compiling import kernel
-from shortlist.kernels.counts import add_up, find_members, slack_jumps, tally
-from shortlist.kernels.groups import group_parts, place_parts, unite_parts
-from shortlist.kernels.hitting import distinct, find_hit, invert, lower, reach, sort_falling
-from shortlist.kernels.keys import fill, look_up, name_users, place_of, sort_chunks
-from shortlist.kernels.matrices import farthest
-from shortlist.kernels.policies import count_units, descend
+from shortlist.kernels.filling import count_units, descend
+from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
+from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.rounds import steer
-from shortlist.kernels.users import (
+from shortlist.kernels.tallies import add_up, farthest, find_members, slack_jumps, tally
+from shortlist.kernels.user_items import (
     NOWHERE,
+    distinct,
     draw_bounds,
+    find_hit,
     group,
+    invert,
     keep_items,
+    lower,
     partition,
     pick_subsets,
+    reach,
     rows_per_bucket,
+    sort_falling,
     weigh,
 )
 

@@ -12,8 +12,8 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PrivateCounts, PublicCounts, Wins
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
-from shortlist.evidence.grouped_counts import GroupedCounts
+from shortlist.evidence.counts_and_weights import GroupedCounts
+from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.planted.planting import Plant
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.grouped import GroupedSets
+from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms import (
     per_group,
 )

@@ -16,8 +16,8 @@ import numpy as np
 from shortlist.audit.universes.universe import Data, Universe
 from shortlist.audit.universes.users import OfContributions
 from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts
-from shortlist.evidence.grouped import GroupedSets
-from shortlist.evidence.user_groups import UserGroups
+from shortlist.evidence.grouped_sets import GroupedSets
+from shortlist.evidence.user_sets import UserGroups
 from shortlist.mechanisms.mechanism import Adjacency, Mechanism
 
 __all__ = ["OfGroupedCounts", "OfGroupedSets"]

@@ -1,4 +1,4 @@
-"""Counts alone: tallied, looked up, summed, and how slack jumps between them."""
+"""Numbers alone: tallied, looked up, added up, compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["add_up", "find_members", "slack_jumps", "tally"]
+__all__ = ["add_up", "farthest", "find_members", "slack_jumps", "tally"]
 
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
 
@@ -89,3 +89,17 @@ def add_up(terms, sums):
         total = larger + smaller
         lost += smaller - (total - larger)
         sums[i] = total + lost
+
+
+@kernel("void(float64[:, ::1], int64, int64, float64[::1])", fastmath={"reassoc", "nsz"})
+def farthest(rows, first, last, distances):
+    """The largest ℓ1 distance of each row from first to last - 1 to one at or behind first.
+
+    Sums may be taken in any order, so that several terms are added at once.
+    """
+    for j in range(first, len(rows)):
+        for i in range(first, last):
+            distance = 0.0
+            for k in range(rows.shape[1]):
+                distance += abs(rows[i, k] - rows[j, k])
+            distances[i] = max(distances[i], distance)

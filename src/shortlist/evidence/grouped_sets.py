@@ -13,7 +13,7 @@ from shortlist import kernels
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions, places_of
-from shortlist.evidence.user_groups import UserGroups
+from shortlist.evidence.user_sets import UserGroups
 from shortlist.sharing import parts, share, zeros
 
 __all__ = ["GroupedSets", "Pairing"]

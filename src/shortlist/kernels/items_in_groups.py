@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.kernels.compiling import kernel
-from shortlist.kernels.users import NOWHERE, gather
+from shortlist.kernels.user_items import NOWHERE, gather
 
 __all__ = [
     "group_parts",
