@@ -112,21 +112,21 @@ ALLOWED = {
         "bits", "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
         "parameters", "plan", "runtime", "questions", "sources",
     },
-    "audit.answers": {"draws", "mechanisms"},
+    "audit.stand_ins": {"draws"},
+    "audit.answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
     "audit.settings": {"mechanisms"},
-    "audit.report": {"audit.findings"},
     "audit.universes": {"draws", "errors", "evidence", "mechanisms"},
     "audit.exact": {
-        "algorithms", "audit.answers", "audit.findings", "audit.settings", "audit.universes",
-        "draws", "errors", "evidence", "mechanisms", "privacy",
+        "algorithms", "audit.answers", "audit.findings", "audit.settings", "audit.stand_ins",
+        "audit.universes", "draws", "errors", "evidence", "mechanisms", "privacy",
     },
     "audit.transcripts": {
         "audit.findings", "bits", "draws", "evidence", "mechanisms", "privacy",
     },
     "audit.samples": {
-        "audit.answers", "audit.findings", "audit.universes", "bits", "draws", "mechanisms",
-        "release", "sources", "stores",
+        "audit.answers", "audit.findings", "audit.stand_ins", "audit.universes", "bits", "draws",
+        "mechanisms", "release", "sources", "stores",
     },
 }  # fmt: skip
 FACES = {"", "__init__", "__main__", "audit", "audit.running", "cli"}

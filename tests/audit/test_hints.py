@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import shortlist.audit
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits

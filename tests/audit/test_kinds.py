@@ -9,7 +9,7 @@ from helpers import wrong_listed as listed
 from helpers import wrong_others as others
 from helpers.audited import broken
 from shortlist.audit import Audit, Verdict
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.findings import Finding
 from shortlist.audit.running import _FEW, _instances
 from shortlist.audit.samples.sampler import audit_by_samples

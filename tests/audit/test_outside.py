@@ -11,8 +11,8 @@ import shortlist as sl
 from helpers import wrong_outside as wrong
 from helpers.audited import broken
 from shortlist.audit import Verdict
-from shortlist.audit.answers.outside import listening
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.answers import listening
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import Gamma, LimitedDomain, OneShotLaplace, Peeling

@@ -11,7 +11,7 @@ from helpers import wrong_mechanisms as wrong
 from helpers.refusals import refusal
 from shortlist import cli
 from shortlist.audit import Audit, Verdict
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.settings import settings_of
 from shortlist.mechanisms import ChosenBound, Peeling, PermuteAndFlip
 from shortlist.mechanisms.mechanism import Mechanism

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from helpers.drawn import ONE, TOP, fixed
 from helpers.exactness import Script, agreeing, between, ints
 from helpers.laws import agree
-from shortlist.audit.exact._orders import order_and_cell_law
+from shortlist.audit.exact._order_laws import order_and_cell_law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws._uniform import Uniform

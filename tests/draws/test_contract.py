@@ -10,7 +10,7 @@ import pytest
 
 import shortlist.draws
 from shortlist.audit.exact.enumerator import Enumerator, law
-from shortlist.audit.samples._together import _Together, sample
+from shortlist.audit.samples._sampled_together import _Together, sample
 from shortlist.bits import SeededBits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.draws.reals import ExponentialWeights

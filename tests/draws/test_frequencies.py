@@ -8,7 +8,7 @@ import pytest
 
 from helpers.drawn import ONE
 from helpers.exactness import Script, ints
-from shortlist.audit.exact._orders import order_law
+from shortlist.audit.exact._order_laws import order_law
 from shortlist.audit.exact.enumerator import in_floats
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order

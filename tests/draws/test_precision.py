@@ -13,7 +13,7 @@ from flint import arb, ctx
 
 import shortlist as sl
 from shortlist.algorithms.thinning import BinomialWeights
-from shortlist.audit.exact._orders import order_law
+from shortlist.audit.exact._order_laws import order_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order

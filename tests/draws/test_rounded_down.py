@@ -10,9 +10,9 @@ from scipy.special import ndtr
 from helpers.drawn import ONE, noise_at
 from helpers.exactness import Script, ints
 from shortlist import sharing
-from shortlist.audit.answers.cells import Unknown
 from shortlist.audit.exact.enumerator import law
-from shortlist.audit.samples._together import sample
+from shortlist.audit.samples._sampled_together import sample
+from shortlist.audit.stand_ins import Unknown
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, RoundingGrid, noisy_values
 from shortlist.draws.noise import Laplace, Normal

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shortlist.audit.universes import _views as views
+from shortlist.audit.universes import of_counts as views
 
 
 class Listed(views.Listed):

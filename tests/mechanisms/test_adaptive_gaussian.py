@@ -17,7 +17,7 @@ from helpers.wrong_rounds import (
     Peeking,
     in_wrong_rounds,
 )
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import AdaptiveGaussian

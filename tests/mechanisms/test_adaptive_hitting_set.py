@@ -11,7 +11,7 @@ from helpers.audited import broken
 from helpers.hitting import contributions
 from helpers.oracles import ORACLES
 from shortlist.algorithms.stopping import UntilMany
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveHittingSet

@@ -13,7 +13,7 @@ import pytest
 import shortlist as sl
 from helpers.audited import broken
 from shortlist.algorithms.bound_choice import BoundChoice
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveGaussian, ChosenBound

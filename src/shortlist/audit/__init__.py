@@ -6,8 +6,7 @@ what the mechanism's cost claims. The statistical one runs the code as it is and
 its frequencies certainly exceed. `docs/audit.md` says what that shows and what not.
 """
 
-from shortlist.audit.findings import Finding, Verdict
-from shortlist.audit.report import Audit
+from shortlist.audit.findings import Audit, Finding, Verdict
 from shortlist.audit.running import run
 
 __all__ = ["Audit", "Finding", "Verdict", "run"]

@@ -11,8 +11,7 @@ from inspect import isabstract
 from multiprocessing import get_context
 from typing import Any, cast
 
-from shortlist.audit.findings import Finding
-from shortlist.audit.report import Audit
+from shortlist.audit.findings import Audit, Finding
 from shortlist.audit.settings import real_settings, settings_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
@@ -73,8 +72,8 @@ def run(
 
 def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
     from shortlist.audit.exact.far import audit_far, far_settings
-    from shortlist.audit.exact.search import audit_exactly
-    from shortlist.audit.transcripts.search import audit_by_transcript
+    from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+    from shortlist.audit.transcripts.draw_by_draw import audit_by_transcript
 
     real = _instances(mechanism, partial(real_settings, quick=quick))
     more = [] if quick else _instances(mechanism, settings_of)
@@ -87,8 +86,8 @@ def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
 
 def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
     """Each mechanism's samples in equal parts of its settings; questions too, if all is asked."""
-    from shortlist.audit.samples.end_to_end import QUESTIONS, audit_question
     from shortlist.audit.samples.sampler import audit_by_samples
+    from shortlist.audit.samples.whole_questions import QUESTIONS, audit_question
 
     instances = [_telling(instance, mechanism) for instance in _instances(mechanism, _FEW)]
     settings = Counter(map(type, instances))

@@ -13,7 +13,7 @@ from helpers.audited import broken
 from helpers.refusals import refusal
 from shortlist.audit import Verdict
 from shortlist.audit.exact.enumerator import Enumerator
-from shortlist.audit.exact.search import audit_exactly, pairs_of
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly, pairs_of
 from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of

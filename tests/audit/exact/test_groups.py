@@ -4,7 +4,7 @@ import pytest
 
 from helpers import wrong_groups as wrong
 from helpers.audited import broken
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.universes import universe_of
 from shortlist.mechanisms import PerGroup
 

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from shortlist.audit.exact._claims import Curve, PureLoss, Renyi
-from shortlist.audit.exact._laws import law_of
-from shortlist.audit.exact._losses import Laws
+from shortlist.audit.exact._claimed_losses import DeltaClaim, EpsilonClaim, Laws, RhoClaim
+from shortlist.audit.exact._laws_of_data_sets import law_of
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import OneShotLaplace, PermuteAndFlip
 
 
 def test_balls_decide_what_floats_leave_open():
-    exact, more = PureLoss(2.0), PureLoss(2.0 - 1e-14)
+    exact, more = EpsilonClaim(2.0), EpsilonClaim(2.0 - 1e-14)
     mechanism = PermuteAndFlip(k=1, epsilon=2.0)
     with ctx.workprec(200):
         p, q = (law_of(mechanism, PublicCounts(np.array(c))) for c in ((6, 6), (6, 7)))
@@ -24,7 +23,7 @@ def test_balls_decide_what_floats_leave_open():
 
 
 @pytest.mark.parametrize(
-    "claim", [PureLoss(1.0), Curve(0.3, 0.1), Renyi(1.5, 0.1), Renyi(1.5, 0.1, 0.02)]
+    "claim", [EpsilonClaim(1.0), DeltaClaim(0.3, 0.1), RhoClaim(1.5, 0.1), RhoClaim(1.5, 0.1, 0.02)]
 )
 def test_floats_confine_the_balls(claim):
     mechanism = OneShotLaplace(k=2, epsilon=1.0)
@@ -47,9 +46,9 @@ def test_a_cut_that_takes_away_what_is_lost_leaves_the_rest():
     # Two outcomes: one of mass 0.1 on one side only. Without it nothing is lost.
     with ctx.workprec(200):
         p, q = {0: arb(0.9), 1: arb(0.1)}, {0: arb(1)}
-        whole = Renyi(2.0, 0.1).loss(p, q)
+        whole = RhoClaim(2.0, 0.1).loss(p, q)
         assert whole[1] > 1e6
-        low, high = Renyi(2.0, 0.1, 0.1000001).loss(p, q)
+        low, high = RhoClaim(2.0, 0.1, 0.1000001).loss(p, q)
         assert low < high < 0.1
-        assert Renyi(2.0, 0.1, 0.05).loss(p, q)[0] <= Renyi(2.0, 0.1, 0.05).loss(p, q)[1]
-        assert not Renyi(2.0, 0.1, 0.05).loss(p, q)[1] < 10
+        assert RhoClaim(2.0, 0.1, 0.05).loss(p, q)[0] <= RhoClaim(2.0, 0.1, 0.05).loss(p, q)[1]
+        assert not RhoClaim(2.0, 0.1, 0.05).loss(p, q)[1] < 10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from shortlist.audit.exact._orders import order_law
+from shortlist.audit.exact._order_laws import order_law
 from shortlist.draws import Order
 from shortlist.draws.noise import Exponential, Laplace, Normal
 

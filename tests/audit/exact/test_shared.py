@@ -9,10 +9,10 @@ from flint import arb, ctx
 from scipy.integrate import quad
 
 from helpers.exactness import ints
-from shortlist.audit.answers.cells import Unknown
-from shortlist.audit.exact._orders import order_and_cell_law
+from shortlist.audit.exact._order_laws import order_and_cell_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
-from shortlist.audit.samples._together import sample
+from shortlist.audit.samples._sampled_together import sample
+from shortlist.audit.stand_ins import Unknown
 from shortlist.bits import SeededBits
 from shortlist.draws import Order
 from shortlist.draws.noise import Laplace, Normal, Radius, UniformNoise

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaincc
 
-from shortlist.audit.answers.columns import bare
 from shortlist.audit.exact.enumerator import law
-from shortlist.audit.samples._together import sample
+from shortlist.audit.samples._sampled_together import sample
 from shortlist.audit.settings import settings_of
+from shortlist.audit.stand_ins import bare
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order

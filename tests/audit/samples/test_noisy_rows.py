@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.exactness import Script
-from shortlist.audit.samples._noisy_rows import NOBODY, order_of_rows
+from shortlist.audit.samples._sampled_together import NOBODY, order_of_rows
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal

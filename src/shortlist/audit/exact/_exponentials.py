@@ -16,7 +16,7 @@ from math import factorial
 
 from flint import arb, fmpq
 
-from shortlist.audit.exact._lines import Function, Line, PolynomialLine, breaks_of
+from shortlist.audit.exact._real_lines import Function, Line, PolynomialLine, breaks_of
 from shortlist.draws import Noise
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 

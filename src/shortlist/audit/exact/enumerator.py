@@ -3,11 +3,12 @@
 `law_in_balls(run)` calls `run(draws)` again and again. Each time a different branch is taken at the
 last draw that still has one; when all branches of all draws were taken, the outcomes with their
 probabilities are the output law, enclosed in balls. Nothing is sampled. `order`, whose noise is
-continuous, branches over the orders it can return (`orders`).
+continuous, branches over the orders it can return (`_order_laws`).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -15,14 +16,13 @@ from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_poly
 from numpy.typing import NDArray
 
-from shortlist.audit.answers.cells import Unknown
-from shortlist.audit.answers.control import Control
-from shortlist.audit.exact._first_accepted import law_of_first
-from shortlist.audit.exact._lines import PRECISION
-from shortlist.audit.exact._orders import OrderLaw, order_and_cell_law
+from shortlist.algorithms.slack import SlackClasses
+from shortlist.audit.exact._order_laws import OrderLaw, order_and_cell_law
+from shortlist.audit.exact._real_lines import PRECISION
+from shortlist.audit.stand_ins import Control, Unknown
 from shortlist.draws import (
     UNIT,
     Candidates,
@@ -36,9 +36,9 @@ from shortlist.draws import (
 )
 from shortlist.draws.noise import Normal
 from shortlist.draws.precision import precision
-from shortlist.draws.reals import NormalCDF
+from shortlist.draws.reals import ExponentialWeights, NormalCDF
 
-__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls"]
+__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls", "law_of_first"]
 
 _MOST_DRAWS = 10**4  # of a run
 _MOST_MULTIPLES = 100
@@ -289,3 +289,25 @@ def _orders(asked: Order, edges: tuple[float, ...]) -> OrderLaw:
         except (TypeError, ArithmeticError) as error:
             raise Unknown(f"The exact audit cannot tell the law of noisy values: {error}") from None
     return _KNOWN[key]
+
+
+def law_of_first(candidates: Candidates) -> list[arb]:
+    """The chance of each class, by an integral over the time of the first accepted arrival.
+
+    An item that is accepted with chance p has not come by the time 1 - z with probability
+    1 - p + p z, so that the integrand is a polynomial.
+    """
+    if isinstance(candidates, ExponentialWeights):
+        candidates = dataclasses.replace(candidates, at_most=np.inf)
+    if isinstance(candidates, SlackClasses):
+        candidates = candidates.every()
+    shift = arb(candidates.shift).exp()
+    chances = [candidates.chance(i).ball(0) for i in range(len(candidates))]
+    sizes = [int((candidates.ball(i) * shift / p).unique_fmpz()) for i, p in enumerate(chances)]
+    masses = []
+    for i, p in enumerate(chances):
+        waiting = arb_poly([1])
+        for j, q in enumerate(chances):
+            waiting *= arb_poly([1 - q, q]) ** (sizes[j] - (i == j) if sizes[j] else 0)
+        masses.append(sizes[i] * p * waiting.integral()(arb(1)) if sizes[i] else arb(0))
+    return masses

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from shortlist.audit.exact.search import audit_exactly
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.findings import Finding
 from shortlist.audit.settings import class_of, options_of
 from shortlist.audit.universes import Data

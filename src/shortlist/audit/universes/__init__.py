@@ -5,11 +5,17 @@ A new kind of evidence is one more class, and one more line here.
 
 from __future__ import annotations
 
-from shortlist.audit.universes.comparisons import OfOutcomes, OfWins
-from shortlist.audit.universes.groups import OfGroupedCounts, OfGroupedSets
-from shortlist.audit.universes.histograms import OfCounts, OfPrivateCounts, OfViews, OfWeights
-from shortlist.audit.universes.universe import Data, Universe
-from shortlist.audit.universes.users import OfContributions
+from shortlist.audit.universes.of_counts import (
+    OfCounts,
+    OfGroupedCounts,
+    OfPrivateCounts,
+    OfViews,
+    OfWeights,
+    OfWins,
+)
+from shortlist.audit.universes.of_outcomes import OfOutcomes
+from shortlist.audit.universes.of_user_sets import OfContributions, OfGroupedSets
+from shortlist.audit.universes.small_universe import Data, Universe
 from shortlist.errors import InputError
 from shortlist.evidence import (
     Contributions,

@@ -6,7 +6,7 @@ from helpers.planted import KNOWN, NEW, PLANTS
 from shortlist.audit import Verdict
 from shortlist.audit.running import _named
 from shortlist.audit.settings import real_settings
-from shortlist.audit.transcripts.search import audit_by_transcript
+from shortlist.audit.transcripts.draw_by_draw import audit_by_transcript
 from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,

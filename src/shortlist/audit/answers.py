@@ -1,21 +1,35 @@
-"""What an answer shows, and what is wrong with one whatever the data are."""
+"""What a selection shows: its answer, what is wrong with one, and whatever it does beside."""
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cached_property
+from threading import get_ident
 from typing import Any, NamedTuple, Protocol, TypeVar
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.answers.cells import Cell
-from shortlist.audit.answers.columns import Columns
-from shortlist.audit.answers.control import Control
+from shortlist.audit.stand_ins import Columns, Control, ValueInCell
 from shortlist.draws import Draws
-from shortlist.mechanisms.mechanism import Selection
+from shortlist.mechanisms.mechanism import Mechanism, Selection
 
-__all__ = ["Answer", "DrawsOfCells", "answer_of", "flaw_of", "flawed", "guarded"]
+__all__ = [
+    "DrawsOfCells",
+    "VisibleAnswer",
+    "answer_of",
+    "face_of",
+    "flaw_of",
+    "flawed",
+    "guarded",
+    "listening",
+]
 
 T = TypeVar("T")
 
@@ -30,7 +44,7 @@ class DrawsOfCells(Draws, Protocol):
     digits: list[int]
 
 
-class Answer(NamedTuple):
+class VisibleAnswer(NamedTuple):
     """All of a selection that whoever gets it can see.
 
     Attributes:
@@ -54,12 +68,12 @@ class Answer(NamedTuple):
     shared_sd: float | None = None
     flaw: str | None = None
 
-    def relabelled(self, order: Sequence[int]) -> Answer:
+    def relabelled(self, order: Sequence[int]) -> VisibleAnswer:
         """The same where item i is called order[i]."""
         positions = tuple([order[i] for i in self.positions])
-        return Answer(positions, *self[1:]).without_order()
+        return VisibleAnswer(positions, *self[1:]).without_order()
 
-    def without_order(self) -> Answer:
+    def without_order(self) -> VisibleAnswer:
         """The same with rising positions, each with its score, if they are a set."""
         if self.ordered:
             return self
@@ -73,15 +87,15 @@ class Answer(NamedTuple):
 
 def answer_of(
     select: Callable[[DrawsOfCells], Selection], draws: DrawsOfCells, n_items: int
-) -> Answer:
+) -> VisibleAnswer:
     """The answer by draws whose values are cells, of as many items as the evidence knows."""
 
-    def answer() -> Answer:
+    def answer() -> VisibleAnswer:
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
         positions, scores, ordered, sd, branch, shared = selection
-        named = Answer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
+        named = VisibleAnswer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
         if scores is not None:
             sd, shared = (None if x is None else float(x) for x in (sd, shared))
             named = named._replace(
@@ -139,13 +153,80 @@ def _shape_of(scores: Any) -> tuple[tuple[int, ...], bool]:
     if type(scores) is Columns:
         return scores.bare.shape[:-1], bool(np.isfinite(scores.bare).all())
     plain = np.asarray(scores)
-    return plain.shape, all(type(x) is Cell or math.isfinite(x) for x in plain.ravel().tolist())
+    return plain.shape, all(
+        type(x) is ValueInCell or math.isfinite(x) for x in plain.ravel().tolist()
+    )
 
 
-def flawed(flaw: str) -> Answer:
+def flawed(flaw: str) -> VisibleAnswer:
     """An answer of which nothing but its flaw is known."""
-    return Answer((), ordered=True, flaw=flaw)
+    return VisibleAnswer((), ordered=True, flaw=flaw)
 
 
 def _known(score: Any) -> tuple[int, bool] | str:
-    return (score.passed, score.negated) if type(score) is Cell else float(score).hex()
+    return (score.passed, score.negated) if type(score) is ValueInCell else float(score).hex()
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """What code says that runs meanwhile: whether it warns, prints or logs; nothing is passed on.
+
+    Told is what it writes to `sys.stdout` and `sys.stderr`, and to logs at levels that are on.
+    """
+    said: list[str] = []
+    streams = (_Stream(stream, said) for stream in (sys.stdout, sys.stderr))
+
+    def logged(*_: object) -> None:
+        said.append("logs")
+
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        redirect_stdout(next(streams)),
+        redirect_stderr(next(streams)),
+        mock.patch.object(logging.Logger, "handle", logged),
+    ):
+        warnings.simplefilter("always")
+        yield said
+        said += ["warns"] * bool(warned)
+
+
+class _Stream:
+    """In the place of a stream; what other threads write, such as a clock, goes through."""
+
+    def __init__(self, through: Any, said: list[str]) -> None:
+        self._through, self._said, self._thread = through, said, get_ident()
+
+    def write(self, text: str) -> int:
+        """Noticed, if this thread writes it."""
+        if get_ident() != self._thread:
+            return int(self._through.write(text))
+        self._said.append("prints")
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._through, name)
+
+
+def face_of(mechanism: Mechanism) -> Hashable:
+    """All that a mechanism says of itself: no answer may change it. What is cached is left out."""
+    return guarded(lambda: _face(mechanism), lambda flaw: flaw)
+
+
+def _face(mechanism: Mechanism) -> Hashable:
+    said = (
+        mechanism.parameters(),
+        mechanism.explain(),
+        mechanism.wants,
+        mechanism.assumes,
+        mechanism.adjacency,
+        mechanism.spent_delta,
+    )
+    cached = {
+        name
+        for kind in type(mechanism).__mro__
+        for name, value in vars(kind).items()
+        if isinstance(value, cached_property)
+    }
+    own = {name: value for name, value in vars(mechanism).items() if name not in cached}
+    parts = [_face(part) for part in own.values() if isinstance(part, Mechanism)]
+    return repr(mechanism), repr(said), repr(own), tuple(parts)

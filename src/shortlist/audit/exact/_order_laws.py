@@ -16,12 +16,10 @@ from math import factorial
 
 from flint import arb, arb_mat
 
-from shortlist.audit.exact._between import BetweenLine
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
-from shortlist.audit.exact._lines import PRECISION, Function, Line
-from shortlist.audit.exact._moved import MovedValues
-from shortlist.audit.exact._normals import NormalLine
-from shortlist.audit.exact._shared import averaged
+from shortlist.audit.exact._normals import BetweenLine, NormalLine
+from shortlist.audit.exact._real_lines import PRECISION, Function, Line
+from shortlist.audit.exact._shared_noise import MovedValues, averaged
 from shortlist.draws import Noise, Order, SharedFactor
 from shortlist.draws.noise import Given, Gumbel, Normal, NormalBetween, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY

@@ -11,11 +11,13 @@ code that passes values on, or shifts and scales them, does it for all samples a
 does anything else with a value parts its group into single samples, which are given plain arrays.
 
 What groups do not run is the end of `ExactDraws.order`: its quick look at thousands of items, and
-how values whose intervals are disjoint are put in order (`_noisy_rows`).
+how values whose intervals are disjoint are put in order: here for many rows together. The others
+are put in order one by one, as they always are.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -24,9 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.answers.columns import Columns, Run
-from shortlist.audit.answers.control import Control
-from shortlist.audit.samples._noisy_rows import NOBODY, Drawn, order_of_rows
+from shortlist.audit.stand_ins import Columns, Control, Run
 from shortlist.bits import Bits
 from shortlist.draws import (
     UNIT,
@@ -41,12 +41,98 @@ from shortlist.draws import (
     Reals,
     RoundingGrid,
 )
+from shortlist.draws.noisy_values import NoisyValues
 from shortlist.draws.permuting import first_accepted
+from shortlist.draws.shared import Shared
 
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Endless", "sample"]
+__all__ = ["NOBODY", "Drawn", "Endless", "order_of_rows", "sample"]
+
+NOBODY = -1  # in the place of an item, where other rows have more items
+
+
+class Drawn(NamedTuple):
+    """What some samples drew.
+
+    Attributes:
+        rows: A row of each sample, shape (n_rows, width): whole numbers, or coins.
+        columns: The noisy values of each: a column, shape (height, n_rows).
+    """
+
+    rows: NDArray[Any]
+    columns: Floats
+
+
+def order_of_rows(draws: ExactDraws, n_rows: int, asked: Order) -> Drawn:
+    """What so many calls of `Draws.order` return: positions as rows, and values as columns.
+
+    Of what is asked without a factor that all noise of a row shares.
+    """
+    n = len(asked.scores)
+    values = _values_of(draws, n_rows, asked)
+    reached = np.ones(n * n_rows, np.bool_)
+    if asked.at_least is not None:
+        reached = values.reach(np.tile(asked.at_least, n_rows))
+    rows = values.sorted_rows(reached.reshape(n_rows, n))[:, : asked.k]
+    if asked.digits is None:
+        return Drawn(rows, np.empty((0, n_rows)))
+    columns = np.full(rows.shape, np.nan)
+    named = rows != NOBODY
+    columns[named] = values.rounded((rows + n * np.arange(n_rows)[:, None])[named], asked.digits)
+    return Drawn(rows, columns.T)
+
+
+def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _Rows:
+    """The noisy values of all rows."""
+    n = len(asked.scores) * n_rows
+    return _Rows(
+        np.tile(asked.scores, n_rows),
+        [_repeated(noise, n_rows) for noise in asked.noises],
+        [draws.bits.words(n) for _ in asked.noises],
+        draws.bits,
+        unit=asked.unit,
+        shared=None if asked.shared is None else Shared(asked.shared, draws.bits, n, n_rows),
+        margin=draws.margin,
+    )
+
+
+def _repeated(noise: Noise, times: int) -> Noise:
+    """The noise of as many rows of the same items."""
+    known: Any = noise
+    arrays = {
+        field.name: np.tile(value, times)
+        for field in dataclasses.fields(known)
+        if isinstance(value := getattr(known, field.name), np.ndarray)
+    }
+    repeated: Noise = dataclasses.replace(known, **arrays)
+    return repeated
+
+
+class _Rows(NoisyValues):
+    """The values of rows of as many items each, one row after another."""
+
+    def sorted_rows(self, reached: NDArray[np.bool_]) -> Ints:
+        """The items that are `reached`, best first, then `NOBODY`; both of shape (n_rows, n)."""
+        rows, settled = self._where_disjoint(reached)
+        n = reached.shape[1]
+        for row in np.flatnonzero(~settled).tolist():
+            found = self.sorted(row * n + np.flatnonzero(reached[row])) - row * n
+            rows[row, : len(found)] = found
+        return rows
+
+    def _where_disjoint(self, reached: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
+        """The same by the intervals, and for which rows these are disjoint."""
+        ends = self._interval(self._scores - self._scores.max(initial=-(2**62)), slice(None))
+        low, high = (np.where(reached, end.reshape(reached.shape), -np.inf) for end in ends)
+        rows = np.lexsort((-low, ~reached))
+        low, high = (np.take_along_axis(end, rows, axis=1) for end in (low, high))
+        ahead = np.maximum.accumulate(high[:, ::-1], axis=1)[:, ::-1]
+        places, n_reached = np.arange(reached.shape[1]), reached.sum(axis=1)[:, None]
+        apart = (ahead[:, 1:] < low[:, :-1]) | (places[1:] >= n_reached)
+        return np.where(places < n_reached, rows, NOBODY), apart.all(axis=1)
+
 
 _CHUNK = 2**16  # samples of a group, at first: they bound the memory
 _MOST_DRAWS = 10**4  # of a run; each parting leaves smaller groups, so that runs are bounded too
@@ -147,7 +233,7 @@ class _Together(Draws):
         """As `Draws.coin`."""
         if self._is_alone:
             return self._exact.coin(chances)
-        return self._same(lambda: self._exact.coin(_Repeated(chances, self._size)))
+        return self._same(lambda: self._exact.coin(_RepeatedReals(chances, self._size)))
 
     def choices(self, weights: Reals, n: int) -> Ints:
         """As `Draws.choices`."""
@@ -243,7 +329,7 @@ def _part(script: Sequence[_Drawing], samples: list[int]) -> _Group:
 
 
 @dataclass(frozen=True)
-class _Repeated:
+class _RepeatedReals:
     """The same numbers again and again."""
 
     reals: Reals

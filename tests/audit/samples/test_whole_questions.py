@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from shortlist.audit import Verdict
-from shortlist.audit.samples.end_to_end import QUESTIONS, audit_question
+from shortlist.audit.samples.whole_questions import QUESTIONS, audit_question
 from shortlist.bits import SeededBits
 from shortlist.questions import Domain, HittingSet, Rank, TopK
 from shortlist.sources.comparisons import Comparisons

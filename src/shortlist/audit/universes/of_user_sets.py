@@ -15,11 +15,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.universe import Data, Universe, classes_of
+from shortlist.audit.universes.small_universe import N_GROUPS, Data, Universe, classes_of
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped_sets import GroupedSets
+from shortlist.evidence.user_sets import UserGroups
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["OfContributions"]
+__all__ = ["OfContributions", "OfGroupedSets"]
 
 _MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
 _MOST_ORDERS = 220  # of users, times such choices, where users come in random order
@@ -223,3 +225,56 @@ def _renamed(order: tuple[int, ...]) -> Callable[[Data], Data]:
     entries = [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]
     renamed: Callable[[Data], Data] = itemgetter(*entries)
     return renamed
+
+
+class OfGroupedSets(OfContributions):
+    """Users who hold any sets of a few pairs of a group and an item.
+
+    Class attributes:
+        branched_sizes: As for users' sets: 1 item in one group, or in two.
+    """
+
+    evidence = UserGroups  # type: ignore[assignment]
+    exchangeable: ClassVar[bool] = False  # pairs of one group are no others'
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 3}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}
+    branched_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 1}
+
+    def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
+        """As any universe; two groups, of which a user counts in one or in both."""
+        super().__init__(mechanism, quick=quick)
+        self._most_groups = self._hints.most_groups or N_GROUPS
+
+    def large(self) -> Iterator[list[Data]]:
+        """Many users who are in one group."""
+        yield from ([(n,)] for n in self.large_sizes[-1 if self._quick else 0 :])
+
+    def wide(self) -> Iterator[list[Data]]:
+        """None: many pairs are many branches."""
+        return iter(())
+
+    def _near(self) -> list[int]:
+        """Numbers of users at each threshold, where they are few."""
+        near = {math.ceil(at) for at in self._hints.thresholds if at <= self.large_sizes[0]}
+        return [] if self._quick else sorted(near)
+
+    def _is_small(self, data: Data) -> bool:
+        """Whether there are few ways to bound the users' groups."""
+        ways = 1
+        for held, n in enumerate(data, start=1):
+            groups = len({pair % N_GROUPS for pair in range(held.bit_length()) if held >> pair & 1})
+            ways *= math.comb(groups, min(groups, self._most_groups)) ** n
+        return ways <= _MOST_CHOICES
+
+    def held(self, data: Data) -> Sequence[int]:
+        """The places of all items in both groups, the first group's first."""
+        items = -(-self.n_items(data) // N_GROUPS)
+        return [item * N_GROUPS + group for group in range(N_GROUPS) for item in range(items)]
+
+    def evidence_of(self, data: Data) -> GroupedSets:  # type: ignore[override]
+        """The users' sets of pairs."""
+        n_pairs = self.n_items(data)
+        codes = np.arange(n_pairs, dtype=np.uint32)
+        pairs = self._sets_of(data, range(n_pairs))
+        items = -(-n_pairs // N_GROUPS)
+        return GroupedSets.of_pairs(pairs, codes % N_GROUPS, codes // N_GROUPS, N_GROUPS, items)

@@ -12,10 +12,16 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from shortlist.audit.answers.cells import Cell, Unknown
-from shortlist.audit.answers.content import Answer, DrawsOfCells, answer_of, flawed
-from shortlist.audit.answers.outside import face_of, listening
+from shortlist.audit.answers import (
+    DrawsOfCells,
+    VisibleAnswer,
+    answer_of,
+    face_of,
+    flawed,
+    listening,
+)
 from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_by
+from shortlist.audit.stand_ins import Unknown, ValueInCell
 from shortlist.audit.universes import Data, Universe
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
@@ -27,7 +33,7 @@ _SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exch
 _MOST_ORDERS, _MOST_LAWS = 2**16, 2**13  # that are kept, of data sets in other orders
 FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
-Law = dict[Answer, arb]
+Law = dict[VisibleAnswer, arb]
 Pair = tuple[Data, Data]
 
 
@@ -53,7 +59,7 @@ def law_of(
     """
     n = len(evidence.counts) if n_items is None else n_items
 
-    def run(draws: DrawsOfCells) -> Answer:
+    def run(draws: DrawsOfCells) -> VisibleAnswer:
         if before is not None:
             answer_of(lambda given: mechanism.select(before, given), _OfCells(edges), n)
         return answer_of(lambda given: mechanism.select(evidence, given), draws, n)
@@ -78,7 +84,7 @@ class _OfCells(Enumerator):
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
         """As cells."""
         cells = np.empty(len(passed), object)
-        cells[:] = [Cell(n) for n in passed]
+        cells[:] = [ValueInCell(n) for n in passed]
         return cells
 
 

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.audit.transcripts._asked import Asked, Noisy, tail
-from shortlist.audit.transcripts._following import Path, Ways
-from shortlist.audit.transcripts._recording import Recorder
+from shortlist.audit.transcripts._asked_draws import Asked, Noisy, tail
+from shortlist.audit.transcripts._followed_paths import EachWayInTurn, Path, Recorder
 from shortlist.audit.transcripts._spent import Unfollowed
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -76,7 +75,7 @@ class _Trial:
         return recorder.asked, (lengths, np.sort(selected.positions).tolist())
 
     def _steered(self, chosen: dict[int, int], number: int, asked: Asked, outcome: Any) -> Any:
-        outcome = Ways(self.way)(number, asked, outcome)
+        outcome = EachWayInTurn(self.way)(number, asked, outcome)
         if not isinstance(asked, Noisy):
             return outcome
         place = self.path.own.get(number, len(asked.scores))

@@ -1,29 +1,172 @@
-"""The instrument by transcript: paths through a mechanism on tables chosen to be worst."""
+"""The instrument draw by draw: what paths through a mechanism spend, beside what is claimed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from shortlist.audit.findings import Finding, Verdict
-from shortlist.audit.transcripts._accountant import certain_delta
-from shortlist.audit.transcripts._claims import Claimed, Part, ways_of
-from shortlist.audit.transcripts._conversion import converted
-from shortlist.audit.transcripts._following import Path, path_of
-from shortlist.audit.transcripts._spent import Spent
-from shortlist.audit.transcripts._tables import ITEMS, tables_of
-from shortlist.audit.transcripts._thresholds import chance_of_own
+from shortlist.audit.transcripts._followed_paths import Path, path_of
+from shortlist.audit.transcripts._spent import Spent, certain_delta, converted
+from shortlist.audit.transcripts._tables_with_a_user import ITEMS, tables_of
+from shortlist.audit.transcripts._tried_thresholds import chance_of_own
 from shortlist.mechanisms.mechanism import Mechanism
-from shortlist.privacy.accountant import Lost
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    GaussianStage,
+    Lost,
+    PureStage,
+    Stage,
+)
+from shortlist.privacy.accountant.chosen import AfterChoice
 from shortlist.privacy.accountant.novel import Novel
+from shortlist.privacy.accountant.rounds import NovelInRounds
 from shortlist.privacy.composed import Composed
-from shortlist.privacy.costs import Approximate, Cost
+from shortlist.privacy.costs import Approximate, Cost, Pure
+from shortlist.privacy.either import Either
 from shortlist.privacy.sums import Sum
 
-__all__ = ["audit_by_transcript"]
+__all__ = ["Claimed", "PartOfClaim", "audit_by_transcript", "ways_of"]
+
+_ROUNDING = 1 + 1e-6  # of sums of floats, and of weights that are rounded down
+_COVERED = 0.25, 0.5, 1.0, 1.5, 2.0, 3.0  # standard deviations of a loss, at which picks are seen
+
+
+class PartOfClaim(NamedTuple):
+    """One part of a claim.
+
+    Attributes:
+        name: What it is about.
+        limit: What is claimed.
+        spent: What a path spends.
+    """
+
+    name: str
+    limit: float
+    spent: float
+
+    @property
+    def share(self) -> float:
+        """Of the limit; infinite where something is spent that is not claimed."""
+        if self.spent <= 0:
+            return 0.0
+        return self.spent / self.limit if self.limit > 0 else math.inf
+
+    @property
+    def holds(self) -> bool:
+        """Whether no more is spent than claimed."""
+        return self.share <= _ROUNDING
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The stages of one way through a mechanism.
+
+    Attributes:
+        on_weights: The sum of squared sensitivities over variances, of noise on weights, of which
+            items that one user alone holds take their part.
+        squares: The same of all other normal noise.
+        ranges: Of exponential mechanisms.
+        pures: Of draws of which only the largest loss is known.
+        kept: The least share of the squared norm that the user's own items take from others.
+    """
+
+    on_weights: float = 0.0
+    squares: float = 0.0
+    ranges: tuple[float, ...] = ()
+    pures: tuple[float, ...] = ()
+    kept: float = 1.0
+
+    def and_then(self, stage: Stage) -> Iterator[Claimed]:
+        """This and one stage more, by each of its ways."""
+        match stage:
+            case EitherStage():
+                for way in (stage.first, stage.second):
+                    yield from _after(self, way)
+            case GaussianStage():
+                if stage.on_weights:
+                    yield replace(self, on_weights=self.on_weights + stage.mu**2)
+                else:
+                    yield replace(self, squares=self.squares + stage.mu**2)
+            case BoundedRange():
+                yield replace(self, ranges=self.ranges + (stage.epsilon,) * stage.times)
+            case PureStage():
+                yield replace(self, pures=self.pures + (stage.epsilon,) * stage.times)
+
+    def parts(self, spent: Spent, shared: float) -> list[PartOfClaim]:
+        """What is claimed of each kind of draw, for a user who shares so much of what is held."""
+        noise = self.on_weights * (1 - self.kept * (1 - shared)) + self.squares
+        parts = [PartOfClaim("noise", noise, spent.squares)]
+        if self.ranges or self.pures:
+            parts += list(_one_by_one("pick", (*self.ranges, *self.pures), self._picks(spent)))
+        elif spent.ranges:
+            parts.append(self._covered_by_noise(spent, noise - spent.squares))
+        return parts
+
+    @staticmethod
+    def _picks(spent: Spent) -> tuple[float, ...]:
+        return (*spent.ranges, *spent.pures)
+
+    @staticmethod
+    def _covered_by_noise(spent: Spent, left: float) -> PartOfClaim:
+        """Picks that are claimed to lose no more than the noise that is left, at any epsilon."""
+        sd = math.sqrt(max(left, 0.0))
+        picks, noise = Spent(ranges=spent.ranges), Spent(squares=max(left, 0.0))
+        at = [times * sd for times in _COVERED]
+        worst = max(at, key=lambda e: _ratio(certain_delta(picks, e), certain_delta(noise, e)))
+        return PartOfClaim("beside noise", certain_delta(noise, worst), certain_delta(picks, worst))
+
+    def most(self, shared: float, lost: float) -> Spent:
+        """All that is claimed, as if it were spent."""
+        noise = self.on_weights * shared + self.squares
+        return Spent(noise, self.ranges, self.pures, lost)
+
+
+def _ratio(one: float, other: float) -> float:
+    return one / other if other > 0 else math.inf if one > 0 else 0.0
+
+
+def _one_by_one(
+    name: str, claimed: Iterable[float], spent: Iterable[float]
+) -> Iterator[PartOfClaim]:
+    """The largest beside the largest, and so on: each draw needs a stage of its own."""
+    limits, losses = sorted(claimed, reverse=True), sorted(spent, reverse=True)
+    yield PartOfClaim(f"number of {name}s", float(len(limits)), float(len(losses)))
+    worst = [
+        PartOfClaim(f"range of a {name}", limit, loss)
+        for limit, loss in zip(limits, losses, strict=False)
+    ]
+    if worst:
+        yield max(worst, key=lambda part: part.share)
+
+
+def ways_of(cost: Cost) -> list[Claimed]:
+    """The ways through a mechanism whose cost knows its stages; none, where it does not."""
+    if isinstance(cost, Pure | Either) or not isinstance(cost, Composed):
+        return []
+    composition = cost.composition
+    choice = (composition.choice,) if isinstance(composition, AfterChoice) else ()
+    start = Claimed(ranges=choice, kept=_kept(composition))
+    return list(_after(start, composition.stages))
+
+
+def _kept(composition: Composition) -> float:
+    unnamed = composition.unnamed
+    return unnamed.kept if isinstance(unnamed, NovelInRounds) else 1.0
+
+
+def _after(claimed: Claimed, stages: Iterable[Stage]) -> Iterator[Claimed]:
+    """All ways through some stages more."""
+    ways = [claimed]
+    for stage in stages:
+        ways = [after for way in ways for after in way.and_then(stage)]
+    yield from ways
+
 
 _WAYS = 6  # seeds, and the ways that private choices between few take in turn
 _QUICK_WAYS = 3
@@ -33,10 +176,10 @@ _CONVERTED = 1 + 1e-4  # of what another arithmetic converts to
 _NAME = "draws"
 
 
-class _Judged(NamedTuple):
+class _JudgedPart(NamedTuple):
     """A part of the claim, and where it was looked at."""
 
-    part: Part
+    part: PartOfClaim
     where: str
 
 
@@ -69,31 +212,31 @@ class _Paths:
             return path.total
         return sum((self._most[law] for law in path.laws), Spent())
 
-    def judged(self) -> Iterator[_Judged]:
+    def judged(self) -> Iterator[_JudgedPart]:
         """Every part of the claim, on every path; and of the stages that are claimed."""
         for path, way in self.paths:
             if path.left and not path.spent:
                 continue
             for part in self._of_path(path, way):
-                yield _Judged(part, path.table.name)
+                yield _JudgedPart(part, path.table.name)
         for part in [*self._counted_anew(), *self._never_asked()]:
-            yield _Judged(part, "all tables")
+            yield _JudgedPart(part, "all tables")
 
-    def _of_path(self, path: Path, way: int) -> Iterator[Part]:
+    def _of_path(self, path: Path, way: int) -> Iterator[PartOfClaim]:
         mechanism, cost, spent = self.mechanism, self.mechanism.cost, self._spent(path)
         if path.wrong:
-            yield Part(path.wrong, 0.0, 1.0)
+            yield PartOfClaim(path.wrong, 0.0, 1.0)
             return
         yield from self._stages(path, spent)
         if not _is_by_guarantee(cost):
-            yield Part("rho", cost.rho, spent.rho)
+            yield PartOfClaim("rho", cost.rho, spent.rho)
         if not math.isinf(spent.pure) and mechanism.delta == 0:
-            yield Part("epsilon", mechanism.epsilon, spent.pure)
+            yield PartOfClaim("epsilon", mechanism.epsilon, spent.pure)
         own = self._own_named(path, way)
-        yield Part("own items", cost.lost, own)
+        yield PartOfClaim("own items", cost.lost, own)
         if mechanism.delta:
             certain = certain_delta(replace(spent, lost=own), mechanism.epsilon * _ROUNDED)
-            yield Part("delta", mechanism.delta, certain)
+            yield PartOfClaim("delta", mechanism.delta, certain)
 
     def _own_named(self, path: Path, way: int) -> float:
         """The chance that an item of the user alone is named."""
@@ -106,29 +249,29 @@ class _Paths:
             return spent.picked
         return chance_of_own(self.mechanism, path, way) / _TRIED + spent.picked
 
-    def _stages(self, path: Path, spent: Spent) -> list[Part]:
+    def _stages(self, path: Path, spent: Spent) -> list[PartOfClaim]:
         """Beside the way through the stages that comes nearest to the path."""
         if not self.ways:
             return []
         each = [way.parts(spent, path.shared) for way in self.ways]
         return min(each, key=lambda parts: max(part.share for part in parts))
 
-    def _counted_anew(self) -> Iterator[Part]:
+    def _counted_anew(self) -> Iterator[PartOfClaim]:
         """What the cost claims for itself, by another accountant."""
         mechanism, cost, at = self.mechanism, self.mechanism.cost, self.mechanism.epsilon
-        yield Part("delta of cost", mechanism.delta, cost.delta(at))
-        yield Part("conversion", mechanism.delta, converted(cost, at) / _CONVERTED)
+        yield PartOfClaim("delta of cost", mechanism.delta, cost.delta(at))
+        yield PartOfClaim("conversion", mechanism.delta, converted(cost, at) / _CONVERTED)
         if not isinstance(cost, Composed):
             return
         composition = cost.composition
         if cost.lost and not composition.lost:
-            yield Part("mass is lost that no stage has", 0.0, cost.lost)
+            yield PartOfClaim("mass is lost that no stage has", 0.0, cost.lost)
         for way in self.ways:
             for shared, lost in _corners(composition.unnamed):
                 delta = certain_delta(way.most(shared, lost), at)
-                yield Part("delta of stages", mechanism.delta, delta)
+                yield PartOfClaim("delta of stages", mechanism.delta, delta)
 
-    def _never_asked(self) -> Iterator[Part]:
+    def _never_asked(self) -> Iterator[PartOfClaim]:
         """Stages that no draw was seen of, though every path was followed to its end."""
         if any(path.left or path.wrong for path, _ in self.paths if not path.table.ties):
             return
@@ -137,9 +280,9 @@ class _Paths:
         asked_for = self.mechanism.audit_hints().most_items or 0
         for way in self.ways:
             if (way.on_weights or way.squares) and not noise:
-                yield Part("noise that no draw asks for", 0.0, 1.0)
+                yield PartOfClaim("noise that no draw asks for", 0.0, 1.0)
             if (way.ranges or way.pures) and not picks and asked_for < ITEMS:
-                yield Part("picks that no draw asks for", 0.0, 1.0)
+                yield PartOfClaim("picks that no draw asks for", 0.0, 1.0)
 
 
 def audit_by_transcript(mechanism: Mechanism, *, quick: bool = False) -> list[Finding]:
@@ -199,9 +342,9 @@ def _is_by_guarantee(cost: Cost) -> bool:
     return any(isinstance(part, Approximate) for part in parts)
 
 
-def _worst(mechanism: Mechanism, judged: Iterable[_Judged], n: int) -> Iterator[Finding]:
+def _worst(mechanism: Mechanism, judged: Iterable[_JudgedPart], n: int) -> Iterator[Finding]:
     """One finding for each part: of where it comes nearest to its limit."""
-    worst: dict[str, _Judged] = {}
+    worst: dict[str, _JudgedPart] = {}
     for one in judged:
         if not one.part.limit and not one.part.spent:
             continue  # nothing is claimed, nor spent

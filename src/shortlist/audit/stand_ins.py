@@ -1,4 +1,4 @@
-"""Noisy values of many samples at once: what code may do to all alike, and what parts them.
+"""What stands for noisy values while the audit runs code, and for the values of many samples.
 
 `Columns` stand where an array of values stands in one run. They can be indexed, assigned to,
 negated, and added, subtracted, multiplied and divided, with plain numbers and with each other,
@@ -17,10 +17,59 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from shortlist.audit.answers.control import Control
 from shortlist.draws import Floats
 
-__all__ = ["Columns", "Outlived", "Run", "bare"]
+__all__ = ["Columns", "Control", "Outlived", "Run", "Unknown", "ValueInCell", "bare"]
+
+
+class Control(BaseException):  # no error, so that no code that is run catches it by chance
+    """A run of the code ends here, by the audit's own will and not the code's."""
+
+
+class Unknown(Control):
+    """What the exact instrument cannot tell of a mechanism."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ValueInCell:
+    """A value, or the negative of one, that has passed so many edges.
+
+    Code may pass it on, and not decide by it or compute with it: that would be to decide by a
+    number which is not the value. What asks for its type, or that of an array of cells, is not
+    noticed.
+
+    Attributes:
+        passed: The number of edges.
+        negated: Whether it is the negative.
+    """
+
+    passed: int
+    negated: bool = False
+
+    def __neg__(self) -> ValueInCell:
+        return ValueInCell(self.passed, not self.negated)
+
+    def __rsub__(self, other: float) -> ValueInCell:
+        return self._refuse() if other else -self
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # arrays ask what it can do
+            raise AttributeError(name)
+        self._refuse()
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise Unknown(
+            "The mechanism computes with a value that it tells. The exact audit knows only in "
+            "which cell such a value lies"
+        )
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
+    __abs__ = __pos__ = __float__ = __int__ = __index__ = __bool__ = _refuse
+    __round__ = __floor__ = __ceil__ = __trunc__ = _refuse
+    __hash__ = __repr__ = __str__ = __format__ = _refuse
+
 
 _ELEMENTWISE = {np.negative, np.add, np.subtract, np.multiply, np.true_divide}
 _NUMBERS = (int, float, np.integer, np.floating)

@@ -1,4 +1,4 @@
-"""Universes of histograms: how many users hold each item, or by how much they weigh it."""
+"""Universes of numbers of items: how many users hold each, or by how much they weigh it; wins."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes._views import Listed
-from shortlist.audit.universes.universe import Data, Universe
-from shortlist.draws import UNIT
-from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.audit.universes.small_universe import N_GROUPS, Data, Universe
+from shortlist.draws import UNIT, Ints
+from shortlist.evidence import (
+    GroupedCounts,
+    PrivateCounts,
+    PublicCounts,
+    WeightedHistogram,
+    Wins,
+)
 from shortlist.evidence.user_sets import unit_weight
 from shortlist.evidence.view import View
-from shortlist.mechanisms.mechanism import Adjacency
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Adjacency, Mechanism
 
-__all__ = ["OfCounts", "OfPrivateCounts", "OfViews", "OfWeights"]
+__all__ = ["OfCounts", "OfGroupedCounts", "OfPrivateCounts", "OfViews", "OfWeights", "OfWins"]
 
 
 class OfCounts(Universe):
@@ -70,9 +75,9 @@ class OfViews(Universe):
         """The largest entry: what is read of a store takes long."""
         return [max(alone)[0]]
 
-    def evidence_of(self, data: Data) -> Listed:
+    def evidence_of(self, data: Data) -> _ScoresInMemory:
         """All in memory."""
-        return Listed(data)
+        return _ScoresInMemory(data)
 
 
 class OfWeights(Universe):
@@ -174,3 +179,112 @@ class OfWeights(Universe):
     def written(self, data: Data) -> str:
         """Weights as they are, and counts."""
         return "(" + ", ".join(f"{w * UNIT:.4g} of {c}" for w, c in data) + ")"
+
+
+class OfWins(Universe):
+    """How many comparisons each item won."""
+
+    evidence = Wins
+    adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
+    sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
+
+    def changes(self, n_items: int) -> list[Data]:
+        """As many comparisons more as one user has made at most, or one."""
+        most = self._bound or 1
+        ways = self.ways(range(most + 1), n_items)
+        return [way for way in ways if 0 < sum(way) <= most]
+
+    def evidence_of(self, data: Data) -> Wins:
+        """The numbers with their bound."""
+        return Wins(np.array(data, np.int64), self._bound)
+
+
+class OfGroupedCounts(Universe):
+    """How many users hold each item in each of two groups."""
+
+    evidence = GroupedCounts
+    exchangeable: ClassVar[bool] = False  # pairs of one group are no others'
+    adjacencies = tuple(kind.value for kind in Adjacency)
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 3, 3: 2, 4: 1}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1, 4: 1}
+
+    def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
+        """As any universe; two groups, of which a user is in one or in both."""
+        super().__init__(mechanism, quick=quick)
+        self._sizes = self.quick_sizes if quick else self.sizes
+        self._most_groups = self._hints.most_groups or N_GROUPS
+        private = mechanism.names_private_items
+        self._kind: type[PrivateCounts | PublicCounts] = PrivateCounts if private else PublicCounts
+
+    def families(self) -> Iterator[list[Data]]:
+        """All small counts, whichever is in which group; and large ones."""
+        for n_pairs, most in self._sizes.items():
+            near = self._near() if n_pairs <= N_GROUPS else []
+            entries = [*range(most + 1), *(x for x in near if x > most)]
+            yield list(itertools.product(entries, repeat=n_pairs))
+        yield from self.large()
+
+    def changes(self, n_items: int) -> list[Data]:
+        """All that one user may change, who is in so many groups: before, and after."""
+        return [change for change in super().changes(n_items) if self._is_within(change)]
+
+    def _is_within(self, change: Data) -> bool:
+        groups = [
+            len({pair % N_GROUPS for pair, by in enumerate(change) if by == step})
+            for step in (1, -1)
+        ]
+        return max(groups) <= self._most_groups
+
+    def held(self, data: Data) -> Sequence[int]:
+        """All pairs that the evidence knows of, those of the first group first."""
+        pairs = sorted(range(len(data)), key=lambda pair: pair % N_GROUPS)
+        return [pair for pair in pairs if data[pair] or self._kind is PublicCounts]
+
+    def evidence_of(self, data: Data) -> GroupedCounts:
+        """The counts with their bounds."""
+        held = self.held(data)
+        return GroupedCounts.of_rows(
+            np.array([data[pair] for pair in held], np.int64),
+            np.array([pair % N_GROUPS for pair in held], np.int64),
+            self._kind,
+            max_items_per_user=self._bound,
+            max_groups_per_user=self._most_groups,
+        )
+
+
+class _ScoresInMemory:
+    """Scores by id, of which -1 stands for an id that does not exist; counts its accesses.
+
+    Attributes:
+        size: How many ids there are.
+        costs: Of a sorted and of a random access.
+        n_sorted: How many scores were read in falling order.
+        n_random: How many were read by id.
+    """
+
+    def __init__(
+        self, scores: Sequence[int] | Ints, costs: tuple[float, float] = (1.0, 1.0)
+    ) -> None:
+        """No access was made yet."""
+        self.scores = np.array(scores)
+        self.size, self.costs = len(self.scores), costs
+        self._order = np.argsort(-self.scores, kind="stable")[: np.count_nonzero(self.scores >= 0)]
+        self.n_sorted = self.n_random = 0
+
+    @property
+    def accesses(self) -> int:
+        """Of both kinds."""
+        return self.n_sorted + self.n_random
+
+    def sorted_access(self, start: int, n: int) -> tuple[Ints, Ints]:
+        """As a store's."""
+        ids = self._order[start : start + n]
+        self.n_sorted += len(ids)
+        return ids, self.scores[ids]
+
+    def random_access(self, ids: Ints) -> Ints:
+        """As a store's."""
+        self.n_random += len(ids)
+        found: Ints = self.scores[ids]
+        return found

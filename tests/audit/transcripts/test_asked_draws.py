@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from shortlist.audit.transcripts._accountant import certain_delta, delta_of_zcdp
-from shortlist.audit.transcripts._asked import Dealt, Flipped, Noisy, Picked, Tossed
-from shortlist.audit.transcripts._spent import Differs, Spent, Unfollowed
+from shortlist.audit.transcripts._asked_draws import Dealt, Flipped, Noisy, Picked, Tossed
+from shortlist.audit.transcripts._spent import (
+    Differs,
+    Spent,
+    Unfollowed,
+    certain_delta,
+    delta_of_zcdp,
+)
 from shortlist.draws.noise import Exponential, Gumbel, Laplace, Normal
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.mechanisms import Peeling

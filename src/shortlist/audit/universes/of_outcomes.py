@@ -1,4 +1,4 @@
-"""Universes of comparisons: numbers of wins, and outcomes of public numbers of comparisons."""
+"""Universes of outcomes of public numbers of comparisons."""
 
 from __future__ import annotations
 
@@ -9,32 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.audit.universes.universe import Data, Universe, classes_of
-from shortlist.evidence import Outcomes, Wins
-from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
+from shortlist.audit.universes.small_universe import Data, Universe, classes_of
+from shortlist.evidence import Outcomes
 
-__all__ = ["OfOutcomes", "OfWins"]
+__all__ = ["OfOutcomes"]
 
 _MANY = 4  # items
-
-
-class OfWins(Universe):
-    """How many comparisons each item won."""
-
-    evidence = Wins
-    adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
-    sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
-    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
-
-    def changes(self, n_items: int) -> list[Data]:
-        """As many comparisons more as one user has made at most, or one."""
-        most = self._bound or 1
-        ways = self.ways(range(most + 1), n_items)
-        return [way for way in ways if 0 < sum(way) <= most]
-
-    def evidence_of(self, data: Data) -> Wins:
-        """The numbers with their bound."""
-        return Wins(np.array(data, np.int64), self._bound)
 
 
 class OfOutcomes(Universe):

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.audit.exact._claims import Claim, Curve, claims_of
-from shortlist.audit.exact._laws import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
-from shortlist.audit.exact._lines import PRECISION
-from shortlist.audit.exact._losses import Laws, Range
+from shortlist.audit.exact._claimed_losses import Claim, DeltaClaim, Laws, LossBounds, claims_of
+from shortlist.audit.exact._laws_of_data_sets import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
+from shortlist.audit.exact._real_lines import PRECISION
 from shortlist.audit.findings import Finding, Verdict, share_of
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.draws.precision import precision
@@ -41,7 +40,7 @@ def audit_exactly(
             one user more; each family of as many items. What a data set is, its universe says.
     """
     universe = universe_of(mechanism, quick=quick)
-    search = _Search(universe, claims_of(mechanism), every_order=quick)
+    search = _SearchForLosses(universe, claims_of(mechanism), every_order=quick)
     findings: dict[str, Finding] = {}
     with precision(PRECISION):
         looked_at = universe.families() if families is None else families
@@ -56,7 +55,7 @@ def audit_exactly(
     return [*findings.values(), *search.of_parameters()]
 
 
-class _Judged(NamedTuple):
+class _JudgedPair(NamedTuple):
     """A claim on one pair."""
 
     verdict: Verdict
@@ -72,7 +71,7 @@ class _Judged(NamedTuple):
         return self.verdict.rank, self.share
 
 
-class _Search:
+class _SearchForLosses:
     """Through the pairs of a universe, for the largest loss of each claim.
 
     Attributes:
@@ -82,7 +81,7 @@ class _Search:
     def __init__(self, universe: Universe, claims: Sequence[Claim], *, every_order: bool) -> None:
         self._universe, self._claims = universe, claims
         self._memory = Memory(universe, symmetric=universe.exchangeable and not every_order)
-        self._worst: dict[str, _Judged] = {}
+        self._worst: dict[str, _JudgedPair] = {}
         self.is_broken = False
 
     def family_if_needed(self, family: list[Data]) -> Iterator[Finding]:
@@ -122,7 +121,7 @@ class _Search:
         first, second = ([number[pair[side]] for pair in pairs] for side in (0, 1))
         both = [*pairs, *((b, a) for a, b in pairs)]
         sides = Laws(laws).sides(first + second, second + first)
-        worst: dict[str, _Judged] = {}
+        worst: dict[str, _JudgedPair] = {}
         for claim in self._claims:
             judged = self._searched(claim, both, claim.losses(sides))
             known = worst.get(claim.name, judged)
@@ -141,7 +140,7 @@ class _Search:
         every = (self._universe.permuted(data, order) for data in family for order in orders)
         return list(dict.fromkeys(every))
 
-    def _searched(self, claim: Claim, pairs: Sequence[Pair], losses: Range) -> _Judged:
+    def _searched(self, claim: Claim, pairs: Sequence[Pair], losses: LossBounds) -> _JudgedPair:
         """The worst pair, by balls: the one of the largest loss, and all where floats cannot tell.
 
         One that breaks the claim is enough.
@@ -155,13 +154,13 @@ class _Search:
             worst = max(worst, self._judged(claim, pairs[i]), key=lambda j: j.severity)
         return worst
 
-    def _judged(self, claim: Claim, pair: Pair) -> _Judged:
+    def _judged(self, claim: Claim, pair: Pair) -> _JudgedPair:
         low, high = claim.loss(*map(self._memory.law, pair))
         loss = max(0.0, float(high.upper()))  # less: sub-laws lack more than they differ by
         share, verdict = share_of(claim.limit, loss), claim.verdict(low, high)
-        return _Judged(verdict, share, loss, pair, claim, self._memory.edges)
+        return _JudgedPair(verdict, share, loss, pair, claim, self._memory.edges)
 
-    def _finding(self, judged: _Judged, n_pairs: int) -> Finding:
+    def _finding(self, judged: _JudgedPair, n_pairs: int) -> Finding:
         """For the report; the worst one found so far is remembered."""
         claim, known = judged.claim, self._worst.get(judged.claim.name, judged)
         self._worst[claim.name] = max(known, judged, key=lambda j: j.severity)
@@ -196,7 +195,7 @@ class _Search:
         had looked at any data, and no evidence is asked for that is looser than is accounted for.
         """
         mechanism = self._universe.mechanism
-        asked_for = Curve(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
+        asked_for = DeltaClaim(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
         spent = mechanism.cost.delta(mechanism.epsilon)
         verdict = Verdict.HOLDS if spent <= asked_for.limit else Verdict.BROKEN
         of_delta = asked_for.limit, spent, asked_for.at

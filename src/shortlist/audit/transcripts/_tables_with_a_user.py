@@ -24,7 +24,7 @@ from shortlist.evidence import (
 )
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
 
-__all__ = ["ITEMS", "Table", "tables_of"]
+__all__ = ["ITEMS", "TableWithUser", "tables_of"]
 
 _GAP = 3  # between counts: no user makes two of them equal, so that neighbours have one order
 _LEVELS = 0.4, 1.2, 4.0  # of the threshold, at which counts lie
@@ -40,7 +40,7 @@ _EACH = 12  # items that each of them holds
 
 
 @dataclass(frozen=True)
-class Table:
+class TableWithUser:
     """A table with one user who may be left out.
 
     Attributes:
@@ -66,7 +66,7 @@ class Table:
         return self.own > 0 or self.parallel
 
 
-def tables_of(mechanism: Mechanism, *, quick: bool = False) -> Iterator[Table]:
+def tables_of(mechanism: Mechanism, *, quick: bool = False) -> Iterator[TableWithUser]:
     """The tables for the evidence that a mechanism looks at; none where there are none for it."""
     kind = mechanism.evidence
     hints = mechanism.audit_hints()
@@ -81,7 +81,7 @@ def tables_of(mechanism: Mechanism, *, quick: bool = False) -> Iterator[Table]:
 # --- users' sets
 
 
-def _sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001 - of all families
+def _sets(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - of all families
     """A user of few items, of as many as count, of more; of all others' items, or some alone."""
     private = mechanism.names_private_items
     bound = min(_bound_of(mechanism, ITEMS), ITEMS)
@@ -112,11 +112,13 @@ def _users(bound: int, *, private: bool) -> Iterator[tuple[str, Ints, int]]:
         yield "a user of some own items", items, own
 
 
-def _table_of_sets(name: str, mechanism: Mechanism, counts: Ints, items: Ints, own: int) -> Table:
+def _table_of_sets(
+    name: str, mechanism: Mechanism, counts: Ints, items: Ints, own: int
+) -> TableWithUser:
     others = np.repeat(np.arange(len(counts)), counts)
     sizes = np.ones(len(others), np.int64)
     evidence = _shown(mechanism, others, sizes, items, len(counts) + own)
-    return Table(name, evidence, own)
+    return TableWithUser(name, evidence, own)
 
 
 def _shown(
@@ -146,14 +148,14 @@ def _held(others: Ints, sizes: Ints, items: Ints, n_items: int) -> Contributions
     return Contributions(np.cumsum(sizes) - sizes, sizes, others.astype(np.uint32), n_items)
 
 
-def _random_sets(mechanism: Mechanism, seed: int, bound: int, own: int) -> Table:
+def _random_sets(mechanism: Mechanism, seed: int, bound: int, own: int) -> TableWithUser:
     """Users who hold several items each, the commoner ones more often, and one at the bound."""
     generator = np.random.default_rng(seed)  # of tables, not of noise
     others, sizes = _several(generator, min(_EACH, bound))
     shared = generator.choice(ITEMS, bound - own, replace=False)
     items = np.append(shared, ITEMS + np.arange(own))
     evidence = _shown(mechanism, others, sizes, items, ITEMS + own)
-    return Table(f"random sets, seed {seed}", evidence, own, ties=True)
+    return TableWithUser(f"random sets, seed {seed}", evidence, own, ties=True)
 
 
 def _several(generator: np.random.Generator, each: int, groups: int = 1) -> tuple[Ints, Ints]:
@@ -172,7 +174,7 @@ def _several(generator: np.random.Generator, each: int, groups: int = 1) -> tupl
 # --- counts
 
 
-def _counts(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001 - of all families
+def _counts(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - of all families
     """Counts that a user raises: the largest ones, all, every other; or that are the user's own."""
     for level in _levels(mechanism, quick=quick):
         for name, moved in _moves(mechanism):
@@ -208,7 +210,7 @@ def _moves(mechanism: Mechanism) -> Iterator[tuple[str, Ints]]:
 
 def _table_of_counts(
     name: str, mechanism: Mechanism, counts: Ints, moved: Ints, own: int = 0
-) -> Table:
+) -> TableWithUser:
     bound = mechanism.audit_hints().user_bound
     kind = mechanism.evidence
 
@@ -217,13 +219,13 @@ def _table_of_counts(
         some = counts + moved * with_user
         return kind(np.append(some, np.full(own, int(with_user))), bound)
 
-    return Table(name, evidence, own)
+    return TableWithUser(name, evidence, own)
 
 
 # --- groups
 
 
-def _grouped_counts(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001 - as above
+def _grouped_counts(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - as above
     """A user who moves counts of as many groups as may change; or who alone holds items there."""
     hints = mechanism.audit_hints()
     most = min(hints.most_groups or _FEW, _FEW)
@@ -244,7 +246,7 @@ def _grouped_counts(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # no
 
 def _table_of_grouped_counts(
     name: str, mechanism: Mechanism, counts: Ints, moved: Ints, groups: int
-) -> Table:
+) -> TableWithUser:
     hints, private = mechanism.audit_hints(), mechanism.names_private_items
     kind: type[PrivateCounts | PublicCounts] = PrivateCounts if private else PublicCounts
     in_groups = np.repeat(np.arange(_FEW), len(counts))
@@ -260,10 +262,10 @@ def _table_of_grouped_counts(
             max_groups_per_user=hints.most_groups or _FEW,
         )
 
-    return Table(name, evidence, parallel=True)
+    return TableWithUser(name, evidence, parallel=True)
 
 
-def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001 - as above
+def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - as above
     """A user who is in as many groups as count, or in more; with items and groups of one user."""
     hints = mechanism.audit_hints()
     most = min(hints.most_groups or _FEW, _FEW)
@@ -284,7 +286,7 @@ def _grouped_sets(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa
     yield replace(table, own=bound * most, lonely=True, ties=True)
 
 
-def _random_groups(seed: int, most: int, bound: int) -> Table:
+def _random_groups(seed: int, most: int, bound: int) -> TableWithUser:
     """Users who are in one group or in as many as count, and hold several items in each."""
     generator = np.random.default_rng(seed)  # of tables, not of noise
     others, sizes = _several(generator, min(_EACH, bound), _FEW)
@@ -297,10 +299,10 @@ def _random_groups(seed: int, most: int, bound: int) -> Table:
         pairs = _held(others, sizes, mine if with_user else mine[:0], len(codes))
         return GroupedSets.of_pairs(pairs, codes // ITEMS, codes % ITEMS, _FEW, ITEMS)
 
-    return Table(f"random sets in groups, seed {seed}", evidence, ties=True)
+    return TableWithUser(f"random sets in groups, seed {seed}", evidence, ties=True)
 
 
-def _table_of_groups(name: str, counts: Ints, groups: Ints, items: Ints) -> Table:
+def _table_of_groups(name: str, counts: Ints, groups: Ints, items: Ints) -> TableWithUser:
     n_groups, n_items = max(_FEW, int(groups[-1]) + 1), max(len(counts), int(items[-1]) + 1)
     alone = np.repeat(np.arange(len(counts)), counts)
     others = np.concatenate([group * n_items + alone for group in range(_FEW)])
@@ -313,13 +315,13 @@ def _table_of_groups(name: str, counts: Ints, groups: Ints, items: Ints) -> Tabl
         pairs = _held(others, sizes, mine if with_user else mine[:0], len(codes))
         return GroupedSets.of_pairs(pairs, codes // n_items, codes % n_items, n_groups, n_items)
 
-    return Table(name, evidence, ties=True)
+    return TableWithUser(name, evidence, ties=True)
 
 
 # --- wins
 
 
-def _wins(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001 - as above
+def _wins(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - as above
     """A user who raises one number of wins by all comparisons that count, or many by one."""
     bound = mechanism.audit_hints().user_bound
     for level in _levels(mechanism, quick=quick):
@@ -333,7 +335,7 @@ def _wins(mechanism: Mechanism, quick: bool) -> Iterator[Table]:  # noqa: FBT001
             ) -> Wins:
                 return Wins(_ladder(level) * 10 + moved * with_user, bound)
 
-            yield Table(f"a user moves {name}, wins from {level:.0f}", evidence)
+            yield TableWithUser(f"a user moves {name}, wins from {level:.0f}", evidence)
 
 
 # --- all
@@ -357,7 +359,7 @@ def _ladder(level: float) -> Ints:
     return counts
 
 
-_FAMILIES: dict[type, Callable[[Mechanism, bool], Iterator[Table]]] = {
+_FAMILIES: dict[type, Callable[[Mechanism, bool], Iterator[TableWithUser]]] = {
     UserSets: _sets,
     WeightedHistogram: _sets,
     PublicCounts: _counts,

@@ -17,7 +17,7 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
 
-__all__ = ["Data", "Universe", "classes_of"]
+__all__ = ["N_GROUPS", "Data", "Universe", "classes_of"]
 
 _FEW = 3  # items to be named, at most, where all data sets of more than two are looked at
 _MANY = 4  # items: all of their data sets are more than enough
@@ -28,6 +28,9 @@ _HIGH = 15  # where scores are cut into other cells
 _NEARBY = (-0.5, 0.5, 1.5)
 _LEAD = 100  # by which items lead
 _MOST_NEAR = 10_000  # people: thresholds above are as any other number
+
+N_GROUPS = 2
+"""Of the universes of groups, where pair i is the item i // 2 in the group i % 2."""
 
 Data = tuple[Any, ...]
 
