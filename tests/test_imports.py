@@ -113,20 +113,20 @@ ALLOWED = {
         "parameters", "plan", "runtime", "questions", "sources",
     },
     "audit.stand_ins": {"draws"},
-    "audit.answers": {"audit.stand_ins", "draws", "mechanisms"},
+    "audit.visible_answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
     "audit.settings": {"mechanisms"},
     "audit.universes": {"draws", "errors", "evidence", "mechanisms"},
     "audit.exact": {
-        "algorithms", "audit.answers", "audit.findings", "audit.settings", "audit.stand_ins",
-        "audit.universes", "draws", "errors", "evidence", "mechanisms", "privacy",
+        "algorithms", "audit.findings", "audit.settings", "audit.stand_ins", "audit.universes",
+        "audit.visible_answers", "draws", "errors", "evidence", "mechanisms", "privacy",
     },
     "audit.transcripts": {
         "audit.findings", "bits", "draws", "evidence", "mechanisms", "privacy",
     },
     "audit.samples": {
-        "audit.answers", "audit.findings", "audit.stand_ins", "audit.universes", "bits", "draws",
-        "mechanisms", "release", "sources", "stores",
+        "audit.findings", "audit.stand_ins", "audit.universes", "audit.visible_answers", "bits",
+        "draws", "mechanisms", "release", "sources", "stores",
     },
 }  # fmt: skip
 FACES = {"", "__init__", "__main__", "audit", "audit.running", "cli"}

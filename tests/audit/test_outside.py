@@ -11,9 +11,9 @@ import shortlist as sl
 from helpers import wrong_outside as wrong
 from helpers.audited import broken
 from shortlist.audit import Verdict
-from shortlist.audit.answers import listening
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.samples.sampler import audit_by_samples
+from shortlist.audit.visible_answers import listening
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import Gamma, LimitedDomain, OneShotLaplace, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts

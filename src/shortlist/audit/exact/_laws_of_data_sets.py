@@ -12,7 +12,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from shortlist.audit.answers import (
+from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_by
+from shortlist.audit.stand_ins import Unknown, ValueInCell
+from shortlist.audit.universes import Data, Universe
+from shortlist.audit.visible_answers import (
     DrawsOfCells,
     VisibleAnswer,
     answer_of,
@@ -20,9 +23,6 @@ from shortlist.audit.answers import (
     flawed,
     listening,
 )
-from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_by
-from shortlist.audit.stand_ins import Unknown, ValueInCell
-from shortlist.audit.universes import Data, Universe
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 

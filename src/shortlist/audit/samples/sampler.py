@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.answers import face_of, flaw_of, guarded, listening
 from shortlist.audit.findings import Finding, Verdict
 from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.audit.samples._sampled_together import Endless, sample
 from shortlist.audit.stand_ins import Outlived, bare
 from shortlist.audit.universes import Data, Universe, universe_of
+from shortlist.audit.visible_answers import face_of, flaw_of, guarded, listening
 from shortlist.bits import Bits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.mechanisms.mechanism import Mechanism, Selection
