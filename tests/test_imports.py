@@ -115,11 +115,12 @@ ALLOWED = {
     "audit.stand_ins": {"draws"},
     "audit.visible_answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
-    "audit.settings": {"mechanisms"},
+    "audit.audited_parameters": {"mechanisms"},
     "audit.universes": {"draws", "errors", "evidence", "mechanisms"},
     "audit.exact": {
-        "algorithms", "audit.findings", "audit.settings", "audit.stand_ins", "audit.universes",
-        "audit.visible_answers", "draws", "errors", "evidence", "mechanisms", "privacy",
+        "algorithms", "audit.audited_parameters", "audit.findings", "audit.stand_ins",
+        "audit.universes", "audit.visible_answers", "draws", "errors", "evidence", "mechanisms",
+        "privacy",
     },
     "audit.transcripts": {
         "audit.findings", "bits", "draws", "evidence", "mechanisms", "privacy",

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import shortlist.audit
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
-from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order

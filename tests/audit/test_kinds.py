@@ -9,11 +9,11 @@ from helpers import wrong_listed as listed
 from helpers import wrong_others as others
 from helpers.audited import broken
 from shortlist.audit import Audit, Verdict
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.findings import Finding
 from shortlist.audit.running import _FEW, _instances
 from shortlist.audit.samples.sampler import audit_by_samples
-from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws

@@ -11,8 +11,8 @@ from helpers import wrong_mechanisms as wrong
 from helpers.refusals import refusal
 from shortlist import cli
 from shortlist.audit import Audit, Verdict
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
-from shortlist.audit.settings import settings_of
 from shortlist.mechanisms import ChosenBound, Peeling, PermuteAndFlip
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from shortlist.audit.universes import of_counts as views
+from shortlist.audit.universes.of_counts import ScoresInMemory
 
 
-class Listed(views.Listed):
+class Listed(ScoresInMemory):
     """Also a source of values, and strict about what it is asked."""
 
     def random_access(self, ids):

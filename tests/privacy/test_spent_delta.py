@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from shortlist.audit.settings import settings_of
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.mechanisms import (
     Accounting,
     JointOrPeel,

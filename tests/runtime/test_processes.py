@@ -15,7 +15,7 @@ import shortlist as sl
 from helpers.databases import NAMES, ROWS
 from helpers.refusals import MARKER
 from postgres import PASSWORD
-from shortlist.audit.settings import settings_of
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.bits import SeededBits, SystemBits
 from shortlist.mechanisms import Peeling
 from shortlist.mechanisms.registry import every_mechanism

@@ -11,8 +11,8 @@ from inspect import isabstract
 from multiprocessing import get_context
 from typing import Any, cast
 
+from shortlist.audit.audited_parameters import real_settings, settings_of
 from shortlist.audit.findings import Audit, Finding
-from shortlist.audit.settings import real_settings, settings_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named

@@ -12,10 +12,10 @@ from helpers import wrong_races as races
 from helpers.audited import broken
 from helpers.refusals import refusal
 from shortlist.audit import Verdict
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.enumerator import Enumerator
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly, pairs_of
 from shortlist.audit.samples.sampler import audit_by_samples
-from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import (

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from helpers import wrong_mechanisms as wrong
 from shortlist.audit import Verdict
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
-from shortlist.audit.settings import settings_of
 from shortlist.audit.universes import universe_of
 from shortlist.mechanisms import ChosenBound, PerGroup
 from shortlist.mechanisms.registry import every_mechanism

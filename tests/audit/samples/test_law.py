@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaincc
 
+from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.enumerator import law
 from shortlist.audit.samples._sampled_together import sample
-from shortlist.audit.settings import settings_of
 from shortlist.audit.stand_ins import bare
 from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits

@@ -4,8 +4,8 @@ import pytest
 
 from helpers.planted import KNOWN, NEW, PLANTS
 from shortlist.audit import Verdict
+from shortlist.audit.audited_parameters import real_settings
 from shortlist.audit.running import _named
-from shortlist.audit.settings import real_settings
 from shortlist.audit.transcripts.draw_by_draw import audit_by_transcript
 from shortlist.mechanisms import (
     Accounting,

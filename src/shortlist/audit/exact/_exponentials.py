@@ -16,7 +16,7 @@ from math import factorial
 
 from flint import arb, fmpq
 
-from shortlist.audit.exact._real_lines import Function, Line, PolynomialLine, breaks_of
+from shortlist.audit.exact._real_lines import Function, PolynomialLine, RealLine, breaks_of
 from shortlist.draws import Noise
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 
@@ -26,7 +26,7 @@ Rate = tuple[int, ...]  # how often each of the line's rates
 Formula = dict[tuple[int, Rate], arb]  # coefficients by power and rate
 
 
-class _ExponentialLine(Line):
+class _ExponentialLine(RealLine):
     """Panels between breaks; the first and the last may reach to infinity.
 
     Attributes:

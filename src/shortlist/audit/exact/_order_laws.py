@@ -18,7 +18,7 @@ from flint import arb, arb_mat
 
 from shortlist.audit.exact._exponentials import CellLine, CubeLine
 from shortlist.audit.exact._normals import BetweenLine, NormalLine
-from shortlist.audit.exact._real_lines import PRECISION, Function, Line
+from shortlist.audit.exact._real_lines import PRECISION, Function, RealLine
 from shortlist.audit.exact._shared_noise import MovedValues, averaged
 from shortlist.draws import Noise, Order, SharedFactor
 from shortlist.draws.noise import Given, Gumbel, Normal, NormalBetween, Radius, UniformNoise
@@ -88,7 +88,7 @@ def _law(asked: Order, edges: Sequence[float], shift: arb | None = None) -> Orde
     return dict(_Orders(line, classes, floors, values).law(sizes, full=most))
 
 
-def _line(exact: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]) -> Line:
+def _line(exact: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]) -> RealLine:
     """The line of these scores' densities, parted at these points."""
     if all(isinstance(noise, Normal) for noise in noises):
         return NormalLine(exact, noises, points)
@@ -125,7 +125,7 @@ class _Orders:
         edges: Where values are cut into cells.
     """
 
-    line: Line
+    line: RealLine
     classes: Sequence[int]
     floors: Sequence[arb | None]
     edges: Sequence[arb]

@@ -13,14 +13,14 @@ from typing import Any
 
 from flint import arb, arb_poly
 
-__all__ = ["PRECISION", "Function", "Line", "PolynomialLine", "breaks_of"]
+__all__ = ["PRECISION", "Function", "PolynomialLine", "RealLine", "breaks_of"]
 
 PRECISION = 200  # bits of the balls
 
 Function = list[Any]  # a formula for each panel, of the line's kind; None where it is 0
 
 
-class Line(ABC):
+class RealLine(ABC):
     """The panels of a real line, on which the noisy values of some items have their densities.
 
     Attributes:
@@ -76,7 +76,7 @@ class Line(ABC):
         return sums, start
 
 
-class PolynomialLine(Line):
+class PolynomialLine(RealLine):
     """Panels with a polynomial each, of u from -1 at the left end to 1 at the right one."""
 
     def __init__(self, breaks: Sequence[arb], tail: arb) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from shortlist.audit.audited_parameters import class_of, options_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.findings import Finding
-from shortlist.audit.settings import class_of, options_of
 from shortlist.audit.universes import Data
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip

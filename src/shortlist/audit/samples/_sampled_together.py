@@ -84,10 +84,10 @@ def order_of_rows(draws: ExactDraws, n_rows: int, asked: Order) -> Drawn:
     return Drawn(rows, columns.T)
 
 
-def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _Rows:
+def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _NoisyRows:
     """The noisy values of all rows."""
     n = len(asked.scores) * n_rows
-    return _Rows(
+    return _NoisyRows(
         np.tile(asked.scores, n_rows),
         [_repeated(noise, n_rows) for noise in asked.noises],
         [draws.bits.words(n) for _ in asked.noises],
@@ -110,7 +110,7 @@ def _repeated(noise: Noise, times: int) -> Noise:
     return repeated
 
 
-class _Rows(NoisyValues):
+class _NoisyRows(NoisyValues):
     """The values of rows of as many items each, one row after another."""
 
     def sorted_rows(self, reached: NDArray[np.bool_]) -> Ints:
@@ -152,7 +152,7 @@ class _Drawing(NamedTuple):
     columns: Floats
 
 
-class _Group(NamedTuple):
+class _SampleGroup(NamedTuple):
     """Samples that have drawn the same so far.
 
     Attributes:
@@ -171,7 +171,7 @@ class _Parted(Control):
         groups: Those that drew the same.
     """
 
-    def __init__(self, groups: list[_Group]) -> None:
+    def __init__(self, groups: list[_SampleGroup]) -> None:
         super().__init__()
         self.groups = groups
 
@@ -196,7 +196,7 @@ def sample(
         Endless: A run makes more draws than any mechanism does.
     """
     outcomes: Counter[Outcome] = Counter()
-    groups = [_Group(min(_CHUNK, n - start)) for start in range(0, n, _CHUNK)]
+    groups = [_SampleGroup(min(_CHUNK, n - start)) for start in range(0, n, _CHUNK)]
     while groups:
         group, its_run = groups.pop(), Run()
         try:
@@ -216,7 +216,7 @@ def sample(
 class _Together(Draws):
     """The draws of a group: those of its script, then new ones, as long as all draw the same."""
 
-    def __init__(self, group: _Group, bits: Bits, margin: float, run: Run) -> None:
+    def __init__(self, group: _SampleGroup, bits: Bits, margin: float, run: Run) -> None:
         self._exact, self._run, self._answers_left = ExactDraws(bits, margin), run, _MOST_DRAWS
         self._size, self._script = group.size, list(group.script)
         self._left = len(self._script)
@@ -322,10 +322,10 @@ def _alike(rows: NDArray[Any]) -> list[list[int]]:
     return list(found.values())
 
 
-def _part(script: Sequence[_Drawing], samples: list[int]) -> _Group:
+def _part(script: Sequence[_Drawing], samples: list[int]) -> _SampleGroup:
     """Some samples of a group, with what they have drawn."""
     own = tuple(_Drawing(row, columns[:, samples]) for row, columns in script)
-    return _Group(len(samples), own)
+    return _SampleGroup(len(samples), own)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,15 @@ from shortlist.evidence.user_sets import unit_weight
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Adjacency, Mechanism
 
-__all__ = ["OfCounts", "OfGroupedCounts", "OfPrivateCounts", "OfViews", "OfWeights", "OfWins"]
+__all__ = [
+    "OfCounts",
+    "OfGroupedCounts",
+    "OfPrivateCounts",
+    "OfViews",
+    "OfWeights",
+    "OfWins",
+    "ScoresInMemory",
+]
 
 
 class OfCounts(Universe):
@@ -75,9 +83,9 @@ class OfViews(Universe):
         """The largest entry: what is read of a store takes long."""
         return [max(alone)[0]]
 
-    def evidence_of(self, data: Data) -> _ScoresInMemory:
+    def evidence_of(self, data: Data) -> ScoresInMemory:
         """All in memory."""
-        return _ScoresInMemory(data)
+        return ScoresInMemory(data)
 
 
 class OfWeights(Universe):
@@ -253,7 +261,7 @@ class OfGroupedCounts(Universe):
         )
 
 
-class _ScoresInMemory:
+class ScoresInMemory:
     """Scores by id, of which -1 stands for an id that does not exist; counts its accesses.
 
     Attributes:
