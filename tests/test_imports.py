@@ -62,46 +62,44 @@ def room(name):
 ALLOWED = {
     "_version": set(),
     "errors": set(),
-    "limits": set(),
     "strength": set(),
     "progress": {"errors"},
     "runtime": set(),
     "kernels": {"runtime"},
-    "sharing": set(),
-    "bits": {"errors"},
     "charts": {"errors"},
     "privacy": {"errors", "kernels"},
-    "parameters": {"errors", "limits", "privacy", "strength"},
+    "parameters": {"errors", "privacy", "strength"},
     "questions": {"errors", "parameters"},
-    "draws": {"bits", "sharing"},
-    "evidence": {"draws", "errors", "kernels", "sharing"},
+    "draws": {"errors", "runtime"},
+    "bits": {"draws"},
+    "evidence": {"draws", "errors", "kernels", "runtime"},
     "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "progress"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
-        "algorithms", "draws", "errors", "evidence", "limits", "parameters", "privacy",
+        "algorithms", "draws", "errors", "evidence", "parameters", "privacy",
         "questions",
     },
     "table": {"draws", "errors", "kernels", "runtime"},
-    "stores": {"draws", "errors", "evidence", "limits", "runtime", "table"},
+    "stores": {"draws", "errors", "evidence", "parameters", "runtime", "table"},
     "engines": {"draws", "errors", "evidence", "runtime", "progress", "stores", "table"},
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "runtime", "questions", "strength",
     },
     "expectations": {
-        "bits", "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",
+        "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",
         "table",
     },
     "planning": {
         "engines", "errors", "evidence", "mechanisms", "parameters", "questions", "strength",
     },
     "plan": {
-        "bits", "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
+        "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
         "runtime", "progress", "questions", "release", "strength",
     },
     "sources": {
-        "bits", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
+        "draws", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
         "privacy", "runtime", "progress", "questions", "release", "stores", "table",
     },
     "budget": {
@@ -109,7 +107,7 @@ ALLOWED = {
         "stores",
     },
     "metrics": {
-        "bits", "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
+        "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",
         "parameters", "plan", "runtime", "questions", "sources",
     },
     "audit.stand_ins": {"draws"},
@@ -123,10 +121,10 @@ ALLOWED = {
         "privacy",
     },
     "audit.transcripts": {
-        "audit.findings", "bits", "draws", "evidence", "mechanisms", "privacy",
+        "audit.findings", "draws", "evidence", "mechanisms", "privacy",
     },
     "audit.samples": {
-        "audit.findings", "audit.stand_ins", "audit.universes", "audit.visible_answers", "bits",
+        "audit.findings", "audit.stand_ins", "audit.universes", "audit.visible_answers",
         "draws", "mechanisms", "release", "sources", "stores",
     },
 }  # fmt: skip
@@ -198,7 +196,7 @@ def test_importing_the_package_stays_light():
 
 
 def test_the_foundations_load_nothing_heavy():
-    modules = "bits, draws, errors, evidence, parameters, privacy.calibration"
+    modules = "draws, errors, evidence, parameters, privacy.calibration"
     for module in modules.split(", "):
         assert not loaded_by(f"import shortlist.{module}") & HEAVY
 

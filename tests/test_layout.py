@@ -21,7 +21,7 @@ MODULES_STILL_TWICE = {
     *("cells", "checks", "claims", "columns", "comparing", "connecting", "curves", "described"),
     *("formats", "groups", "intervals", "keys", "light", "mechanism", "memory", "names", "numbers"),
     *("opening", "outcomes", "places", "policies", "progress", "reading", "rounds"),
-    *("scores", "search", "settings", "shared", "sums", "tables", "users"),
+    *("scores", "search", "settings", "sums", "tables", "users"),
 }
 # Where rooms mirror one another, so that a name says the same in each.
 MIRRORED = {

@@ -19,11 +19,11 @@ from numbers import Rational
 from typing import Annotated, Any
 
 from shortlist.errors import InputError, Words, as_float, is_whole
-from shortlist.limits import MOST
 from shortlist.privacy import round_up
 from shortlist.strength import SCALE
 
 __all__ = [
+    "MOST_ITEMS",
     "Contraction",
     "Delta",
     "DeltaAboveZero",
@@ -46,6 +46,9 @@ __all__ = [
     "require_share",
     "taken",
 ]
+
+MOST_ITEMS = 2**32
+"""As many as a table can hold, and the ids that a store can span."""
 
 
 class Option(Enum):
@@ -115,9 +118,11 @@ def require_count(name: str, value: int) -> int:
     """A whole number of at least 1, and at most as many as a table can hold."""
     if not (is_whole(value) and value >= 1):
         raise InputError("must be a whole number, 1 or more", given={name: value})
-    if value > MOST:
+    if value > MOST_ITEMS:
         raise InputError(
-            "must be at most {most}, as many as a table can hold", given={name: value}, most=MOST
+            "must be at most {most}, as many as a table can hold",
+            given={name: value},
+            most=MOST_ITEMS,
         )
     return int(value)
 

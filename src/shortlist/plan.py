@@ -9,8 +9,8 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shortlist.bits import Bits, SystemBits
 from shortlist.draws import Draws, ExactDraws
+from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import SPENT, InputError, has_failed, spending
 from shortlist.mechanisms.mechanism import Accounting, Mechanism, counted

@@ -14,8 +14,8 @@ from helpers.laws import agree
 from shortlist.audit.exact._order_laws import order_and_cell_law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
-from shortlist.draws._uniform import Uniform
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
+from shortlist.draws.uniform import Uniform
 
 ends = st.just(OPEN) | st.floats(-30, 30).map(lambda z: round(z * ONE))
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from helpers.drawn import ONE, TOP, fixed, noise_at
 from helpers.exactness import Script, between, ints
-from shortlist.draws._uniform import Uniform
 from shortlist.draws.noise import Normal
+from shortlist.draws.uniform import Uniform
 
 WORDS = [0, 1, 2, 2**20, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2**20, TOP - 1, TOP]
 

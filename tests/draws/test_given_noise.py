@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
-from shortlist.draws._uniform import Uniform
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
+from shortlist.draws.uniform import Uniform
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 TOP = 2**64 - 1

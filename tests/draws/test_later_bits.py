@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from helpers.drawn import ONE, TOP, fixed
 from helpers.exactness import Script, agreeing, ints
 from shortlist.draws import ExactDraws, Order
-from shortlist.draws._uniform import Uniform, is_positive, settle
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
+from shortlist.draws.uniform import Uniform, is_positive, settle
 
 BOUNDS = [1, 2, 3, 1000, 2**31, 2**62, 3 * 2**61, 2**63 - 1]
 SCORES = st.lists(st.integers(0, 3).map(lambda c: c * ONE // 2), min_size=0, max_size=6)

@@ -12,8 +12,8 @@ from scipy.stats import gamma
 from helpers.exactness import Script, agreeing, ints
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order, noisy_values
-from shortlist.draws._uniform import Uniform, UniformProduct
 from shortlist.draws.noise import Laplace, Radius, UniformNoise
+from shortlist.draws.uniform import Uniform, UniformProduct
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 TOP = 2**64 - 1

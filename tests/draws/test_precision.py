@@ -17,10 +17,9 @@ from shortlist.audit.exact._order_laws import order_law
 from shortlist.audit.exact.enumerator import law, law_in_balls
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
-from shortlist.draws._uniform import Uniform, UniformProduct, settle
 from shortlist.draws.noise import Laplace, Normal, Radius, UniformNoise
-from shortlist.draws.precision import precision
 from shortlist.draws.reals import Decay, ExponentialWeights
+from shortlist.draws.uniform import Uniform, UniformProduct, precision, settle
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Gamma, Joint, JointOrPeel, OneShotLaplace, Peeling
 
@@ -233,7 +232,7 @@ def test_nothing_else_sets_it():
     root = Path(sl.__file__).parent
     for path in root.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and path.name != "precision.py":
+            if isinstance(node, ast.Attribute) and path.name != "uniform.py":
                 assert node.attr not in {"workprec", "extraprec", "workdps", "extradps", "dps"}
                 assert not (node.attr == "prec" and isinstance(node.ctx, ast.Store))
 

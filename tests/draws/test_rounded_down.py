@@ -9,13 +9,13 @@ from scipy.special import ndtr
 
 from helpers.drawn import ONE, noise_at
 from helpers.exactness import Script, ints
-from shortlist import sharing
 from shortlist.audit.exact.enumerator import law
 from shortlist.audit.samples._sampled_together import sample
 from shortlist.audit.stand_ins import Unknown
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, RoundingGrid, noisy_values
 from shortlist.draws.noise import Laplace, Normal
+from shortlist.runtime import threads
 
 
 @pytest.mark.parametrize("margin", [0.0, np.inf])
@@ -106,6 +106,6 @@ def test_blocks_and_threads_change_nothing(monkeypatch, margin, n):
 
     expected = rounded()
     monkeypatch.setattr(noisy_values, "_BLOCK", 8)
-    monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 0)
-    monkeypatch.setattr(sharing.os, "cpu_count", lambda: 3)
+    monkeypatch.setattr(threads, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 3)
     assert rounded() == expected

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shortlist import sharing
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import buckets, contributions
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import unit_weight
+from shortlist.runtime import threads
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 N_USERS, N_ITEMS = 7, 9
@@ -227,10 +227,10 @@ def test_weigh_needs_a_bound():
         of_rows([(0, 0)]).weigh()
 
 
-def threads(monkeypatch, number):
+def on_cores(monkeypatch, number):
     """Share even the smallest work among so many threads."""
-    monkeypatch.setattr(sharing.os, "cpu_count", lambda: number)
-    monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: number)
+    monkeypatch.setattr(threads, "_WORTH_A_THREAD", 0)
 
 
 def everything(users, items, n_users, n_items):
@@ -247,7 +247,7 @@ def test_threads_and_buckets_of_users_change_nothing(monkeypatch, number, n_user
     users = (n_users * rng.random(n) ** 2).astype(np.uint32)
     items = (n_items * rng.random(n) ** 3).astype(np.uint32)
     one_held, one_bounded, one_weights = everything(users, items, n_users, n_items)
-    threads(monkeypatch, number)
+    on_cores(monkeypatch, number)
     held, bounded, weights = everything(users, items, n_users, n_items)
     assert items_of(held) == items_of(one_held)
     assert items_of(bounded) == items_of(one_bounded)
@@ -261,7 +261,7 @@ def test_threads_and_buckets_of_users_change_nothing(monkeypatch, number, n_user
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize(("rows", "chunk"), [(2**15, 2**19), (50, 700), (1, 64), (3, 10**5)])
 def test_users_without_codes_are_grouped(monkeypatch, number, rows, chunk):
-    threads(monkeypatch, number)
+    on_cores(monkeypatch, number)
     monkeypatch.setattr(buckets, "_ROWS", rows)
     monkeypatch.setattr(buckets, "_CHUNK", chunk)
     rng = np.random.default_rng(11)
@@ -302,7 +302,7 @@ def test_too_many_users_are_refused(monkeypatch):
 
 @pytest.mark.parametrize(("number", "bucket"), [(1, 2), (3, 2), (3, 4), (8, 1)])
 def test_the_smallest_tables_are_shared_rightly(monkeypatch, number, bucket):
-    threads(monkeypatch, number)
+    on_cores(monkeypatch, number)
     monkeypatch.setattr(buckets, "_SHIFT", bucket.bit_length() - 1)
     rng = np.random.default_rng(10)
     for n in range(60):

@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from shortlist import sharing
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import buckets
 from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets, Pairing
+from shortlist.runtime import threads
 
 N_ITEMS = 3
 USERS = [{(0, 0), (0, 1)}, {(0, 2), (1, 2), (2, 0)}, set(), {(1, 0), (1, 1), (1, 2), (2, 2)}]
@@ -63,9 +63,9 @@ def grouped(rows, n_users, n_groups, n_items, *, packed=True):
     return GroupedSets.of_buckets(Buckets.of_rows(users, codes, n_users), pairing)
 
 
-def threads(monkeypatch, number):
-    monkeypatch.setattr(sharing.os, "cpu_count", lambda: number)
-    monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 0)
+def on_cores(monkeypatch, number):
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: number)
+    monkeypatch.setattr(threads, "_WORTH_A_THREAD", 0)
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -75,7 +75,7 @@ def test_rows_become_sets_as_dictionaries_tell(
     monkeypatch, packed, number, n_users, n_groups, n_items
 ):
     """Users in one group and in several, repeated rows, users without any; in many buckets."""
-    threads(monkeypatch, number)
+    on_cores(monkeypatch, number)
     monkeypatch.setattr(buckets, "_SHIFT", 1)
     rng = np.random.default_rng(number)
     for n in (0, 1, 7, 60, 500):

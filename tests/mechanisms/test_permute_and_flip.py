@@ -19,7 +19,7 @@ from shortlist.algorithms.slack import SlackClasses
 from shortlist.audit.exact.enumerator import Enumerator
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.draws.permuting import first_accepted
+from shortlist.draws.exact_draws import first_accepted
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.mechanisms import PermuteAndFlip
 from shortlist.mechanisms.peeling import pick

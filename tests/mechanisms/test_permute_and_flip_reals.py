@@ -13,7 +13,7 @@ from scipy.special import betaln
 from helpers.exactness import between, ints, within_stated_error
 from helpers.permuting import CANDIDATES, HUGE, each, fixed, slack_classes
 from shortlist.audit.exact.enumerator import law
-from shortlist.draws.permuting import _Urn
+from shortlist.draws.exact_draws import _Urn
 from shortlist.draws.reals import Decay, ExponentialWeights, UrnChance
 
 COUNTS = st.lists(

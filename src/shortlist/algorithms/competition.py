@@ -17,8 +17,8 @@ import numpy as np
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import NEGLIGIBLE, Sequences, SlackWeights
 from shortlist.draws import Floats
-from shortlist.draws.precision import precision
 from shortlist.draws.reals import ULP
+from shortlist.draws.uniform import precision
 
 if TYPE_CHECKING:
     from flint import arb

@@ -15,9 +15,9 @@ from shortlist.cli._tables import require_input_format, require_one_table
 from shortlist.errors import InputError, Words, named, reference
 
 if TYPE_CHECKING:
-    from shortlist.bits import Bits
     from shortlist.budget import Budget
     from shortlist.cli._settings import Settings
+    from shortlist.draws.random_bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan
     from shortlist.questions import Question
@@ -201,7 +201,7 @@ class Request:
 
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
-        from shortlist.bits import SeededBits
+        from shortlist.draws.random_bits import SeededBits
 
         if self.seed is None:
             if self.not_private:

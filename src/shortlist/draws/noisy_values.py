@@ -14,11 +14,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.bits import Bits
-from shortlist.draws._uniform import Partial, Uniform, UniformProduct, is_positive, settle
 from shortlist.draws.contract import Floats, Ints, Noise, SharedFactor, Words
+from shortlist.draws.random_bits import Bits
 from shortlist.draws.reals import ROUNDING
-from shortlist.draws.shared import Shared
+from shortlist.draws.uniform import (
+    Partial,
+    SharedDraw,
+    Uniform,
+    UniformProduct,
+    is_positive,
+    settle,
+)
 
 if TYPE_CHECKING:
     from flint import arb
@@ -52,7 +58,7 @@ class NoisyValues:
         *,
         unit: float,
         radius: SharedFactor | None = None,
-        shared: Shared | None = None,
+        shared: SharedDraw | None = None,
         margin: float = 0.0,
     ) -> None:
         """Scores below 2^62 in absolute value; the first 64 bits of each noise, shape (n,) each."""
@@ -138,7 +144,7 @@ class NoisyValues:
         return multiples
 
     def certain_multiples(self, step: int) -> tuple[Ints, NDArray[np.bool_]]:
-        """The same as far as the first 64 bits tell: where they do is the second."""
+        """The same by the first 64 bits of the noise, and for which values these are enough."""
         shift = step.bit_length() - 1  # a power of 2
         low, high = self._interval(self._scores & (step - 1), slice(None), self._whole)
         size = step * self._unit  # nothing is rounded

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist import kernels
 from shortlist.draws import Ints
 from shortlist.errors import InputError
-from shortlist.sharing import parts, share, zeros
+from shortlist.runtime.threads import parts, share, zeros
 
 __all__ = ["MOST_USERS", "Buckets", "Codes"]
 

@@ -14,7 +14,7 @@ from shortlist import kernels
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.user_sets import Steering, Unreached, UserSets
-from shortlist.sharing import parts, share, total, zeros
+from shortlist.runtime.threads import parts, share, total, zeros
 
 if TYPE_CHECKING:
     from shortlist.evidence.buckets import Codes

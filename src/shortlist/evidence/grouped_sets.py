@@ -14,7 +14,7 @@ from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions, places_of
 from shortlist.evidence.user_sets import UserGroups
-from shortlist.sharing import parts, share, zeros
+from shortlist.runtime.threads import parts, share, zeros
 
 __all__ = ["GroupedSets", "Pairing"]
 

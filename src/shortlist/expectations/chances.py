@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.bits import SeededBits
 from shortlist.charts import Curve, curves, require_altair
 from shortlist.draws import ExactDraws
+from shortlist.draws.random_bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.mechanisms.finding import Detection
 from shortlist.mechanisms.mechanism import Mechanism, counted

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.bits import SeededBits
 from shortlist.draws import Draws, ExactDraws
+from shortlist.draws.random_bits import SeededBits
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError
 from shortlist.expectations._zipf import ZipfTable

@@ -16,7 +16,6 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, Wants
-from shortlist.limits import MOST
 from shortlist.mechanisms.mechanism import (
     Accounting,
     AuditHints,
@@ -28,7 +27,7 @@ from shortlist.mechanisms.mechanism import (
     require_bounded,
 )
 from shortlist.mechanisms.peeling import first, odds, picks
-from shortlist.parameters import DeltaOfCounts, Epsilon, Share, Whole
+from shortlist.parameters import MOST_ITEMS, DeltaOfCounts, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
 from shortlist.privacy.accountant.fitting import largest_within
@@ -247,7 +246,7 @@ class LimitedPicks:
         return groups.draw_members(found - (found > nobody), draws)
 
     def _pick(self, values: Ints, left: Floats, draws: Draws) -> int:
-        at_most = float(MOST) + self.nobody
+        at_most = float(MOST_ITEMS) + self.nobody
         return ExponentialWeights(values, left, self.local_epsilon, at_most).pick(draws)
 
     def _limited(self, groups: EqualCounts) -> tuple[Ints, Ints, int]:

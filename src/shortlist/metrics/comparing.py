@@ -8,8 +8,8 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from shortlist.bits import Bits
 from shortlist.draws import Draws, ExactDraws, Ints
+from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.evidence import Wants

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shortlist.bits import Bits
+from shortlist.draws.random_bits import Bits
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import Outcomes

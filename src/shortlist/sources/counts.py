@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from shortlist.bits import Bits
+from shortlist.draws.random_bits import Bits
 from shortlist.engines.histogram_in_groups import HistogramInGroups
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.errors import InputError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shortlist.bits import Bits
+from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.grouped_rows import Rows
 from shortlist.engines.rows_in_table import RowsInTable

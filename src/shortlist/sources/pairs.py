@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from shortlist.bits import Bits
+from shortlist.draws.random_bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words

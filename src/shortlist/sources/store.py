@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shortlist import stores
-from shortlist.bits import Bits
+from shortlist.draws.random_bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
 from shortlist.plan import Chargeable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.errors import InputError
-from shortlist.limits import MOST
+from shortlist.parameters import MOST_ITEMS
 from shortlist.stores._names import Names, quoted
 from shortlist.stores._postgres_catalog import columns_of, indexes_of, select
 from shortlist.stores._postgres_find import find_table
@@ -111,9 +111,10 @@ class PostgresTable:
         """
         found = [self._span(column) for column in self._id_columns]
         best = min(
-            found, key=lambda ids: (ids.size > MOST, not self.is_indexed(ids.column), ids.size)
+            found,
+            key=lambda ids: (ids.size > MOST_ITEMS, not self.is_indexed(ids.column), ids.size),
         )
-        if best.size > MOST:
+        if best.size > MOST_ITEMS:
             raise InputError(
                 "{origin} has ids that span more than 2^32",
                 "{add_ids}",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.draws import Ints
 from shortlist.errors import InputError, nearest, spending
-from shortlist.limits import MOST
+from shortlist.parameters import MOST_ITEMS
 from shortlist.stores._names import Names, quoted
 from shortlist.stores.faults import guarded
 from shortlist.stores.score_store import StoredRows
@@ -143,7 +143,7 @@ class SqliteRows(StoredRows):
         table.require_index()
         with spending():
             self._first, self.size = guarded(self._span, complaint)
-            if self.size > MOST:
+            if self.size > MOST_ITEMS:
                 raise InputError(
                     "{origin} has row numbers that span more than 2^32",
                     "{remedy}",

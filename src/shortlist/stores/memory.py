@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
-from shortlist.limits import MOST
+from shortlist.parameters import MOST_ITEMS
 from shortlist.runtime.processes import require_threads
 from shortlist.stores.score_store import ScoreStore, StoredRows
 from shortlist.table.identity import identities_of_files
@@ -63,7 +63,7 @@ class MemoryStore(ScoreStore):
             raise InputError(
                 "{items} and {counts} are of different lengths", "give one count for each item"
             )
-        if len(self._counts) > MOST:
+        if len(self._counts) > MOST_ITEMS:
             raise InputError("are more than 2^32, which no store can hold", given={"counts": ...})
         self.order: Ints | None = None
         if order is not None:

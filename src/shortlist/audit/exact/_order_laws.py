@@ -23,7 +23,7 @@ from shortlist.audit.exact._shared_noise import MovedValues, averaged
 from shortlist.draws import Noise, Order, SharedFactor
 from shortlist.draws.noise import Given, Gumbel, Normal, NormalBetween, Radius, UniformNoise
 from shortlist.draws.noisy_values import ANY
-from shortlist.draws.precision import precision
+from shortlist.draws.uniform import precision
 
 __all__ = ["OrderLaw", "order_and_cell_law", "order_law"]
 

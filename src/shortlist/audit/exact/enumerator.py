@@ -35,8 +35,8 @@ from shortlist.draws import (
     RoundingGrid,
 )
 from shortlist.draws.noise import Normal
-from shortlist.draws.precision import precision
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
+from shortlist.draws.uniform import precision
 
 __all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls", "law_of_first"]
 

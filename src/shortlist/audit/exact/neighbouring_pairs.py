@@ -15,7 +15,7 @@ from shortlist.audit.exact._laws_of_data_sets import FEW_ITEMS, Law, Memory, Pai
 from shortlist.audit.exact._real_lines import PRECISION
 from shortlist.audit.findings import Finding, Verdict, share_of
 from shortlist.audit.universes import Data, Universe, universe_of
-from shortlist.draws.precision import precision
+from shortlist.draws.uniform import precision
 from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["audit_exactly", "pairs_of"]

@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.audit.stand_ins import Columns, Control, Run
-from shortlist.bits import Bits
 from shortlist.draws import (
     UNIT,
     Candidates,
@@ -41,9 +40,10 @@ from shortlist.draws import (
     Reals,
     RoundingGrid,
 )
+from shortlist.draws.exact_draws import first_accepted
 from shortlist.draws.noisy_values import NoisyValues
-from shortlist.draws.permuting import first_accepted
-from shortlist.draws.shared import Shared
+from shortlist.draws.random_bits import Bits
+from shortlist.draws.uniform import SharedDraw
 
 if TYPE_CHECKING:
     from flint import arb
@@ -93,7 +93,7 @@ def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _NoisyRows:
         [draws.bits.words(n) for _ in asked.noises],
         draws.bits,
         unit=asked.unit,
-        shared=None if asked.shared is None else Shared(asked.shared, draws.bits, n, n_rows),
+        shared=None if asked.shared is None else SharedDraw(asked.shared, draws.bits, n, n_rows),
         margin=draws.margin,
     )
 

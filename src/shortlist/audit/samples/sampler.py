@@ -27,8 +27,8 @@ from shortlist.audit.samples._sampled_together import Endless, sample
 from shortlist.audit.stand_ins import Outlived, bare
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.audit.visible_answers import face_of, flaw_of, guarded, listening
-from shortlist.bits import Bits
 from shortlist.draws import Draws, ExactDraws
+from shortlist.draws.random_bits import Bits
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
 __all__ = ["BlockBits", "Outcome", "audit_by_samples", "flaw_in", "flawed_outcome", "outcomes_of"]

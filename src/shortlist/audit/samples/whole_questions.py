@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from shortlist.audit.findings import Finding
 from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
-from shortlist.bits import Bits
+from shortlist.draws.random_bits import Bits
 from shortlist.release import Release
 from shortlist.sources.comparisons import comparisons
 from shortlist.sources.counts import counts

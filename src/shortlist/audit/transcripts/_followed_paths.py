@@ -21,10 +21,10 @@ from shortlist.audit.transcripts._asked_draws import (
 )
 from shortlist.audit.transcripts._spent import Differs, Spent, Unfollowed
 from shortlist.audit.transcripts._tables_with_a_user import TableWithUser
-from shortlist.bits import SeededBits
 from shortlist.draws import UNIT, Draws, ExactDraws, Floats, Ints, Order, Ordered, RoundingGrid
 from shortlist.draws.contract import Candidates, Noise, Reals
 from shortlist.draws.noise import Normal
+from shortlist.draws.random_bits import SeededBits
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 

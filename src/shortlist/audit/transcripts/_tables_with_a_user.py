@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Ints
+from shortlist.draws.random_bits import SeededBits
 from shortlist.evidence import (
     Contributions,
     GroupedCounts,

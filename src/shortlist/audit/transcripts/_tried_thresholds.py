@@ -17,9 +17,9 @@ import numpy as np
 from shortlist.audit.transcripts._asked_draws import Asked, Noisy, tail
 from shortlist.audit.transcripts._followed_paths import EachWayInTurn, Path, Recorder
 from shortlist.audit.transcripts._spent import Unfollowed
-from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.draws.noise import Normal
+from shortlist.draws.random_bits import SeededBits
 from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["chance_of_own"]
