@@ -12,7 +12,7 @@ import shortlist as sl
 from shortlist.mechanisms import Peeling
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.release import Release
-from shortlist.release.display import text
+from shortlist.release.rendering import text
 from shortlist.release.sheet import sheet
 from shortlist.strength import SCALE, Strength, strength
 

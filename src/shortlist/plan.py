@@ -18,9 +18,9 @@ from shortlist.privacy.guarantee import Guarantee
 from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, Release
-from shortlist.release.described import named, plain, promised
-from shortlist.release.making import make_release, retold
-from shortlist.release.notebook import card
+from shortlist.release.json_values import described_guarantee, described_mechanism, json_value
+from shortlist.release.making import make_release, restated
+from shortlist.release.rendering import card
 from shortlist.release.sheet import notes
 from shortlist.runtime.processes import require_threads
 from shortlist.strength import strength, why
@@ -143,11 +143,11 @@ class Plan:
         by = {"by": self.engine.by} if self.engine.by else {}
         told = {
             "question": {"name": self.question.name, **vars(self.question), **by},
-            "mechanism": named(self.mechanism),
-            "guarantee": promised(self.guarantee),
+            "mechanism": described_mechanism(self.mechanism),
+            "guarantee": described_guarantee(self.guarantee),
             "explanation": self.explain().split("\n"),
         }
-        return {name: plain(value) for name, value in told.items()}
+        return {name: json_value(value) for name, value in told.items()}
 
     def plot(self) -> alt.LayerChart:
         """The chance that an item is found, against the number of users who hold it.
@@ -345,7 +345,7 @@ def _kept(release: Release, charge: Charge) -> Release:
         if not has_failed(error):
             raise
         lost = f"{release.budget}; it could not keep this answer: save it"
-        return retold(release, budget=lost)
+        return restated(release, budget=lost)
     return release
 
 

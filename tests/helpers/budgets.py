@@ -11,7 +11,7 @@ from pathlib import Path
 
 import shortlist as sl
 from ledgers import TinyCounts, plan_of
-from shortlist.release.making import retold
+from shortlist.release.making import restated
 
 ROOT = Path(__file__).parents[2]
 TERMS = {"protects": "user", "dataset": "plays-2026"}
@@ -37,7 +37,7 @@ def columns(budget, *names):
 def as_new(release):
     """The release as it was before it was given again."""
     assert release.given_before is not None
-    return retold(release, given_before=None)
+    return restated(release, given_before=None)
 
 
 class Fragile(TinyCounts):

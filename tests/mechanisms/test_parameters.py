@@ -15,7 +15,7 @@ from shortlist.errors import InputError
 from shortlist.mechanisms import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.mechanism import Accounting
 from shortlist.parameters import Option, taken
-from shortlist.release.described import plain
+from shortlist.release.json_values import json_value
 
 
 def test_the_list_is_what_the_tests_enrol():
@@ -84,7 +84,7 @@ def test_shares_are_proper(mechanism, name):
 def test_parameters_are_all_public_and_serialisable(mechanism):
     built = build(mechanism)
     parameters = built.parameters()
-    assert json.loads(json.dumps(parameters, allow_nan=False)) == plain(parameters)
+    assert json.loads(json.dumps(parameters, allow_nan=False)) == json_value(parameters)
     names = [*mechanism.fields(), *mechanism.derived]
     assert list(parameters) == [name for name in names if name not in built.idle]
     for field in dataclasses.fields(mechanism):
@@ -138,14 +138,14 @@ def test_a_number_of_another_library_is_as_good_as_ours_or_refused(mechanism, na
         return
     same = build(mechanism, **{name: ours(value)})
     assert built.cost == same.cost
-    assert json.loads(json.dumps(built.parameters())) == plain(same.parameters())
-    assert built.explain() == same.explain()
+    assert json.loads(json.dumps(built.parameters())) == json_value(same.parameters())
+    assert built.exjson_value() == same.exjson_value()
 
 
 @every
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (1e-3, 1e-12), (50.0, 0.3)])
 def test_it_explains_itself_in_plain_sentences(mechanism, epsilon, delta):
-    sentences = build(mechanism, epsilon=epsilon, delta=delta).explain()
+    sentences = build(mechanism, epsilon=epsilon, delta=delta).exjson_value()
     assert sentences
     for sentence in sentences:
         assert re.fullmatch(r"[A-Z0-9].*\.", sentence)

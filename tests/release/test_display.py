@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from helpers.releases import GUARANTEE, HOSTILE, Example, release
-from shortlist.release import display
-from shortlist.release._intact import _KEPT, intact
-from shortlist.release.sheet import notes, on_grid, sheet, visible
+from shortlist.release import rendering
+from shortlist.release.readable import _KEPT, intact, visible, without_idle_digits
+from shortlist.release.sheet import notes, sheet
 
 SCRIPTS = [
     "ألف ليلة",
@@ -205,7 +205,7 @@ def test_long_items_are_folded_and_very_long_ones_cut():
     ],
 )
 def test_scores_have_the_digits_that_their_noise_leaves(score, noise_sd, shown):
-    assert on_grid([score], noise_sd) == [shown]
+    assert without_idle_digits([score], noise_sd) == [shown]
 
 
 def test_epsilon_and_delta_are_said_once():
@@ -238,7 +238,7 @@ def test_what_to_do_where_less_came_out(items, k, said):
 @pytest.mark.parametrize("total", [100, 101, 2_000])
 def test_a_whole_sheet_has_every_row_and_every_letter(total):
     items = [f"{i} {'日' * 300}" for i in range(total)]
-    printed = display.text(sheet(release(items), whole=True))
+    printed = rendering.text(sheet(release(items), whole=True))
     assert "".join(printed.split()).count("日" * 3) == total * 100
     assert " more" not in printed
     assert "privacy     protection is strong: epsilon=1.0" in printed
@@ -246,8 +246,8 @@ def test_a_whole_sheet_has_every_row_and_every_letter(total):
 
 
 def test_a_long_table_is_laid_out_as_a_short_one():
-    hundred = display.text(sheet(release([*SCRIPTS, *map(str, range(93))]))).split("\n")
-    more = display.text(sheet(release([*SCRIPTS, *map(str, range(93)), "x"]), whole=True)).split(
+    hundred = rendering.text(sheet(release([*SCRIPTS, *map(str, range(93))]))).split("\n")
+    more = rendering.text(sheet(release([*SCRIPTS, *map(str, range(93)), "x"]), whole=True)).split(
         "\n"
     )
     assert [line.rstrip() for line in more[2:104]] == hundred[2:104]

@@ -10,7 +10,7 @@ import shortlist as sl
 from helpers.releases import GUARANTEE, HOSTILE, release
 from shortlist.bits import SeededBits
 from shortlist.release import Release
-from shortlist.release._answers import UNPROVEN, answers, of_budget, title
+from shortlist.release._in_words import UNPROVEN, answers, of_budget, title
 from shortlist.release._promises import cost
 from shortlist.release.report import report
 

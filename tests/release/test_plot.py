@@ -17,7 +17,7 @@ from helpers.releases import HOSTILE, release
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import WeightedGaussian
 from shortlist.release import Release, Scores
-from shortlist.release.intervals import chart_of, reach, told_of_intervals
+from shortlist.release._score_intervals import chart_of, how_sure, reach
 
 
 def test_every_score_has_an_interval_of_1_96_standard_deviations():
@@ -138,6 +138,6 @@ def test_an_interval_holds_the_value_without_noise_as_often_as_it_says():
 def test_normal_and_laplace_noise_stay_within_as_often_as_is_said():
     normal = 1 - 2 * NormalDist().cdf(-1.96)
     laplace = 1 - math.exp(-math.sqrt(2) * 1.96)
-    said = told_of_intervals()
+    said = how_sure()
     low, high = sorted(round(100 * share) for share in (normal, laplace))
     assert f"within that {low} to {high}\N{NO-BREAK SPACE}% of the time" in said

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from shortlist._version import __version__
-from shortlist.release.described import named, plain
+from shortlist.release.json_values import described_mechanism, json_value
 
 if TYPE_CHECKING:
     from shortlist.plan import Plan
@@ -19,14 +19,14 @@ def described(plan: Plan) -> dict[str, Any]:
     """The question, the mechanism with all parameters, what was asked, and of which columns."""
     told = {
         "question": {"name": plan.question.name, **vars(plan.question)},
-        "mechanism": named(plan.mechanism),
+        "mechanism": described_mechanism(plan.mechanism),
         "asked": {"epsilon": plan.guarantee.epsilon, "delta": plan.mechanism.delta},
         "adjacency": plan.guarantee.adjacency,
         "protects": plan.guarantee.protects,
         "assumes": plan.guarantee.assumes,
         "data": {"engine": type(plan.engine).__name__, **plan.engine.about()},
     }
-    return {name: plain(value) for name, value in told.items()}
+    return {name: json_value(value) for name, value in told.items()}
 
 
 def fingerprint(plan: Plan, dataset: str, key: str) -> str:
@@ -42,7 +42,7 @@ def fingerprint(plan: Plan, dataset: str, key: str) -> str:
     whole = {
         "dataset": dataset,
         "library": __version__,
-        "identity": plain(plan.engine.identity()),
+        "identity": json_value(plan.engine.identity()),
         **said,
     }
     text = json.dumps(whole, sort_keys=True, allow_nan=False)

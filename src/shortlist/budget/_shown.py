@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.budget._standing import Standing, more_questions
 from shortlist.budget._units import Amount
 from shortlist.privacy import round_down, round_up
-from shortlist.release.sheet import harmless
+from shortlist.release.readable import harmless
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -22,9 +22,9 @@ from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Accounting
 from shortlist.plan import Ledger, Plan
 from shortlist.release import GivenBefore
-from shortlist.release.formats import as_json
+from shortlist.release.json_values import as_json
 from shortlist.release.loading import from_json
-from shortlist.release.making import retold
+from shortlist.release.making import restated
 from shortlist.runtime.processes import StaysHere
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Budget(StaysHere, Ledger):
             return None
         charge, content = found
         day = date.fromisoformat(charge.said["time"][: len("2026-11-22")])
-        return retold(from_json(content), given_before=GivenBefore(charge.charges, day))
+        return restated(from_json(content), given_before=GivenBefore(charge.charges, day))
 
     def explain(self, plan: Plan) -> str:
         """What the plan would take of this budget, and leave, in words; or why it would not be."""

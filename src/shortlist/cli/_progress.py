@@ -74,7 +74,7 @@ class _Line:
     def __rich__(self) -> Text:
         from rich.text import Text
 
-        from shortlist.release.sheet import harmless
+        from shortlist.release.readable import harmless
 
         phase = self._phase if isinstance(self._phase, str) else self._phase.told(SHELL)
         minutes, seconds = divmod(int(time.monotonic() - self._since), 60)

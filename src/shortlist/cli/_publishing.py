@@ -90,8 +90,9 @@ def _rendered(release: Release, form: Form, *, whole: bool, configured: str) -> 
     from rich.console import Console
 
     from shortlist.cli._shell import SHELL
-    from shortlist.release.display import printed
-    from shortlist.release.sheet import harmless, sheet
+    from shortlist.release.readable import harmless
+    from shortlist.release.rendering import printed
+    from shortlist.release.sheet import sheet
 
     shown = sheet(release, whole=whole, face=SHELL)
     if configured:
@@ -101,7 +102,7 @@ def _rendered(release: Release, form: Form, *, whole: bool, configured: str) -> 
 
 def _without_controls(text: str) -> str:
     """The lines with what would move the cursor of a terminal, or hide something, escaped."""
-    from shortlist.release.sheet import harmless
+    from shortlist.release.readable import harmless
 
     return "\n".join(map(harmless, text.split("\n")))
 
@@ -135,7 +136,8 @@ def print_unpaid(text: str, what: str) -> None:
 
 def _tell(release: Release, form: Form, configured: str) -> None:
     """What a table says of itself, and other forms do not."""
-    from shortlist.release.sheet import NOT_PRIVATE, advice, harmless
+    from shortlist.release.readable import harmless
+    from shortlist.release.sheet import NOT_PRIVATE, advice
 
     if form is not Form.TABLE and configured:
         _say(harmless(f"settings: {configured}"))

@@ -91,7 +91,7 @@ def discard_output() -> None:
 
 def complain(message: str) -> None:
     """Say what went wrong in one line, whatever characters a name in it may hold."""
-    from shortlist.release.sheet import harmless
+    from shortlist.release.readable import harmless
 
     with contextlib.suppress(OSError):  # nobody can be told
         message = harmless(_without_addresses(message))
@@ -108,7 +108,7 @@ def warn(warning: Warning | str) -> None:
 @contextlib.contextmanager
 def noting() -> Iterator[None]:
     """Let what the library logs be a line on standard error, also while that is diverted."""
-    from shortlist.release.sheet import harmless
+    from shortlist.release.readable import harmless
 
     try:
         screen = os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="backslashreplace")
@@ -133,7 +133,7 @@ def _without_addresses(message: str) -> str:
     Of the parser's own messages, too. Of a file of SQLite its own message shows what is harmless.
     Nor does the message hold an argument that may be a table, given where its path belongs.
     """
-    from shortlist.release.sheet import harmless
+    from shortlist.release.readable import harmless
 
     for argument in sys.argv[1:]:
         value = re.sub(r"^(?:--[\w-]+=|-\w)", "", argument)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.privacy import round_up
-from shortlist.release.sheet import NOT_PRIVATE, harmless
+from shortlist.release.readable import harmless
+from shortlist.release.sheet import NOT_PRIVATE
 from shortlist.strength import SCALE, USUAL, Strength, strength, why
 from shortlist.strength import of_epsilon as band_of_epsilon
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Caution",
+    "assumed",
     "cautions",
     "cost",
     "guesses_right",
     "meaning",
-    "of_epsilon",
     "plainly",
     "protected",
-    "taken",
+    "what_epsilon_means",
 ]
 
 _REVEALS = {
@@ -67,7 +68,6 @@ def protected(guarantee: Guarantee) -> list[str]:
 
 
 def _revealed(guarantee: Guarantee) -> str:
-    """How much of what a reader should not learn, as a sentence."""
     band = _band(guarantee)
     if band is Strength.HARDLY:
         return f"In the worst case the list shows {_guessed(guarantee)}."
@@ -83,8 +83,8 @@ def _band(guarantee: Guarantee) -> Strength:
 
 def _how_well(guarantee: Guarantee) -> str:
     """The band, and why it is no better."""
-    told = _band(guarantee).told
-    return f"{told[0].upper()}{told[1:]}: {why(guarantee.epsilon, guarantee.delta)}."
+    band = _band(guarantee).told
+    return f"{band[0].upper()}{band[1:]}: {why(guarantee.epsilon, guarantee.delta)}."
 
 
 def _allowing(guarantee: Guarantee) -> str:
@@ -92,28 +92,26 @@ def _allowing(guarantee: Guarantee) -> str:
 
 
 def _guessed(guarantee: Guarantee) -> str:
-    """What somebody may try to find out."""
     if guarantee.adjacency == ADD_OR_REMOVE:
         return "whether a given user is in the table"
     return _secret(guarantee)
 
 
 def _secret(guarantee: Guarantee) -> str:
-    """What a reader should not learn."""
     if guarantee.adjacency == ADD_OR_REMOVE:
         return "whether any one of these is in the table at all"
     return "which of two neighbouring tables it was made from"
 
 
-def taken(guarantee: Guarantee) -> list[str]:
-    """What is taken as public or as promised, a sentence each."""
+def assumed(guarantee: Guarantee) -> list[str]:
+    """What the promise takes as public or as given, a sentence each."""
     if not (guarantee.private and guarantee.assumes):
         return []
     return [f"Assumed: {harmless(line)}." for line in guarantee.assumes]
 
 
-def of_epsilon(guarantee: Guarantee) -> str:
-    """The question for what it means."""
+def what_epsilon_means(guarantee: Guarantee) -> str:
+    """The question that `meaning` answers."""
     return f"What does epsilon = {guarantee.epsilon:g} mean here?"
 
 
@@ -136,14 +134,12 @@ def meaning(guarantee: Guarantee) -> list[str]:
 
 
 def _guesses(guarantee: Guarantee) -> str:
-    """How many are right, where a number says something."""
     if _band(guarantee) is Strength.HARDLY:
         return "nearly all may be right"
     return f"up to {guesses_right(guarantee)} may be"
 
 
 def _times(guarantee: Guarantee) -> str:
-    """By how much probabilities differ, where a number says something."""
     tables = "with one of two neighbouring tables as with the other"
     if band_of_epsilon(guarantee.epsilon) is Strength.HARDLY:
         return f"Some results may be thousands of times as likely {tables}, or more."

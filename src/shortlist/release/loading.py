@@ -14,10 +14,11 @@ from shortlist._version import __version__
 from shortlist.errors import InputError, Words, written
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
-from shortlist.release import Release, Scores
-from shortlist.release._types import name_of_type, type_named, values
-from shortlist.release.described import Described, GivenBefore
-from shortlist.release.formats import FORMAT, GROUPED, METADATA, VERSION
+from shortlist.release._columns import RANK, SCORE, columns_in_file, name_of_type, series_of
+from shortlist.release.json_values import FORMAT, GROUPED, VERSION, LoadedMechanism
+from shortlist.release.noisy_scores import Scores
+from shortlist.release.release import GivenBefore, Release
+from shortlist.release.saving import METADATA
 from shortlist.runtime.processes import require_threads
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ __all__ = ["from_json", "load"]
 
 _T = TypeVar("_T")
 
-_MOST = 2**24
-"""Items of a Parquet file: more than a list for people has. Of equal values, which a release has
-not, a few kilobytes can hold billions: without a bound, such a file would take all memory."""
+# More than a list for people has. Of equal values, which a release has not, a few kilobytes of
+# Parquet can hold billions: without a bound, such a file would take all memory.
+_MOST_ITEMS = 2**24
 _SLACK = 1 + 1e-9  # for the last digits of a conversion
-_NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # that JSON has no word for
+_NUMBERS_WITHOUT_JSON = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def load(path: str | os.PathLike[str]) -> Release:
@@ -93,12 +94,12 @@ def from_json(text: str | bytes) -> Release:
     """
     whole = _parsed(text)
     about = _known(whole)
-    records, names = whole["items"], _names(about)
+    records, columns = whole["items"], columns_in_file(about["columns"])
+    names = [name for name, _ in columns]
     if any(list(record) != names for record in records):
         raise InputError("its items have other columns than it says")
-    types = _types(about)
     return _release(
-        about, [_column(name, [record[name] for record in records], types[name]) for name in names]
+        about, [_column(name, [row[name] for row in records], dtype) for name, dtype in columns]
     )
 
 
@@ -108,7 +109,7 @@ def _column(name: str, held: list[Any], dtype: pl.DataType) -> pl.Series:
         held = [_of(float, value) for value in held]
     elif name_of_type(dtype) == "UInt32":
         held = [_of(int, value) for value in held]
-    return values(held, dtype).alias(name)
+    return series_of(held, dtype).alias(name)
 
 
 def _parsed(text: str | bytes) -> Any:
@@ -140,14 +141,13 @@ def _from_parquet(path: Path) -> Release:
     except Exception:  # noqa: BLE001 - as above
         raise InputError("it is not a Parquet file") from None
     about = _known(_parsed(metadata.get(METADATA, "null")))
-    if n_rows > _MOST:
+    if n_rows > _MOST_ITEMS:
         raise InputError(
             "it has more than {most} items",
             "read it as plain data",
-            most=f"{_MOST:,}",
+            most=f"{_MOST_ITEMS:,}",
         )
-    types = _types(about)
-    if rows.collect_schema() != types:
+    if list(rows.collect_schema().items()) != columns_in_file(about["columns"]):
         raise InputError("its columns have other types than it says")
     return _release(about, rows.collect().get_columns())
 
@@ -179,27 +179,6 @@ def _known(about: Any) -> dict[str, Any]:
     return about
 
 
-def _names(about: Mapping[str, Any]) -> list[str]:
-    """All columns, in their order: the rank stands behind those of groups."""
-    columns = about["columns"]
-    names = [*columns["items"], *([columns["score"]] if about["scores"] is not None else [])]
-    names.insert(len(_groups(about)), columns["rank"])
-    return [_of(str, name) for name in names]
-
-
-def _types(about: Mapping[str, Any]) -> dict[str, pl.DataType]:
-    """The types of all columns."""
-    import polars as pl
-
-    columns = about["columns"]
-    added = {columns["rank"]: pl.UInt32(), columns["score"]: pl.Float64()}
-    items = columns["items"]
-    return {
-        name: type_named(columns["types"][name]) if name in items else added[name]
-        for name in _names(about)
-    }
-
-
 def _scores(noise: Mapping[str, Any], column: pl.Series) -> Scores:
     """The scores of a column, each of which is a finite number."""
     unit, noise_sd = _of(str, noise["unit"]), _of(float, _number(noise["noise_sd"]))
@@ -213,22 +192,22 @@ def _scores(noise: Mapping[str, Any], column: pl.Series) -> Scores:
 
 
 def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
-    """The release of all columns, in the order of `_names`."""
     import polars as pl
 
-    frame, by = pl.DataFrame(columns), _groups(about)
-    ranks = frame.to_series(len(by))
-    items = frame.select(_of(list, about["columns"]["items"]))
-    _require_items(items, ranks, by)
+    frame, named = pl.DataFrame(columns), about["columns"]
+    items, by = frame.select(_of(list, named["items"])), _of(list, named.get("groups", []))
+    _require_items(items, frame[_of(str, named[RANK.key])], by)
     mechanism = about["mechanism"]
     parameters = _of(dict, _number(mechanism["parameters"]))
-    noise = about["scores"]
+    noise, scores = about["scores"], named[SCORE.key]
+    if (noise is None) != (scores is None):
+        raise InputError("it has scores without their noise, or noise without scores")
     return Release(
         question=_of(str, about["question"]),
         items=items,
-        scores=None if noise is None else _scores(noise, columns[-1]),
+        scores=None if noise is None else _scores(noise, frame[scores]),
         guarantee=_guarantee(about["guarantee"]),
-        mechanism=Described(_of(str, mechanism["name"]), parameters),
+        mechanism=LoadedMechanism(_of(str, mechanism["name"]), parameters),
         by=by,
         budget=_of(str, about.get("budget", "")),
         given_before=_given_before(about.get("given_before")),
@@ -255,13 +234,7 @@ def _require_items(items: pl.DataFrame, ranks: pl.Series, by: list[str]) -> None
         raise InputError("its ranks are not 1, 2, 3 and so on")
 
 
-def _groups(about: Mapping[str, Any]) -> list[str]:
-    """The columns of groups, if there are any."""
-    return _of(list, about["columns"].get("groups", []))
-
-
 def _given_before(said: Any) -> GivenBefore | None:
-    """Which charge has paid for it, where it was given again."""
     if said is None:
         return None
     return GivenBefore(_of(int, said["charge"]), date.fromisoformat(_of(str, said["day"])))
@@ -291,7 +264,7 @@ def _number(value: Any) -> Any:
         return {name: _number(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [_number(inner) for inner in value]
-    return _NUMBERS.get(value, value) if isinstance(value, str) else value
+    return _NUMBERS_WITHOUT_JSON.get(value, value) if isinstance(value, str) else value
 
 
 def _of(kind: type[_T], value: Any) -> _T:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from shortlist.release import NONE_CHARGED, Release, Scores
+from shortlist.release.noisy_scores import Scores
+from shortlist.release.release import NONE_CHARGED, Release
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
 
-__all__ = ["make_release", "retold"]
+__all__ = ["make_release", "restated"]
 
 
 def make_release(
@@ -72,7 +73,7 @@ def _by_group(items: pl.DataFrame, by: tuple[str, ...], order: Ints | None) -> I
     )
 
 
-def retold(release: Release, **said: object) -> Release:
+def restated(release: Release, **said: object) -> Release:
     """The same release, with other words on its budget."""
     other = copy(release)
     vars(other).update(said)

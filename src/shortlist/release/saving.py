@@ -1,24 +1,56 @@
-"""Writing a file whole or not at all, and finding out beforehand that it can be written."""
+"""A release as a file: in which formats, and written whole or not at all."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shortlist.errors import InputError, Words, written
-from shortlist.release.formats import SUFFIXES
+from shortlist.release.json_values import described
+from shortlist.runtime.processes import require_threads
 
-__all__ = ["check_output", "check_replaces_none", "write_whole"]
+if TYPE_CHECKING:
+    from shortlist.release.release import Release
+
+__all__ = ["METADATA", "check_output", "check_replaces_none", "encoder", "write_whole"]
+
+METADATA = "shortlist.release"
+"""The key under which a Parquet file holds all but the items."""
 
 _NO_PATH = "no such path can exist"
 _Problem = tuple[Words, Words | None]  # the rule, and the remedy
 
 
+def _parquet(release: Release) -> bytes:
+    require_threads()
+    file = BytesIO()
+    metadata = {METADATA: json.dumps(described(release))}
+    release.to_polars().write_parquet(file, metadata=metadata)
+    return file.getvalue()
+
+
+_ENCODERS: dict[str, Callable[[Release], bytes]] = {
+    ".md": lambda release: release.to_markdown().encode(),
+    ".json": lambda release: release.to_json().encode(),
+    ".csv": lambda release: release.to_csv().encode(),
+    ".parquet": _parquet,
+}
+_SUFFIXES = tuple(_ENCODERS)
+
+
+def encoder(path: str | os.PathLike[str]) -> Callable[[Release], bytes]:
+    """What turns a release into the bytes of the file `path`, by its suffix in any case."""
+    return _ENCODERS[Path(path).suffix.lower()]
+
+
 def check_output(
-    path: str | os.PathLike[str], *, overwrite: bool = False, suffixes: Sequence[str] = SUFFIXES
+    path: str | os.PathLike[str], *, overwrite: bool = False, suffixes: Sequence[str] = _SUFFIXES
 ) -> None:
     """Check that a release could be saved to `path` now, so that no budget is spent in vain.
 

@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
-from shortlist.release._intact import harmless, intact, visible
-from shortlist.release.described import asked_for, name_of
+from shortlist.release._columns import SCORE, columns_of
+from shortlist.release.json_values import AnyMechanism, asked_for, name_of
+from shortlist.release.readable import harmless, number, visible
 from shortlist.strength import strength
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
-    from shortlist.release import Mechanism, Release
+    from shortlist.release.release import Release
 
 __all__ = [
     "NOT_PRIVATE",
     "SHORT",
     "Sheet",
     "advice",
-    "harmless",
     "notes",
-    "on_grid",
     "parameters",
     "ranks_are_apart",
     "sheet",
-    "visible",
 ]
 
-SHORT = 100  # a list up to this long is shown whole,
-_HEAD = 30  # of a longer one the first rows
+SHORT = 100
+"""A list up to this long is shown whole, and of a longer one the first rows."""
+_ROWS_OF_LONG_LISTS = 30
 NOT_PRIVATE = "not private: the noise came from a seed"
 _NO_COUNTS = {  # units of scores that are no numbers of users, and what these are
     "noisy weight": ", not a number of users; the noise has standard deviation",
     "noisy clipped count": ": a user who holds many of the items found adds less than 1; the noise "
     "has standard deviation at most",
 }
-_TOLD = {  # what people ask for, by the names of parameters: of one, and of several
+_IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of several
     "k": ("1 item asked for", "{:,} items asked for"),
     "max_items_per_user": ("of each user 1 item counts", "of each user at most {:,} items count"),
     "max_groups_per_user": (
@@ -89,16 +87,14 @@ class Sheet:
 def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Sheet:
     """What to show of a release, in the words of a face; if `whole`, all of every row."""
     total = len(release)
-    shown = total if whole or total <= SHORT else _HEAD
-    frame = release.to_polars().head(shown)
-    cells = [[intact(value, cut=not whole) for value in column] for column in frame.iter_columns()]
-    if release.scores is not None:
-        cells[-1] = on_grid(release.scores[:shown], release.scores.noise_sd)
+    shown = total if whole or total <= SHORT else _ROWS_OF_LONG_LISTS
+    columns = columns_of(release)
+    cells = [column.cells(release, shown, cut=not whole) for column in columns]
     return Sheet(
         title=visible(_title(release)),
         warning="" if release.guarantee.private else NOT_PRIVATE,
-        columns=tuple(map(visible, frame.columns)),
-        numeric=tuple(dtype.is_numeric() for dtype in frame.dtypes),
+        columns=tuple(visible(column.name) for column in columns),
+        numeric=tuple(column.is_numeric for column in columns),
         rows=tuple(zip(*cells, strict=True)),
         more=f"… and {total - shown:,} more" if shown < total else "",
         notes=(
@@ -141,7 +137,7 @@ def advice(release: Release) -> str:
     return f"Fewer than {k} came out: no other item could be named with this privacy. {more}."
 
 
-def notes(guarantee: Guarantee, mechanism: Mechanism) -> tuple[tuple[str, str], ...]:
+def notes(guarantee: Guarantee, mechanism: AnyMechanism) -> tuple[tuple[str, str], ...]:
     """The guarantee in a few plain lines: pairs of a label and a text, every text `visible`.
 
     What the mechanism was given of the guarantee's own epsilon and delta is not said twice.
@@ -151,26 +147,26 @@ def notes(guarantee: Guarantee, mechanism: Mechanism) -> tuple[tuple[str, str], 
         ("privacy", _privacy(guarantee)),
         ("neighbours", guarantee.adjacency),
         ("assumes", "; ".join(guarantee.assumes) or "nothing"),
-        *_mechanism("mechanism", name_of(mechanism), _not_told(guarantee, mechanism)),
+        *_mechanism("mechanism", name_of(mechanism), _not_said_before(guarantee, mechanism)),
     ]
     return tuple((label, harmless(line)) for label, line in lines)
 
 
 def _privacy(guarantee: Guarantee) -> str:
     """The band in words, and the numbers."""
-    told = strength(guarantee.epsilon, guarantee.delta).told if guarantee.private else "none"
-    return f"{told}: epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
+    band = strength(guarantee.epsilon, guarantee.delta).told if guarantee.private else "none"
+    return f"{band}: epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
 
 
-def _not_told(guarantee: Guarantee, mechanism: Mechanism) -> dict[str, object]:
+def _not_said_before(guarantee: Guarantee, mechanism: AnyMechanism) -> dict[str, object]:
     """The parameters, but for an epsilon and a delta that are those of the guarantee."""
-    told = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    return {k: v for k, v in mechanism.parameters().items() if (k, v) not in told.items()}
+    said = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    return {k: v for k, v in mechanism.parameters().items() if (k, v) not in said.items()}
 
 
-def parameters(guarantee: Guarantee, mechanism: Mechanism) -> list[str]:
+def parameters(guarantee: Guarantee, mechanism: AnyMechanism) -> list[str]:
     """The mechanism and what it wraps, a line each, with all parameters that have a value."""
-    parts = _parts("mechanism", name_of(mechanism), _not_told(guarantee, mechanism))
+    parts = _parts("mechanism", name_of(mechanism), _not_said_before(guarantee, mechanism))
     return [harmless(f"{name}: {', '.join(_written(own))}") for _, name, own in parts]
 
 
@@ -196,7 +192,7 @@ def _parts(
 
 def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
     """Those that whoever asked has given, or could have; what follows from them is left out."""
-    for name, (one, several) in _TOLD.items():
+    for name, (one, several) in _IN_WORDS.items():
         if not isinstance(value := parameters.get(name), int | float):
             continue
         words = (one if value == 1 else several).format(value)
@@ -213,10 +209,10 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
     if scores is None:
         return
     meaning = _NO_COUNTS.get(scores.unit, "; the noise has standard deviation")
-    about = f"{scores.unit}{meaning} {_number(scores.noise_sd)}"
+    about = f"{scores.unit}{meaning} {number(scores.noise_sd)}"
     if scores.shared_sd is not None:
         about += (
-            f", of which a part ({_number(scores.shared_sd)}) is the same for all "
+            f", of which a part ({number(scores.shared_sd)}) is the same for all "
             f"{scores.heading}s{' of a group' * bool(release.by)}: it cancels in differences and "
             "adds up in sums"
         )
@@ -226,7 +222,8 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         about += "; the ranks were drawn apart from the scores"
     if scores.unit in _NO_COUNTS and release.question == "top-k" and not release.by:
         about += f"; for numbers of users add {_COUNTS.told(face)}"
-    yield visible(release.to_polars().columns[-1]), harmless(about)
+    heading = next(column.name for column in columns_of(release) if column.added is SCORE)
+    yield visible(heading), harmless(about)
 
 
 def _ranks_go_by_all_groups(release: Release) -> bool:
@@ -249,36 +246,4 @@ def _written(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str
         if isinstance(value, Mapping):
             yield from _written(value, f"{prefix}{name}.")
         elif value is not None:
-            yield f"{prefix}{name}={_number(value)}"
-
-
-def _number(value: object) -> str:
-    """A float to four digits, a large one to six, one just below 1 to more; others as they are.
-
-    >>> _number(10.4399), _number(0.02293744), _number(123456.7), _number(20), _number(0.999999)
-    ('10.44', '0.02294', '123457', '20', '0.999999')
-    >>> _number((3, 10))
-    '[3, 10]'
-    """
-    if isinstance(value, list | tuple):  # a release that was loaded has lists
-        return f"[{', '.join(map(_number, value))}]"
-    if not isinstance(value, float):
-        return str(value)
-    if 1 - 1e-4 < value < 1:
-        return f"{value:.10g}"
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
-
-
-def on_grid(values: Iterable[float], noise_sd: float) -> list[str]:
-    """Scores to the second digit of their noise: what lies beyond says nothing.
-
-    >>> on_grid([123.45000000000001, -0.01], noise_sd=4.88), on_grid([17.0, 3.0], noise_sd=4.88)
-    (['123.5', '0.0'], ['17', '3'])
-    """
-    values = list(values)
-    if all(map(float.is_integer, values)):
-        return [f"{value:z.0f}" for value in values]
-    if not 0 < noise_sd < math.inf:
-        return [_number(value) for value in values]
-    decimals = min(max(0, 1 - math.floor(math.log10(noise_sd))), 12)
-    return [f"{value:z.{decimals}f}" for value in values]
+            yield f"{prefix}{name}={number(value)}"

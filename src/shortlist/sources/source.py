@@ -20,8 +20,8 @@ from shortlist.planning import (
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.progress import phase
 from shortlist.questions import Question
-from shortlist.release.notebook import Grid, card
-from shortlist.release.sheet import harmless
+from shortlist.release.readable import harmless
+from shortlist.release.rendering import CardTable, card
 from shortlist.runtime.processes import StaysHere
 
 __all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "require_question"]
@@ -125,7 +125,7 @@ class Source(StaysHere):
     def _repr_html_(self) -> str:
         """The columns, and what belongs to the data: no row is shown, and none was read."""
         columns = [(harmless(name), str(dtype)) for name, dtype in self._engine.columns.items()]
-        grid = Grid(("column", "type"), (False, False), columns) if columns else None
+        table = CardTable(("column", "type"), (False, False), columns) if columns else None
         bounds = ", ".join(f"{name}={bound}" for name, bound in self._bounds.items() if bound)
         told = {
             "protects": self._protects,
@@ -135,7 +135,7 @@ class Source(StaysHere):
         }
         notes = [(label, harmless(text)) for label, text in told.items()]
         return card(
-            harmless(repr(self)), grid=grid, notes=notes, lines=["No row was read for this."]
+            harmless(repr(self)), table=table, notes=notes, lines=["No row was read for this."]
         )
 
     def mechanisms_for(self, question: Question) -> list[type[Mechanism]]:

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.charts import require_altair
+from shortlist.charts import INK, MARK, MUTED, RULE, drawn, require_altair
 from shortlist.errors import InputError
+from shortlist.release._columns import SCORE, columns_of
+from shortlist.release._in_words import UNPROVEN, answers, of_budget, title
+from shortlist.release._promises import cautions, cost, plainly
+from shortlist.release._score_intervals import DRAWN, chart_of, has_intervals, reach
+from shortlist.release.json_values import as_json, described
+from shortlist.release.readable import harmless, intact, without_idle_digits
+from shortlist.release.sheet import notes
 
 if TYPE_CHECKING:
-    from shortlist.release import Release
+    import jinja2
+
+    from shortlist.release.noisy_scores import Scores
+    from shortlist.release.release import Release
 
 __all__ = ["SUFFIXES", "report", "require_report"]
 
 SUFFIXES = (".html", ".htm")
+_UNDRAWN = "The chart could not be drawn here, perhaps for want of memory."
+_MOST_WITHOUT_SEARCH = 10  # a longer list can be searched and sorted
+_PIXELS = {"wide": 700, "narrow": 326}
+
+
+class PageTable(NamedTuple):
+    """The list of a report.
+
+    Attributes:
+        headings: Of each column.
+        kinds: What each column holds: "n r" ranks, "n s" scores, "n i" intervals; of items and
+            their groups "n" numbers and "" texts.
+        rows: The cells of all rows.
+    """
+
+    headings: list[str]
+    kinds: list[str]
+    rows: list[tuple[str, ...]]
 
 
 def require_report() -> None:
@@ -48,6 +84,128 @@ def report(release: Release) -> str:
         InputError: A library that it is made with is not installed.
     """
     require_report()
-    from shortlist.release.report.page import rendered
+    style, script = _asset("style.css") + _colours(), _asset("list.js")
+    charts = _charts(release)
+    if charts is None:
+        warnings.warn(f"{_UNDRAWN} The report is without it.", RuntimeWarning, stacklevel=3)
+    return _template().render(
+        {
+            **_words(release),
+            "style": style,
+            "script": script,
+            "policy": _policy(style, script),
+            "charts": charts,
+            "undrawn": _UNDRAWN if charts is None else "",
+            "list": _listed(release),
+            "is_long": len(release) > _MOST_WITHOUT_SEARCH,
+        }
+    )
 
-    return rendered(release)
+
+def _words(release: Release) -> dict[str, Any]:
+    """All words of the page."""
+    guarantee, values = release.guarantee, described(release)
+    return {
+        "title": title(release),
+        "question": harmless(release.question),
+        "named": len(release),
+        "asked": release.k,
+        "by": ", ".join(map(harmless, release.by)),
+        "private": guarantee.private,
+        "cautions": cautions(guarantee),
+        "epsilon": f"{guarantee.epsilon:g}",
+        "delta": plainly(guarantee.delta),
+        "cost": cost(guarantee),
+        "unproven": UNPROVEN,
+        "protects": harmless(guarantee.protects),
+        "answers": answers(release),
+        "parameters": notes(guarantee, release.mechanism),
+        "budget": of_budget(release),
+        "version": values["library"],
+        "plan": json.dumps(values, indent=2),  # ASCII
+        "file": base64.b64encode(as_json(release).encode()).decode(),
+        "drawn": min(len(release), DRAWN),
+    }
+
+
+def _listed(release: Release) -> PageTable:
+    """All rows, every item whole; behind the score the ends of its interval, if there is one."""
+    headings, kinds, cells = [], [], []
+    for column in columns_of(release):
+        headings.append(intact(column.name))
+        kinds.append(column.mark)
+        cells.append(column.cells(release, len(release)))
+        if column.added is SCORE and release.scores is not None:
+            cells[-1] = _with_commas(cells[-1])
+            if (far := reach(release.scores)) is not None:
+                headings.append("interval")
+                kinds.append("n i")
+                cells.append(_intervals(release.scores, far))
+    return PageTable(headings, kinds, list(zip(*cells, strict=True)))
+
+
+def _intervals(scores: Scores, far: float) -> list[str]:
+    low, high = (
+        _with_commas(without_idle_digits([score + side for score in scores], scores.noise_sd))
+        for side in (-far, far)
+    )
+    return [f"{a} to {b}" for a, b in zip(low, high, strict=True)]
+
+
+def _with_commas(numbers: Iterable[str]) -> list[str]:
+    return [f"{Decimal(number):,}" for number in numbers]
+
+
+def _charts(release: Release) -> dict[str, str] | None:
+    """The chart as SVG for a wide place and for a narrow one; None where drawing fails.
+
+    An SVG names nothing outside of it. Where there are no scores, there is nothing to draw.
+    """
+    if not has_intervals(release):
+        return {}
+    pictures = drawn([_chart(release, width) for width in _PIXELS.values()])
+    return None if pictures is None else dict(zip(_PIXELS, pictures, strict=True))
+
+
+def _chart(release: Release, width: int) -> dict[str, Any]:
+    """The chart in the words of Vega-Lite, which leaves reading aloud to the table."""
+    chart: dict[str, Any] = chart_of(release, width=width, titled=False).to_dict()
+    chart["config"]["aria"] = False
+    return chart
+
+
+@cache
+def _template() -> jinja2.Template:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_asset("page.html.jinja"))
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _colours() -> str:
+    """The colours of charts in the words of the page, which change with light and dark."""
+    names = {INK: "ink", MUTED: "muted", RULE: "rule", MARK: "accent"}
+    kinds = (("fill", "fill"), ("stroke", "stroke"))
+    return "".join(
+        f'.chart [{attribute}="{colour}"]{{{rule}:var(--{name})}}\n'
+        for colour, name in names.items()
+        for attribute, rule in kinds
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may run and load of the page: its own style and script, and nothing else."""
+    own = {"style-src": style, "script-src": script}
+    allowed = [f"{kind} 'sha256-{_digest(text)}'" for kind, text in own.items()]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

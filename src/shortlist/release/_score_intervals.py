@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 
 from shortlist.charts import WIDE, Interval, intervals
 from shortlist.errors import InputError
-from shortlist.release._intact import intact, shortened
-from shortlist.release.sheet import harmless, visible
+from shortlist.release._columns import columns_of
+from shortlist.release.readable import harmless, intact, shortened, visible
 from shortlist.strength import strength
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from shortlist.release import Release
-    from shortlist.release.scores import Scores
+    from shortlist.release.noisy_scores import Scores
+    from shortlist.release.release import Release
 
-__all__ = ["DRAWN", "chart_of", "has_intervals", "reach", "told_of_intervals"]
+__all__ = ["DRAWN", "chart_of", "has_intervals", "how_sure", "reach"]
 
 DRAWN = 30
 """How many items a chart shows at most: the best."""
 
-_LABELS, _CELL = 0.4, 8.5  # how much of the width they may take, and the pixels of a letter
-_SDS = 1.96  # of the noise, to either side
+_SHARE_OF_LABELS = 0.4  # of the width, at most
+_PIXELS_OF_A_LETTER = 8.5
+_STANDARD_DEVIATIONS = 1.96
 
 
 def has_intervals(release: Release) -> bool:
@@ -34,14 +35,14 @@ def has_intervals(release: Release) -> bool:
 def reach(scores: Scores) -> float | None:
     """How far an interval reaches to either side of its score; None where the noise has no size."""
     sd = scores.noise_sd
-    return _SDS * sd if 0 < sd < math.inf else None
+    return _STANDARD_DEVIATIONS * sd if 0 < sd < math.inf else None
 
 
-def told_of_intervals() -> str:
-    """How sure an interval is."""
+def how_sure() -> str:
+    """How often an interval holds the value without noise, in words."""
     return (
-        f"An interval reaches {_SDS} standard deviations of the noise to either side of the score. "
-        "The noise stays within that 94 to 95\N{NO-BREAK SPACE}% of the time."
+        f"An interval reaches {_STANDARD_DEVIATIONS} standard deviations of the noise to either "
+        "side of the score. The noise stays within that 94 to 95\N{NO-BREAK SPACE}% of the time."
     )
 
 
@@ -54,7 +55,7 @@ def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt
     scores = release.scores
     if not has_intervals(release) or scores is None:
         raise _nothing_to_draw(release)
-    cells = round(width * _LABELS / _CELL)
+    cells = round(width * _SHARE_OF_LABELS / _PIXELS_OF_A_LETTER)
     n, far = min(len(release), DRAWN), reach(scores) or 0.0
     lines = [
         Interval(rank, name, score, score - far, score + far)
@@ -81,7 +82,7 @@ def _names(release: Release, n: int, cells: int) -> list[str]:
 
     A group before it takes at most half of the room, so that the item can be seen, too.
     """
-    columns = [release.to_polars()[name].head(n).to_list() for name in _columns(release)]
+    columns = [c.values.head(n) for c in columns_of(release) if c.added is None]
     by = len(release.by)
     names = []
     for row in zip(*columns, strict=True):
@@ -102,17 +103,10 @@ def _fitting(text: str, cells: int) -> str:
 
 
 def _room(text: str) -> int:
-    """How many usual letters are as wide: capitals take half as much again."""
+    """How many usual letters are as wide; capitals are half as wide again."""
     from rich.cells import cell_len
 
     return cell_len(text) + sum(map(str.isupper, text)) // 2
-
-
-def _columns(release: Release) -> list[str]:
-    """Those of the items, whose groups come first, if they have any."""
-    names = release.to_polars().columns
-    del names[len(release.by)]  # the rank
-    return names[:-1] if release.scores is not None else names
 
 
 def _notes(release: Release) -> list[str]:
@@ -126,6 +120,6 @@ def _notes(release: Release) -> list[str]:
     return [
         *seeded,
         *shown,
-        f"Bars: {_SDS} standard deviations of the noise (95 % if it is normal).",
+        f"Bars: {_STANDARD_DEVIATIONS} standard deviations of the noise (95 % if it is normal).",
         f"{promise[0].upper()}{promise[1:]}.",
     ]

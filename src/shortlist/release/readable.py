@@ -1,14 +1,17 @@
-"""Texts that are shown: harmless wherever they are, and items as their scripts write them."""
+"""Values as people read them: harmless wherever they stand, and no digit that says nothing."""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections.abc import Iterable
 
-__all__ = ["harmless", "intact", "shortened", "visible"]
+__all__ = ["harmless", "intact", "number", "shortened", "visible", "without_idle_digits"]
 
-_LONGEST = 200  # characters of one item
-_UNSEEN = re.compile(  # that `isprintable` takes for marks, letters and symbols
+_MOST_CHARACTERS = 200
+# What nobody sees, though `isprintable` takes it for marks, letters and symbols.
+_UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U0001d159\U000e0100-\U000e01ef]"
 )
@@ -36,11 +39,11 @@ def visible(value: object) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
 def harmless(text: str) -> str:
-    """As `visible`, whole."""
+    """As `visible`, but never cut."""
     return "".join(map(_visible_character, text))
 
 
@@ -79,3 +82,37 @@ def shortened(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     return f"{set_cell_size(text, cells - 1).rstrip()}…"
+
+
+def number(value: object) -> str:
+    """A float to four digits, a large one to six, one just below 1 to more; others as they are.
+
+    >>> number(10.4399), number(0.02293744), number(123456.7), number(20), number(0.999999)
+    ('10.44', '0.02294', '123457', '20', '0.999999')
+    >>> number((3, 10))
+    '[3, 10]'
+    """
+    if isinstance(value, list | tuple):  # a release that was loaded has lists
+        return f"[{', '.join(map(number, value))}]"
+    if not isinstance(value, float):
+        return str(value)
+    if 1 - 1e-4 < value < 1:
+        return f"{value:.10g}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
+
+
+def without_idle_digits(values: Iterable[float], noise_sd: float) -> list[str]:
+    """Scores to the second digit of their noise: what lies beyond says nothing.
+
+    >>> without_idle_digits([123.45000000000001, -0.01], noise_sd=4.88)
+    ['123.5', '0.0']
+    >>> without_idle_digits([17.0, 3.0], noise_sd=4.88)
+    ['17', '3']
+    """
+    values = list(values)
+    if all(map(float.is_integer, values)):
+        return [f"{value:z.0f}" for value in values]
+    if not 0 < noise_sd < math.inf:
+        return [number(value) for value in values]
+    decimals = min(max(0, 1 - math.floor(math.log10(noise_sd))), 12)
+    return [f"{value:z.{decimals}f}" for value in values]

@@ -1,0 +1,155 @@
+"""A release as JSON values: what it says, and its rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from shortlist.privacy.stored import stored
+from shortlist.release._columns import columns_of, described_columns, iso_texts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shortlist.mechanisms.mechanism import Mechanism
+    from shortlist.privacy.guarantee import Guarantee
+    from shortlist.release.release import Release
+
+__all__ = [
+    "FORMAT",
+    "GROUPED",
+    "VERSION",
+    "AnyMechanism",
+    "LoadedMechanism",
+    "as_json",
+    "asked_for",
+    "described",
+    "described_guarantee",
+    "described_mechanism",
+    "json_value",
+    "name_of",
+    "records",
+]
+
+FORMAT = "shortlist.release"
+VERSION = 2
+GROUPED = 3  # the version of what has groups, which older ones would take for damaged
+
+AnyMechanism: TypeAlias = "Mechanism | LoadedMechanism"
+
+
+@dataclass(frozen=True)
+class LoadedMechanism:
+    """The mechanism of a release that was loaded: its name and parameters, and nothing that runs.
+
+    >>> LoadedMechanism("Peeling", {"k": 3}).parameters()
+    {'k': 3}
+    """
+
+    name: str
+    values: Mapping[str, object] = field(hash=False)
+
+    def parameters(self) -> dict[str, object]:
+        """All public parameters by name."""
+        return dict(self.values)
+
+
+def name_of(mechanism: AnyMechanism) -> str:
+    """The name of its class."""
+    return mechanism.name if isinstance(mechanism, LoadedMechanism) else type(mechanism).__name__
+
+
+def asked_for(mechanism: AnyMechanism) -> int | None:
+    """How many items the question asked for, or None where it named no number."""
+    parameters: object = mechanism.parameters()
+    while isinstance(parameters, Mapping):
+        if isinstance(k := parameters.get("k"), int):
+            return k
+        parameters = parameters.get("selection")  # around which it is
+    return None
+
+
+def described_mechanism(mechanism: AnyMechanism) -> dict[str, Any]:
+    """Its name and parameters as JSON values."""
+    return {"name": name_of(mechanism), "parameters": json_value(mechanism.parameters())}
+
+
+def described_guarantee(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as JSON values."""
+    return {
+        "epsilon": json_value(guarantee.epsilon),
+        "delta": json_value(guarantee.delta),
+        "cost": json_value(stored(guarantee.cost)),
+        "adjacency": guarantee.adjacency,
+        "protects": guarantee.protects,
+        "assumes": list(guarantee.assumes),
+        "private": guarantee.private,
+    }
+
+
+def json_value(value: object) -> object:
+    """The JSON value nearest to `value`; never fails, since the budget is spent by then.
+
+    >>> json_value({"day": date(2024, 2, 29), "threshold": math.inf, "split": (0.5, None)})
+    {'day': '2024-02-29', 'threshold': 'inf', 'split': [0.5, None]}
+    """
+    if value is None or isinstance(value, int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): json_value(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(inner) for inner in value]
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def described(release: Release) -> dict[str, Any]:
+    """Everything that a release says but its items, as JSON values."""
+    from shortlist._version import __version__  # looks for the installed package
+
+    scores, before = release.scores, release.given_before
+    noise = None
+    if scores is not None:
+        noise = {"unit": scores.unit, "noise_sd": json_value(scores.noise_sd)}
+        if scores.shared_sd is not None:
+            noise["shared_sd"] = json_value(scores.shared_sd)
+    return {
+        "format": FORMAT,
+        "version": GROUPED if release.by else VERSION,
+        "library": __version__,
+        "question": release.question,
+        "guarantee": described_guarantee(release.guarantee),
+        "mechanism": described_mechanism(release.mechanism),
+        "columns": described_columns(release),
+        **({"budget": release.budget} if release.budget else {}),
+        **({"given_before": json_value(vars(before))} if before else {}),
+        "scores": noise,
+    }
+
+
+def records(release: Release) -> Iterator[dict[str, object]]:
+    """The rows of `release.to_polars()` as JSON values."""
+    columns = columns_of(release)
+    names = [column.name for column in columns]
+    for row in zip(*(_json_values(column.values) for column in columns), strict=True):
+        yield dict(zip(names, row, strict=True))
+
+
+def _json_values(column: pl.Series) -> Iterable[object]:
+    import polars as pl
+
+    if isinstance(column.dtype, pl.Datetime):
+        return iso_texts(column)
+    return map(json_value, column.to_list())
+
+
+def as_json(release: Release) -> str:
+    """The release as one JSON object: ASCII text with one item a line."""
+    head = json.dumps(described(release), indent=2).removesuffix("\n}")
+    lines = ",".join(f"\n    {json.dumps(record)}" for record in records(release))
+    return f'{head},\n  "items": [{lines}\n  ]\n}}\n'

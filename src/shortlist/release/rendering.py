@@ -1,0 +1,231 @@
+"""How a sheet is laid out: for a terminal, as plain text, for a notebook and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shortlist.release.sheet import SHORT
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from shortlist.release.sheet import Sheet
+
+__all__ = ["CardTable", "card", "html", "markdown", "printed", "rich", "text"]
+
+_COLUMNS_OF_PLAIN_TEXT = 80
+_MARKUP = re.compile(
+    r"""[\\`*_{}\[\]<>&|~$@^]   # code, emphasis, links, HTML, cells, templates, formulas, names
+      | (?<=www) \. | : (?=//)  # what would become a link by itself
+      | : (?=[\w+-]+:)          # and what would become an emoji""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class CardTable(NamedTuple):
+    """The table of a card.
+
+    Attributes:
+        columns: The heading of each column.
+        numeric: Which columns hold numbers.
+        rows: The cells of all rows.
+        more: How many rows are left out, in words, or "".
+    """
+
+    columns: Sequence[str]
+    numeric: Sequence[bool]
+    rows: Iterable[Sequence[str]]
+    more: str = ""
+
+
+def rich(sheet: Sheet) -> RenderableType:
+    """The sheet for a terminal. Texts are plain: markup in them is not interpreted."""
+    from rich.console import Group
+
+    return Group(*_above(sheet), _rich_table(sheet), *_below(sheet))
+
+
+def _above(sheet: Sheet) -> list[RenderableType]:
+    from rich.text import Text
+
+    return [Text(sheet.title, style="bold"), *_warning(sheet), Text()]
+
+
+def _below(sheet: Sheet) -> list[RenderableType]:
+    from rich.text import Text
+
+    more = [Text(sheet.more, style="dim")] if sheet.more else []
+    between = [*more, Text(), *_warning(sheet)]  # again: the title of a long table scrolls away
+    last = [Text(line) for line in (sheet.closing, sheet.advice) if line]
+    return [*between, _rich_notes(sheet), *([Text(), *last] if last else [])]
+
+
+def _warning(sheet: Sheet) -> list[RenderableType]:
+    from rich.text import Text
+
+    return [Text(sheet.warning, style="bold red")] if sheet.warning else []
+
+
+def _rich_table(sheet: Sheet) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for column, numeric in zip(sheet.columns, sheet.numeric, strict=True):
+        table.add_column(
+            Text(column),
+            justify="right" if numeric else "left",
+            no_wrap=numeric,
+            overflow="fold",
+        )
+    for row in sheet.rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _rich_notes(sheet: Sheet) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, line in sheet.notes:
+        grid.add_row(Text(label), Text(line))
+    return grid
+
+
+def text(sheet: Sheet) -> str:
+    """The sheet as plain text of 80 columns, without colours."""
+    from rich.console import Console
+
+    file = StringIO()
+    options: Any = {"color_system": None, "force_jupyter": False}
+    return printed(sheet, Console(file=file, width=_COLUMNS_OF_PLAIN_TEXT, **options)).strip("\n")
+
+
+def printed(sheet: Sheet, console: Console) -> str:
+    """What the console would print, without spaces at the ends of lines."""
+    with console.capture() as capture:
+        if len(sheet.rows) <= SHORT:
+            console.print(rich(sheet))
+        else:  # Rich takes half a millisecond a row
+            console.print(*_above(sheet), sep="\n")
+            console.out("\n".join(_lines(sheet)), highlight=False)
+            console.print(*_below(sheet), sep="\n")
+    lines = capture.get().strip("\n").split("\n")
+    return "\n".join([*(line.rstrip() for line in lines), ""])
+
+
+def _lines(sheet: Sheet) -> Iterator[str]:
+    """The table as lines, however long an item makes one."""
+    from rich.cells import cell_len
+
+    columns = [[name, *column] for name, *column in zip(sheet.columns, *sheet.rows, strict=True)]
+    widths = [max(map(cell_len, column)) for column in columns]
+    head, *rows = zip(*columns, strict=True)
+    yield _line(head, widths, sheet.numeric)
+    yield "─" * (sum(widths) + 3 * (len(widths) - 1))
+    for row in rows:
+        yield _line(row, widths, sheet.numeric)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    from rich.cells import cell_len
+
+    padded = []
+    for cell, width, number in zip(cells, widths, numeric, strict=True):
+        space = " " * (width - cell_len(cell))
+        padded.append(space + cell if number else cell + space)
+    return "   ".join(padded)
+
+
+def html(sheet: Sheet) -> str:
+    """The sheet for a notebook, everything escaped."""
+    return card(
+        sheet.title,
+        warning=sheet.warning,
+        table=CardTable(sheet.columns, sheet.numeric, sheet.rows, sheet.more),
+        notes=sheet.notes,
+        lines=[sheet.closing, sheet.advice],
+    )
+
+
+def card(
+    title: str,
+    *,
+    warning: str = "",
+    table: CardTable | None = None,
+    notes: Iterable[tuple[str, str]] = (),
+    lines: Iterable[str] = (),
+) -> str:
+    """Something for a notebook: a title, a table, notes and lines, as HTML without a style.
+
+    Args:
+        title: What it is.
+        warning: What must not be overlooked, or "".
+        table: What stands below the warning.
+        notes: Labels and texts.
+        lines: A paragraph each.
+
+    >>> card("A <b>", lines=["one & all"])
+    '<div><p><b>A &lt;b&gt;</b></p><p>one &amp; all</p></div>'
+    """
+    alarm = f'<p style="color: #c00"><b>{escape(warning)}</b></p>' if warning else ""
+    cells = "" if table is None else _html_table(table)
+    labelled = "<br>".join(f"<b>{escape(label)}</b> {escape(text)}" for label, text in notes)
+    labelled = f"<p>{labelled}</p>" if labelled else ""
+    rest = "".join(f"<p>{escape(line)}</p>" for line in lines if line)
+    return f"<div><p><b>{escape(title)}</b></p>{alarm}{cells}{labelled}{rest}</div>"
+
+
+def _html_table(table: CardTable) -> str:
+    head = _html_row("th", table.columns, table.numeric)
+    body = "".join(_html_row("td", row, table.numeric) for row in table.rows)
+    more = f"<p>{escape(table.more)}</p>" if table.more else ""
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
+
+
+def _html_row(tag: str, cells: Sequence[str], numeric: Sequence[bool]) -> str:
+    # Each cell finds its own direction, so that a score beside Arabic keeps its place.
+    aligned = zip(cells, ("right" if number else "left" for number in numeric), strict=True)
+    row = "".join(
+        f'<{tag} dir="auto" style="text-align: {side}">{escape(cell)}</{tag}>'
+        for cell, side in aligned
+    )
+    return f"<tr>{row}</tr>"
+
+
+def markdown(sheet: Sheet) -> str:
+    """The sheet as GitHub and CommonMark read it: a table, and the guarantee as a list."""
+    warning = [f"**{_unmarked(sheet.warning)}**", ""] if sheet.warning else []
+    rule = ("---:" if number else ":---" for number in sheet.numeric)
+    lines = [
+        *(f"**{_unmarked(sheet.title)}**", ""),
+        *warning,
+        _markdown_row(map(_unmarked, sheet.columns)),
+        _markdown_row(rule),
+        *(_markdown_row(map(_unmarked, row)) for row in sheet.rows),
+        "",
+        *(f"- {label}: {_unmarked(line)}" for label, line in sheet.notes),
+    ]
+    last = [_unmarked(line) for line in (sheet.closing, sheet.advice) if line]
+    return "\n".join([*lines, *(["", *last] if last else []), ""])
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _unmarked(text: str) -> str:
+    r"""The text with a backslash before whatever Markdown would interpret.
+
+    >>> print(_unmarked("a|b *c* <b>www.example.org</b> 12:30"))
+    a\|b \*c\* \<b\>www\.example.org\</b\> 12:30
+    """
+    return _MARKUP.sub(r"\\\g<0>", text)
