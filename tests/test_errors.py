@@ -11,8 +11,8 @@ import pytest
 import shortlist as sl
 from helpers.raises import ROOT, raises, raises_in
 from shortlist import mechanisms, questions, stores
+from shortlist.cli._options import Commands, options_of
 from shortlist.cli._shell import SHELL
-from shortlist.cli.commands import domain, hitting_set, rank, top_k
 from shortlist.errors import (
     SPENT,
     InputError,
@@ -246,7 +246,8 @@ def python_knows():
     )
 
 
-PYTHON_KNOWS, OPTIONS = python_knows(), parameters(top_k, domain, hitting_set, rank)
+PYTHON_KNOWS = python_knows()
+OPTIONS = {option.name for command in Commands.QUESTIONS for option in options_of(command)}
 
 
 SAME = {"rank", "domain", "accounting"}  # the last as --option accounting=zcdp

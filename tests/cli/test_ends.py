@@ -87,7 +87,7 @@ def process(*words, **options):
 def test_what_the_library_logs_is_a_line_even_where_stderr_is_diverted():
     code = """
 import logging
-from shortlist.cli.answer import without_panics
+from shortlist.cli.publishing import without_panics
 from shortlist.cli.failure import noting
 with noting(), without_panics():
     logging.getLogger("shortlist").warning("loops are %s", "compiled")

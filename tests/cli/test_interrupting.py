@@ -20,7 +20,7 @@ LINE = f"shortlist: interrupted; nothing was released. {SPENT}"
 
 def asked(url, *more):
     """A process that is at it; what it does is shown at once."""
-    code = "from shortlist.cli import _progress, main; _progress._PATIENCE = 0.0; main()"
+    code = "from shortlist.cli import _progress_line, main; _progress_line._PATIENCE = 0.0; main()"
     columns = ["--table", "endless", "--user", "user", "--item", "item"]
     running = Watched([sys.executable, "-c", code, "domain", url, *columns, *PRIVACY, *more])
     running.waits_for("Reading")

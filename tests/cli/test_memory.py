@@ -16,7 +16,7 @@ from shortlist.table.part import attempt
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no other system keeps the limit")
 LONG = 300  # seconds in which nothing but a process that waits for ever is still there
-START = "from shortlist.cli import memory, main\nimport os, sys, signal, time\n"
+START = "from shortlist.cli import limited_memory as memory, main\nimport os, sys, signal, time\n"
 
 
 def limited(kilobytes, *words, code=None):

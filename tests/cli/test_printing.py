@@ -14,7 +14,7 @@ import pytest
 
 import shortlist as sl
 from helpers.command import COLUMNS, domain, top_k
-from shortlist.cli import _publishing as publishing
+from shortlist.cli import publishing
 from shortlist.release import Release
 
 PROGRAM = [sys.executable, "-m", "shortlist"]

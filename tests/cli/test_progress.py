@@ -10,7 +10,7 @@ import pytest
 
 from helpers.command import domain
 from helpers.terminal import Watched, read_until, terminal
-from shortlist.cli import _progress, answer
+from shortlist.cli import _progress_line, publishing
 from shortlist.progress import phase
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 def test_nothing_is_shown_where_nobody_watches(monkeypatch, capfd):
     monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("a line waits"))
-    with _progress.showing_progress(), phase("Reading"):
+    with _progress_line.showing_progress(), phase("Reading"):
         pass
     assert capfd.readouterr() == ("", "")
 
@@ -39,7 +39,7 @@ def waits(monkeypatch):
 
 def test_a_phase_is_shown_after_one_second_and_what_a_library_writes_is_lost(monkeypatch, waits):
     with terminal(monkeypatch) as screen:
-        with _progress.showing_progress(), answer.without_panics():
+        with _progress_line.showing_progress(), publishing.without_panics():
             os.write(2, b"panicked")
             read_until(screen, b"0:00 Starting")
             with phase("Reading {path}", path="a\x1b[31mb [bold]c[/]"):
@@ -54,8 +54,8 @@ def test_a_phase_is_shown_after_one_second_and_what_a_library_writes_is_lost(mon
 
 def test_seconds_go_on(monkeypatch, waits):
     now = [0.0]
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
-    with terminal(monkeypatch) as screen, _progress.showing_progress():
+    monkeypatch.setattr(_progress_line.time, "monotonic", lambda: now[0])
+    with terminal(monkeypatch) as screen, _progress_line.showing_progress():
         read_until(screen, b"0:00 Starting")
         now[0] = 125.9
         read_until(screen, b"2:05 Starting")
@@ -64,10 +64,10 @@ def test_seconds_go_on(monkeypatch, waits):
 
 _READING = """
 import sys
-from shortlist.cli import _progress, main
+from shortlist.cli import _progress_line, main
 from shortlist.engines.rows_in_memory import RowsInMemory
 
-_progress._PATIENCE = 0.0
+_progress_line._PATIENCE = 0.0
 read = RowsInMemory._read
 RowsInMemory._read = lambda rows: (sys.stdin.read(), read(rows))[1]
 main()

@@ -80,7 +80,7 @@ def test_the_answer_is_printed_and_saved_before_anything_is_drawn(run, file, tmp
         seen.append(sl.load(saved).question)
 
     monkeypatch.setattr("shortlist.release.report.page.drawn", look)
-    monkeypatch.setattr("shortlist.cli._publishing.print_text", lambda text, **_: seen.append(text))
+    monkeypatch.setattr("shortlist.cli.publishing.print_text", lambda text, **_: seen.append(text))
     status, _, err = run(*domain(file, "--report", tmp_path / "top.html", "--output", saved))
     assert status == 0
     printed, question = seen
@@ -104,8 +104,8 @@ def test_a_panic_after_the_charge_keeps_the_answer_and_names_its_file(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Release, "to_json", panic)
-    monkeypatch.setattr("shortlist.cli._publishing._rendered", panic)
-    monkeypatch.setattr("shortlist.cli._publishing.discard_output", lambda: None)
+    monkeypatch.setattr("shortlist.cli.publishing._rendered", panic)
+    monkeypatch.setattr("shortlist.cli.publishing.discard_output", lambda: None)
     status, _, err = run(*top_k(file, "--format", form))
     (kept,) = tmp_path.glob("shortlist-answer-*.parquet")
     assert status == 2

@@ -5,12 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-import typer
 
 from helpers.command import COLUMNS, PRIVACY, top_k
-from shortlist.cli import commands
-from shortlist.cli._settable import COMMAND_LINE_ONLY, SETTINGS
-from shortlist.questions import Domain, HittingSet, Rank, TopK
+from shortlist.cli._options import OPTIONS, Commands, options_of
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
@@ -44,20 +41,14 @@ def settings(folder):
     return write
 
 
-def test_each_option_of_a_question_is_a_setting_or_must_be_typed():
-    every = typer.main.get_command(commands.app).commands
-    taken = [
-        "file" if parameter.param_type_name == "argument" else max(parameter.opts, key=len)
-        for question in (TopK, Domain, HittingSet, Rank)
-        for parameter in every[question.name].params
-    ]
-    assert {name.lstrip("-") for name in taken} == set(SETTINGS) | set(COMMAND_LINE_ONLY)
-    assert not set(SETTINGS) & set(COMMAND_LINE_ONLY)
+def test_no_flag_is_a_setting():
+    flags = [o for question in Commands.QUESTIONS for o in options_of(question) if o.is_flag]
+    assert all(option.only_typed for option in flags)
 
 
 def test_nothing_that_lets_privacy_go_unseen_is_a_setting():
     lets_go = {"seed", "not-private", "public-items-in-table", "show-accesses", "contraction"}
-    assert lets_go <= set(COMMAND_LINE_ONLY)
+    assert lets_go <= {option.key for option in OPTIONS if option.only_typed}
 
 
 def test_what_is_in_the_file_need_not_be_typed(run, settings):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli._mechanism import mechanism_and_options, own_options
+from shortlist.cli._mechanism_options import mechanism_and_options, own_options
 from shortlist.mechanisms.registry import every_mechanism, kebab
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text()

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from shortlist import cli
-from shortlist.cli._settable import COMMAND_LINE_ONLY
+from shortlist.cli._options import OPTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "shell.md").read_text()
 SETTINGS, QUESTIONS, EXPLAIN = re.findall(r"^```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -44,5 +44,5 @@ def test_the_questions_are_answered_and_the_answer_is_explained(done):
 
 
 def test_what_must_be_typed_is_named():
-    less_private = {name for name, why in COMMAND_LINE_ONLY.items() if "less private" in why}
-    assert {f"--{name}" for name in less_private} <= set(re.findall(r"`(--[\w-]+)`", PAGE))
+    less_private = {o.in_shell for o in OPTIONS if "less private" in o.only_typed}
+    assert less_private <= set(re.findall(r"`(--[\w-]+)`", PAGE))

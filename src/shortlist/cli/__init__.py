@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from shortlist.cli import memory
+from shortlist.cli import limited_memory
 from shortlist.runtime.processes import remove_private_folders
 
 __all__ = ["main"]
@@ -27,7 +27,7 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # items may be any Unicode, terminals may not
             stream.reconfigure(errors="backslashreplace")
     run = partial(_run, can_print="stdout" not in closed)
-    status = memory.watched(run) if memory.is_limited() else run()
+    status = limited_memory.watched(run) if limited_memory.is_limited() else run()
     remove_private_folders()
     # All is printed and saved: taking the libraries down in order would cost 0.2 s.
     with contextlib.suppress(OSError, ValueError):
@@ -81,7 +81,7 @@ def exit_status(*, can_print: bool = True) -> int:
                 saves=saves,
             )
         if isinstance(asked, Request):
-            from shortlist.cli.answer import answer
+            from shortlist.cli.publishing import answer
 
             with noting():
                 answer(asked)

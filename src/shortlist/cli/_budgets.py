@@ -1,71 +1,33 @@
 """The commands about budgets: to create one, and to see what was charged to it."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shortlist.cli._builders import ANSWER, PRIVACY, number, valued
-from shortlist.cli._parsing import Command, Group
-from shortlist.cli._settings import budget_of_file
-from shortlist.cli.completing import one_of
-from shortlist.errors import shown
+import shortlist
+from shortlist.cli._options import BudgetForm, Commands
+from shortlist.cli._settings_file import budget_of_file
+from shortlist.cli._typer_commands import add_command, examples, group_of_commands
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from shortlist.budget import Budget
 
-__all__ = ["budget", "create"]
+__all__ = ["budget"]
 
+_CREATE = """shortlist budget create plays.budget --epsilon 3 --delta 3e-6 \\
+    --protects user --dataset plays-2026"""
 
-class _Form(StrEnum):
-    """How the charges are written."""
+budget = group_of_commands(
+    f"""{_CREATE}
 
-    CSV = "csv"
-    JSON = "json"
-
-
-def _form(text: str) -> _Form:
-    """The form of that name; what is none is quoted."""
-    if text in list(_Form):
-        return _Form(text)
-    raise typer.BadParameter(f'"{shown(text)}" is not known. It must be csv or json.')
-
-
-_Place = Annotated[
-    str,
-    typer.Argument(
-        metavar="BUDGET",
-        help="A file, or postgresql://user@host/database for many machines.",
-        show_default=False,
-    ),
-]
-_Known = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="BUDGET",
-        help="A file, or postgresql://user@host/database. By default that of shortlist.toml.",
-        show_default=False,
-    ),
-]
-_Which = Annotated[
-    str | None, valued("NAME", "The data set, where a database has several budgets.")
-]
-
-budget = typer.Typer(
-    cls=Group,
-    add_completion=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog="""
-[bold]Example[/]\n
-shortlist budget create plays.budget --epsilon 3 --delta 3e-6 \\
-    --protects user --dataset plays-2026\n
 shortlist top-k plays.parquet --user user --item title \\
-    -k 20 --epsilon 0.5 --delta 3e-7 --budget plays.budget\n
-shortlist budget show plays.budget""",
+    -k 20 --epsilon 0.5 --delta 3e-7 --budget plays.budget
+
+shortlist budget show plays.budget"""
 )
 
 
@@ -80,124 +42,26 @@ def _budget(context: typer.Context) -> None:
         raise typer.Exit(2)
 
 
-@budget.command(
-    "create",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist budget create plays.budget --epsilon 3 --delta 3e-6 \\
-    --protects user --dataset plays-2026""",
-)
-def create(  # noqa: PLR0913 - a command's options are its arguments
-    place: _Place,
-    *,
-    epsilon: Annotated[float, valued("NUMBER", "Of the total.", PRIVACY, parser=number)],
-    delta: Annotated[
-        float,
-        valued(
-            "NUMBER",
-            "Of the total, far below one over the number of users. By default 0: then only "
-            "questions that need none can be charged.",
-            PRIVACY,
-            parser=number,
-        ),
-    ] = 0.0,
-    protects: Annotated[
-        str,
-        valued(
-            "COLUMN",
-            'Who is protected: the column of users; or "comparison", for rankings without one.',
-            PRIVACY,
-        ),
-    ],
-    dataset: Annotated[str, valued("NAME", "What you call the data set.", PRIVACY)],
-    accounting: Annotated[
-        str | None,
-        valued(
-            "NAME",
-            "zcdp (the default with a delta), by which many questions cost far less; basic, which "
-            "adds up epsilons and deltas; or pure (the default without a delta).",
-            PRIVACY,
-        ),
-    ] = None,
-    adjacency: Annotated[
-        str | None,
-        valued(
-            "TEXT", 'Which tables are neighbours. By default "add or remove one user".', PRIVACY
-        ),
-    ] = None,
-    lost_share: Annotated[
-        float | None,
-        valued(
-            "NUMBER",
-            "For experts: in zcdp, the share of delta that pays for thresholds. The rest gives "
-            "rho. By default 0.75.",
-            PRIVACY,
-            parser=number,
-        ),
-    ] = None,
-    who: Annotated[
-        str | None, valued("NAME", "Who creates it. By default, you as the system knows you.")
-    ] = None,
-) -> int:
+def _create(*, place: str, **given: Any) -> int:
     """Create a budget. What it is created with never changes."""
-    import shortlist
-
-    made = shortlist.Budget.create(
-        place,
-        epsilon=epsilon,
-        delta=delta,
-        protects=protects,
-        dataset=dataset,
-        accounting=accounting,
-        adjacency=adjacency,
-        lost_share=lost_share,
-        who=who,
-    )
-    return _print(made.show())
+    return _print(shortlist.Budget.create(place, **given).show())
 
 
-@budget.command("show", cls=Command)
-def show(place: _Known = None, *, dataset: _Which = None) -> int:
+def _show(*, place: str | None, dataset: str | None) -> int:
     """What is left, what one may still ask, and every charge."""
     return _print(_opened(place, dataset).show())
 
 
-@budget.command("export", cls=Command)
-def export(
-    place: _Known = None,
-    *,
-    dataset: _Which = None,
-    form: Annotated[
-        _Form,
-        valued(
-            "NAME",
-            "csv (the default), one line a charge; or json, with all that is hashed.",
-            ANSWER,
-            "--format",
-            parser=_form,
-            autocompletion=one_of(*_Form),
-        ),
-    ] = _Form.CSV,
-) -> int:
+def _export(*, place: str | None, dataset: str | None, form: BudgetForm) -> int:
     """Print the charges for a program."""
-    from shortlist.cli._publishing import print_text
+    from shortlist.cli.publishing import print_text
 
     asked = _opened(place, dataset)
-    print_text(asked.to_json() if form is _Form.JSON else asked.to_csv(), faithful=True)
+    print_text(asked.to_json() if form is BudgetForm.JSON else asked.to_csv(), faithful=True)
     return 0
 
 
-@budget.command("verify", cls=Command)
-def verify(
-    place: _Known = None,
-    *,
-    dataset: _Which = None,
-    known: Annotated[
-        str | None,
-        valued("HASH", "The hash that this command printed before: it must still be there."),
-    ] = None,
-) -> int:
+def _verify(*, place: str | None, dataset: str | None, known: str | None) -> int:
     """Find out whether an entry was changed, removed or inserted.
 
     The exit status is 1 if one was.
@@ -210,10 +74,14 @@ def verify(
     return 0
 
 
-def _opened(place: str | None, dataset: str | None) -> "Budget":
-    """The budget that is named, or that of the settings; then it is said so."""
-    import shortlist
+add_command(budget, Commands.CREATE, _create, examples(_CREATE))
+add_command(budget, Commands.SHOW, _show)
+add_command(budget, Commands.EXPORT, _export)
+add_command(budget, Commands.VERIFY, _verify)
 
+
+def _opened(place: str | None, dataset: str | None) -> Budget:
+    """The budget that is named, or that of the settings; then it is said so."""
     if place is None:
         place, default, file = budget_of_file()
         dataset = default if dataset is None else dataset
@@ -221,11 +89,11 @@ def _opened(place: str | None, dataset: str | None) -> "Budget":
     return shortlist.Budget(place, dataset=dataset)
 
 
-def _print(shown: "RenderableType") -> int:
+def _print(shown: RenderableType) -> int:
     """Print it, without spaces at the ends of lines."""
     from rich.console import Console
 
-    from shortlist.cli._publishing import print_text
+    from shortlist.cli.publishing import print_text
 
     console = Console(highlight=False)
     with console.capture() as capture:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import cache
-
+from shortlist.cli._options import OPTIONS
 from shortlist.errors import Face
 
 __all__ = ["SHELL"]
 
-_OPTIONS = {
+_BY_NAME = {option.name: option for option in reversed(OPTIONS)}
+"""The first row of each: those of questions stand before others."""
+
+_OTHER_WORDS = {
     "data": "FILE",
-    "k": "-k",
     "url": "--store",
     "url_or_store": "--store",
-    "form": "--format",
-    "as_json": "--json",
     "sl.pairs": "--user",
     "sl.counts": "--count",
     "sl.store": "--store",
@@ -30,55 +28,31 @@ _OPTIONS = {
     "sl.Budget.show": "shortlist budget show",
     "sl.Budget.verify": "shortlist budget verify",
 }
-_PLACEHOLDERS = {
-    "public_items": "FILE",
-    "public_groups": "FILE",
-    "output": "FILE",
-    "report": "FILE",
-    "config": "FILE",
-    "store": "URL",
-    "table": "TABLE",
-    "mechanism": "NAME",
-    "budget": "BUDGET",
-    "dataset": "NAME",
-}
-_FLAGS = {"overwrite", "pull"}
+"""What Python has other names for, or the command does in another way."""
 
 
 class _Shell:
     """Any name that the command has no word for stays as it is in Python."""
 
     def argument(self, name: str, value: str | None) -> str:
-        option = self.reference(name)
-        if value is None or (name in _FLAGS and value == "True"):
+        option, known = self.reference(name), _BY_NAME.get(name)
+        if value is None or (value == "True" and known is not None and known.is_flag):
             return option
         if (name, value) == ("public_items", "IN_TABLE"):
             return self.reference("sl.IN_TABLE")
         if value == "...":
-            return f"{option} {_PLACEHOLDERS.get(name, 'COLUMN')}"
+            return f"{option} {known.placeholder if known else 'COLUMN'}".strip()
         if option == name:  # what only a mechanism takes
             return f"--option {name}={value}"
         return value if name == "data" else f"{option} {value}"
 
     def reference(self, name: str) -> str:
-        if name in _OPTIONS:
-            return _OPTIONS[name]
-        if name in _arguments():
-            return f"--{name.replace('_', '-')}"
-        return _names().get(name, name)
+        if name in _OTHER_WORDS:
+            return _OTHER_WORDS[name]
+        return _BY_NAME[name].in_shell if name in _BY_NAME else _names().get(name, name)
 
 
 SHELL: Face = _Shell()
-
-
-@cache
-def _arguments() -> set[str]:
-    """The names of all arguments of the commands, as Python has them."""
-    from shortlist.cli import _budgets, commands
-
-    questions = (commands.top_k, commands.domain, commands.hitting_set, commands.rank)
-    asked = (*questions, commands.compare, _budgets.create)
-    return {name for command in asked for name in inspect.signature(command).parameters}
 
 
 def _names() -> dict[str, str]:

@@ -1,103 +1,40 @@
-"""The commands: how their arguments are parsed."""
+"""The commands: what each does with its arguments, which stand in the table of options."""
 
-import inspect
-from collections.abc import Callable
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+import shortlist
 from shortlist.cli._budgets import budget
-from shortlist.cli._common_options import (
-    EVERY,
-    AuditJson,
-    AuditMechanism,
-    Encoding,
-    InputFormat,
-    Quick,
-    Separator,
-    Statistical,
-)
-from shortlist.cli._compare_options import (
-    Asked,
-    Bounds,
-    Csv,
-    Deltas,
-    Epsilons,
-    Ks,
-    Looked,
-    Mechanisms,
-    Runs,
-    Table,
-)
-from shortlist.cli._options import (
-    Bound,
-    By,
-    ComparisonBound,
-    Contraction,
-    Count,
-    CountShare,
-    Degree,
-    Delta,
-    DomainDelta,
-    DomainMechanism,
-    Epsilon,
-    File,
-    GroupBound,
-    HittingSetBound,
-    HittingSetMechanism,
-    Item,
-    K,
-    Loser,
-    NoCount,
-    NoPublicItems,
-    PublicGroups,
-    PublicItems,
-    PublicItemsInTable,
-    Pull,
-    RankDelta,
-    RankFile,
-    RankMechanism,
-    RankPublicItems,
-    RankPublicItemsInTable,
-    RankUser,
-    ShowAccesses,
-    StoreTable,
-    StoreUrl,
-    TopKBound,
-    TopKFile,
-    TopKMechanism,
-    TopKUser,
-    UrlTable,
-    User,
-    Users,
-    Winner,
-)
-from shortlist.cli._parsing import Command, Group
-from shortlist.cli._ranking import RankRequest
-from shortlist.cli._telling import completion, explain, help_of
-from shortlist.cli.request import Request
+from shortlist.cli._options import Commands
+from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._typer_commands import add_command, examples, group_of_commands
+from shortlist.cli.completing import script
+from shortlist.cli.failure import releasing_nothing
+from shortlist.cli.request import QUESTIONS, Request
+from shortlist.errors import InputError, nearest, shown
+from shortlist.progress import phase
 
 __all__ = ["app"]
 
 
-app = typer.Typer(
-    cls=Group,
-    add_completion=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog="""
-[bold]Example[/]\n
-shortlist top-k plays.parquet --user user --item title \\
-    -k 20 --epsilon 1 --delta 1e-6\n
-Each command has its own help: shortlist top-k --help""",
-)
+app = group_of_commands(
+    """shortlist top-k plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6
 
+Each command has its own help: shortlist top-k --help"""
+)
 app.add_typer(budget, name="budget")
 
 
 @app.callback(invoke_without_command=True)
-def shortlist(
+def _shortlist(
     context: typer.Context,
     *,
     version: Annotated[
@@ -121,268 +58,154 @@ def shortlist(
         raise typer.Exit(2)
 
 
-def _with_every(command: Callable[..., Request]) -> Callable[..., Request]:
-    """Let a command have what every question takes in the place of its `**every`."""
-    signature = inspect.signature(command)
-    own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    vars(command)["__signature__"] = signature.replace(parameters=[*own, *EVERY])
-    return command
+def _asking(command: Commands) -> Callable[..., Request]:
+    def ask(*, config: Any, no_config: bool, **given: Any) -> Request:  # noqa: ARG001 - it was heeded
+        return Request.made(command, given, settings=config)
+
+    ask.__doc__ = QUESTIONS[command].about
+    return ask
 
 
-def _asked(kind: type[Request], question: str, arguments: dict[str, Any]) -> Request:
-    every = arguments.pop("every")
-    settings, _ = every.pop("config"), every.pop("no_config")
-    return kind(question=question, settings=settings, **arguments, **every)
+for _question in QUESTIONS.values():
+    _of = _question.command
+    add_command(app, _of, _asking(_of), examples(_question.examples))
 
 
-@app.command(
-    "top-k",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist top-k plays.parquet --user user --item title \\
-    -k 20 --epsilon 1 --delta 1e-6\n
-shortlist top-k readers.csv --item title --count readers \\
-    -k 20 --epsilon 1 --public-items-in-table\n
-shortlist top-k plays.parquet --user user --item title \\
-    --by country -k 10 --epsilon 1 --delta 1e-6\n
-shortlist top-k --store sqlite:///items.db --table items \\
-    --item name --count plays -k 100 --epsilon 1""",
-)
-@_with_every
-def top_k(  # noqa: PLR0913 - a command's options are its arguments
-    file: TopKFile = None,
-    *,
-    user: TopKUser = None,
-    count: Count = None,
-    item: Item,
-    k: K,
-    epsilon: Epsilon,
-    delta: Delta = 0.0,
-    users: Users = None,
-    max_items_per_user: TopKBound = None,
-    public_items: PublicItems = None,
-    public_items_in_table: PublicItemsInTable = False,
-    by: By = None,
-    max_groups_per_user: GroupBound = None,
-    public_groups: PublicGroups = None,
-    store: StoreUrl = None,
-    table: StoreTable = None,
-    pull: Pull = False,
-    show_accesses: ShowAccesses = False,
-    count_share: CountShare = None,
-    mechanism: TopKMechanism = None,
-    **every: Any,
-) -> Request:
-    """The k items held by most users, best first; with --by, those of each group.
-
-    Fewer come out if fewer are held by enough users to be named.
-    """
-    return _asked(Request, "top-k", locals())
-
-
-@app.command(
-    "domain",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist domain plays.parquet --user user --item title \\
-    --epsilon 1 --delta 1e-6 --output titles.csv""",
-)
-@_with_every
-def domain(  # noqa: PLR0913 - a command's options are its arguments
-    file: File,
-    *,
-    user: User,
-    item: Item,
-    epsilon: Epsilon,
-    delta: DomainDelta,
-    users: Users = None,
-    count: NoCount = None,  # refused with its reason
-    max_items_per_user: Bound = None,
-    public_items: NoPublicItems = None,  # refused with its reason
-    by: By = None,
-    count_share: CountShare = None,
-    table: UrlTable = None,
-    pull: Pull = False,
-    mechanism: DomainMechanism = None,
-    **every: Any,
-) -> Request:
-    """All items held by enough users to be named."""
-    return _asked(Request, "domain", locals())
-
-
-@app.command(
-    "hitting-set",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist hitting-set plays.parquet --user user --item title \\
-    -k 20 --epsilon 1 --delta 1e-6""",
-)
-@_with_every
-def hitting_set(  # noqa: PLR0913 - a command's options are its arguments
-    file: File,
-    *,
-    user: User,
-    item: Item,
-    k: K,
-    epsilon: Epsilon,
-    delta: Delta = 0.0,
-    users: Users = None,
-    max_items_per_user: HittingSetBound = None,
-    public_items: PublicItems = None,
-    table: UrlTable = None,
-    pull: Pull = False,
-    mechanism: HittingSetMechanism = None,
-    **every: Any,
-) -> Request:
-    """At most k items that together reach as many users as possible.
-
-    Each item is picked by how many users it reaches beyond those before it.
-    """
-    return _asked(Request, "hitting-set", locals())
-
-
-@app.command(
-    "rank",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist rank games.csv --winner won --loser lost \\
-    --public-items-in-table -k 10 --epsilon 1""",
-)
-@_with_every
-def rank(  # noqa: PLR0913 - a command's options are its arguments
-    file: RankFile,
-    *,
-    winner: Winner,
-    loser: Loser,
-    user: RankUser = None,
-    k: K,
-    epsilon: Epsilon,
-    delta: RankDelta = 0.0,
-    max_comparisons_per_user: ComparisonBound = None,
-    public_items: RankPublicItems = None,
-    public_items_in_table: RankPublicItemsInTable = False,
-    mechanism: RankMechanism = None,
-    contraction: Contraction = None,
-    degree: Degree = None,
-    **every: Any,
-) -> Request:
-    """The k items that do best when compared in pairs, best first."""
-    return _asked(RankRequest, "rank", locals())
-
-
-@app.command(
-    "compare",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist compare top-k plays.parquet --user user --item title \\
-    -k 20 -k 100 --epsilon 0.1 --epsilon 1 --delta 1e-6 --not-private""",
-)
-def compare(  # noqa: PLR0913 - a command's options are its arguments
-    question: Asked,
-    file: Table,
-    *,
-    user: TopKUser = None,
-    count: Count = None,
-    item: Item,
-    k: Ks = None,
-    epsilon: Epsilons,
-    delta: Deltas = None,
-    max_items_per_user: Bounds = None,
-    public_items: PublicItems = None,
-    public_items_in_table: PublicItemsInTable = False,
-    mechanism: Mechanisms = None,
-    not_private: Looked = False,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    input_format: InputFormat = None,
-    runs: Runs = 10,
-    as_csv: Csv = False,
-) -> int:
+def _compare(**given: Any) -> int:
     """NOT private: what each mechanism would leave out of a table.
 
     Use it on a table that may be looked at, to choose epsilon, k, a bound and a
     mechanism before you ask about one that may not.
     """
-    from shortlist.cli._comparing import Comparing, compared
+    from shortlist.cli._comparing import compared
 
-    table = {
-        "file": file,
-        "user": user,
-        "count": count,
-        "item": item,
-        "public_items": public_items,
-        "public_items_in_table": public_items_in_table,
-        "separator": separator,
-        "encoding": encoding,
-        "input_format": input_format,
-    }
-    asked = Comparing(
-        question=question,
-        table=table,
-        k=k or [],
-        epsilon=epsilon,
-        delta=delta or [],
-        max_items_per_user=max_items_per_user or [],
-        mechanism=mechanism or [],
-        runs=runs,
-        as_csv=as_csv,
-        not_private=not_private,
-    )
-    return compared(asked)
+    return compared(**given)
 
 
-@app.command(
-    "audit",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist audit peeling --quick""",
+add_command(
+    app,
+    Commands.COMPARE,
+    _compare,
+    examples(
+        "shortlist compare top-k plays.parquet --user user --item title \\\n"
+        "    -k 20 -k 100 --epsilon 0.1 --epsilon 1 --delta 1e-6 --not-private"
+    ),
 )
-def audit(
-    mechanism: AuditMechanism = None,
-    *,
-    quick: Quick = False,
-    statistical: Statistical = False,
-    as_json: AuditJson = False,
-) -> int:
+
+
+def _audit(*, mechanism: str | None, quick: bool, statistical: bool, as_json: bool) -> int:
     """Check what the mechanisms claim, on all neighbours of small inputs.
 
     The exit status is 1 if a claim is broken. None of your data is read.
     """
-    from shortlist.cli._auditing import audited
+    from rich.console import Console
 
-    return audited(mechanism, quick=quick, statistical=statistical, as_json=as_json)
+    with releasing_nothing(), showing_progress(), phase("Auditing"):
+        found = shortlist.audit.run(
+            mechanism, quick=quick, statistical=statistical, processes=os.cpu_count() or 1
+        )
+    if as_json:
+        sys.stdout.write(found.to_json())
+    else:
+        Console(highlight=False).print(found)
+    if found.broken:
+        typer.echo("A claim is broken: do not rely on it.", err=True)
+    elif not (found.holds or statistical):
+        typer.echo("Not every claim could be decided.", err=True)
+    return 1 if found.broken else 0
 
 
-app.command(
-    "explain",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist explain top.json""",
-)(explain)
+add_command(app, Commands.AUDIT, _audit, examples("shortlist audit peeling --quick"))
 
-app.command(
-    "completion",
-    cls=Command,
-    epilog="""
-[bold]In ~/.bashrc[/]\n
-eval "$(shortlist completion bash)"\n
-[bold]In ~/.zshrc, after compinit[/]\n
-eval "$(shortlist completion zsh)"\n
-[bold]In ~/.config/fish/config.fish[/]\n
-shortlist completion fish | source""",
-)(completion)
 
-app.command(
-    "help",
-    cls=Command,
-    epilog="""
-[bold]Example[/]\n
-shortlist help top-k""",
-)(help_of)
+def _explain(*, file: str) -> int:
+    """What a saved release means, in plain words.
+
+    Who is protected, what epsilon means here, whether a missing item has no
+    users, whether the scores are counts, and what it cost.
+    """
+    from shortlist.cli.publishing import print_unpaid
+
+    print_unpaid(_explained(file), "the explanation")
+    return 0
+
+
+def _explained(file: str) -> str:
+    """What a release means that is in a file; or in a pipe, whose name does not say its format."""
+    from shortlist.release.loading import from_json
+
+    if file != "-" and not Path(file).is_fifo():
+        return shortlist.load(file).explain()
+    try:
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return from_json(text).explain()
+    except Exception as error:
+        raise InputError(
+            "from a pipe, a release is read in JSON, and this is none",
+            "print it by {as_json}, and write {as_json} | shortlist explain -",
+        ) from error
+
+
+add_command(app, Commands.EXPLAIN, _explain, examples("shortlist explain top.json"))
+
+
+def _completion(*, shell: str) -> int:
+    """Print a script for tab completion."""
+    from shortlist.cli.publishing import print_unpaid
+
+    print_unpaid(script(shell), "the script")
+    return 0
+
+
+add_command(
+    app,
+    Commands.COMPLETION,
+    _completion,
+    "\n\n".join(
+        [
+            examples('eval "$(shortlist completion bash)"', title="In ~/.bashrc"),
+            examples('eval "$(shortlist completion zsh)"', title="In ~/.zshrc, after compinit"),
+            examples("shortlist completion fish | source", title="In ~/.config/fish/config.fish"),
+        ]
+    ),
+)
+
+
+def _help(context: typer.Context, *, names: Sequence[str] | None, every: bool) -> int:
+    """Print the help of a command; or, with --all, of all within it, too.
+
+    To search it: shortlist help --all | less
+    """
+    named = _named(context.find_root(), names or [])
+    for one in _inside(named) if every else [named]:
+        typer.echo(one.get_help())  # where Rich lays it out, it prints it, too
+    return 0
+
+
+def _named(context: Any, names: Sequence[str]) -> Any:
+    """The context of a command, by its name within its group."""
+    for name in names:
+        commands = getattr(context.command, "commands", {})
+        if name not in commands:
+            raise InputError(
+                "there is no command {name}",
+                "{hint}",
+                name=f'"{shown(" ".join(names))}"',
+                hint=nearest(name, commands) or "Its help names all: shortlist --help",
+            )
+        context = _below(context, name)
+    return context
+
+
+def _inside(context: Any) -> Iterator[Any]:
+    """The context of a command, and of all commands in it."""
+    yield context
+    for name in getattr(context.command, "commands", {}):
+        yield from _inside(_below(context, name))
+
+
+def _below(context: Any, name: str) -> Any:
+    return type(context)(context.command.commands[name], info_name=name, parent=context)
+
+
+add_command(app, Commands.HELP, _help, examples("shortlist help top-k"))

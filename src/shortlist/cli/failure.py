@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 from shortlist.cli._shell import SHELL
-from shortlist.cli.memory import is_limited
+from shortlist.cli.limited_memory import is_limited
 from shortlist.errors import (
     SPENT,
     GuessWarning,

@@ -3,103 +3,93 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli._common_options import Form
+import shortlist
+from shortlist.cli._options import OPTIONS, Commands, Form
 from shortlist.cli._shell import SHELL
-from shortlist.cli._tables import require_input_format, require_one_table
 from shortlist.errors import InputError, Words, named, reference
 
 if TYPE_CHECKING:
     from shortlist.budget import Budget
-    from shortlist.cli._settings import Settings
+    from shortlist.cli._settings_file import Settings
     from shortlist.draws.random_bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan
     from shortlist.questions import Question
-    from shortlist.sources.pairs import Pairs
     from shortlist.sources.source import Source
 
-__all__ = ["Request"]
+__all__ = ["QUESTIONS", "Request", "TableQuestion"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class TableQuestion:
+    """A question as a command.
+
+    Attributes:
+        command: Which it is.
+        about: Its help.
+        examples: Lines that can be typed, with an empty one between two.
+        asked: The question as a value, from what was given.
+        source: Opens what is asked, as far as its schema.
+        require: Refuses the lack of what the source needs.
+    """
+
+    command: Commands
+    about: str
+    examples: str
+    asked: Callable[[SimpleNamespace], Question]
+    source: Callable[[Request], Source]
+    require: Callable[[SimpleNamespace], None]
+
+
+@dataclass(frozen=True)
 class Request:
-    """The arguments of a command."""
+    """The arguments of a question's command.
 
-    question: str
-    file: str | None = field(repr=False)  # a password may be in it, if it is a URL
-    user: str | None
-    item: list[str]
-    epsilon: float
-    delta: float
-    max_items_per_user: int | None
-    public_items: str | None
-    mechanism: str | None
-    option: list[str] | None
-    output: Path | None
-    report: Path | None
-    overwrite: bool
-    form: Form | None
-    as_json: bool
-    dry_run: bool
-    seed: int | None
-    budget: str | None = field(repr=False)  # a password may be in it
-    reuse: bool
-    who: str | None
-    dataset: str | None
-    not_private: bool
-    count: str | None = None
-    public_items_in_table: bool = False
-    store: str | None = field(default=None, repr=False)  # a password may be in it
-    table: str | None = None
-    pull: bool = False
-    show_accesses: bool = False
-    k: int | None = None
-    count_share: float | None = None
-    by: list[str] | None = None
-    max_groups_per_user: int | None = None
-    public_groups: str | None = None
-    separator: str | None = None
-    encoding: str | None = None
-    input_format: str | None = None
-    users: int | None = None
+    Attributes:
+        of: The question.
+        given: The values of all options, by their names in Python; those that the command does not
+            take are None. A password may be in them.
+        settings: What was not typed; None if there is no file.
+    """
+
+    of: TableQuestion
+    given: SimpleNamespace = field(repr=False)
     settings: Settings | None = field(default=None, repr=False)
 
-    def asked(self) -> Question:
-        """The question, as a value."""
-        from shortlist.questions import Domain, HittingSet, TopK
-
-        if self.k is None:
-            return Domain(self.count_share)
-        return TopK(self.k, self.count_share) if self.question == "top-k" else HittingSet(self.k)
+    @classmethod
+    def made(
+        cls, command: Commands, values: dict[str, Any], settings: Settings | None = None
+    ) -> Request:
+        """Ask this of these values."""
+        unset = {option.name: False if option.is_flag else None for option in OPTIONS}
+        return cls(QUESTIONS[command], SimpleNamespace(**unset | values), settings)
 
     def kind(
         self, usable: Iterable[type[Mechanism]]
     ) -> type[Mechanism] | partial[Mechanism] | None:
         """The mechanism asked for by name, with its own options, and a bound that it alone uses."""
-        from shortlist.cli._mechanism import mechanism_and_options
+        from shortlist.cli._mechanism_options import mechanism_and_options
 
-        kind, own = mechanism_and_options(
-            self.mechanism, self.option or (), self.synonyms(), usable
-        )
+        given = self.given
+        synonyms = {"contraction": given.contraction, "degree": given.degree}
+        kind, own = mechanism_and_options(given.mechanism, given.option or (), synonyms, usable)
         own |= self._own_bound(kind)
         return partial(kind, **own) if kind is not None and own else kind
 
-    def synonyms(self) -> dict[str, Any]:
-        """Options of a mechanism that the command has an argument for."""
-        return {}
-
     def _own_bound(self, kind: type[Mechanism] | None) -> dict[str, int]:
         """The bound on users, where no items are discovered: then it is the mechanism's own."""
-        unbounded = self.question != "domain" and self.user and self.public_items
-        if not unbounded or self.max_items_per_user is None:
+        of, given = self.of.command, self.given
+        unbounded = of is not Commands.DOMAIN and given.user and given.public_items
+        if not unbounded or given.max_items_per_user is None:
             return {}
-        top_k = self.question == "top-k"
+        top_k = of is Commands.TOP_K
         if not top_k or kind is None or "max_items_per_user" not in kind.fields():
             but = Words(", but for {mechanism=one-shot-laplace}" if top_k else "")
             raise InputError(
@@ -108,41 +98,72 @@ class Request:
                 given={"max_items_per_user": ...},
                 but=but,
             )
-        return {"max_items_per_user": self.max_items_per_user}
+        return {"max_items_per_user": given.max_items_per_user}
 
     def require_sense(self) -> None:
-        """Refuse options that do not go together."""
-        require_one_table(self)
-        require_input_format(self)
+        """Refuse options that do not go together, and the lack of those that must."""
+        self._require_fitting()
+        self.of.require(self.given)
+        if self.given.input_format is not None and self.given.file != "-":
+            raise InputError(
+                "{input_format=} goes with - for {data}",
+                "the suffix of a file tells its format",
+                given={"input_format": ...},
+            )
+
+    def _require_fitting(self) -> None:
+        """Refuse what goes with an option that is not given, or not with one that is."""
+        given = {option.name for option in OPTIONS if _is_given(getattr(self.given, option.name))}
+        for option in OPTIONS:
+            if option.name not in given or not option.help_of(self.of.command):
+                continue
+            for other, why in option.not_with.items():
+                if other in given:
+                    raise InputError(
+                        "{option} does not go with {other}: {why}",
+                        "omit one of the two",
+                        option=option.in_shell,
+                        other=reference(other),
+                        why=why,
+                    )
+            if option.goes_with and option.goes_with not in given:
+                raise InputError(
+                    "{option} goes with {other}",
+                    "give both, or omit it",
+                    option=option.in_shell,
+                    other=reference(option.goes_with),
+                )
 
     def plan(self, source: Source) -> Plan:
         """What would answer, and at which price."""
-        question = self.asked()
+        given, question = self.given, self.of.asked(self.given)
         # To list those that could be named, all would be loaded.
-        usable = () if self.mechanism is None else source.mechanisms_for(question)
+        usable = () if given.mechanism is None else source.mechanisms_for(question)
         kind = self.kind(usable)
-        return source.plan(question, epsilon=self.epsilon, delta=self.delta, mechanism=kind)
+        return source.plan(question, epsilon=given.epsilon, delta=given.delta, mechanism=kind)
 
     def saved_as(self) -> Path | None:
         """The file that the answer goes to, if it goes to one."""
-        return None if self.output is None or self._only_prints() else self.output
+        return None if self.given.output in (None, "-") else Path(self.given.output)
 
-    def _only_prints(self) -> bool:
-        return str(self.output) == "-"
+    def report(self) -> Path | None:
+        """The file that the page for people goes to, if there is to be one."""
+        return None if self.given.report is None else Path(self.given.report)
 
     def saves(self) -> bool:
         """Whether the answer goes to a file."""
-        return self.saved_as() is not None and not self.dry_run
+        return self.saved_as() is not None and not self.given.dry_run
 
     def printed_as(self) -> Form:
         """How the answer, or the plan, is printed."""
-        if self.as_json and self.form not in (None, Form.JSON):
+        given = self.given
+        if given.as_json and given.form not in (None, Form.JSON):
             raise InputError(
                 "{as_json} and {form=}: give one of the two",
-                given={"form": Words("{form}", form=self.form)},
+                given={"form": Words("{form}", form=given.form)},
             )
-        form = Form.JSON if self.as_json else self.form or Form.TABLE
-        if self.dry_run and form not in (Form.TABLE, Form.JSON):
+        form: Form = Form.JSON if given.as_json else given.form or Form.TABLE
+        if given.dry_run and form not in (Form.TABLE, Form.JSON):
             raise InputError(
                 "{form=}: {dry_run} prints words, or JSON",
                 "omit it",
@@ -154,9 +175,10 @@ class Request:
         """Refuse a file that the answer cannot be saved to, before anything is spent."""
         from shortlist.release.saving import check_output, check_replaces_none
 
-        if self.overwrite and self.saved_as() is None and self.report is None:
+        output, report, overwrite = self.saved_as(), self.report(), self.given.overwrite
+        if overwrite and output is None and report is None:
             raise InputError("{overwrite} goes with {output=...} or {report=...}", "omit it")
-        if (output := self.saved_as()) is not None:
+        if output is not None:
             if output.suffix.lower() == ".html":
                 raise InputError(
                     "an answer is not saved as a page by {output}",
@@ -164,65 +186,61 @@ class Request:
                     page=named("report", str(output)),
                 )
             check_replaces_none(output, self.files())
-            check_output(output, overwrite=self.overwrite)
-        if self.report is not None:
+            check_output(output, overwrite=overwrite)
+        if report is not None:
             from shortlist.release.report import SUFFIXES, require_report
 
             require_report()
-            check_replaces_none(self.report, self.files())
-            check_output(self.report, overwrite=self.overwrite, suffixes=SUFFIXES)
+            check_replaces_none(report, self.files())
+            check_output(report, overwrite=overwrite, suffixes=SUFFIXES)
 
     def files(self) -> list[str]:
         """The paths and globs of all that is read."""
         from shortlist.stores.urls import sqlite_path
 
-        database = None if self.store is None else sqlite_path(self.store)
-        ledger = None if self.budget is None or "://" in self.budget else self.budget
-        file = None if self.in_database else self.file
-        named = file, self.public_items, self.public_groups, database, ledger
-        given = [name for name in named if name is not None]
-        folders = [glob.escape(name) for name in given if Path(name).is_dir()]
+        given = self.given
+        database = None if given.store is None else sqlite_path(given.store)
+        named = given.file, given.public_items, given.public_groups, given.budget
+        read = [name for name in named if name is not None and "://" not in name]
+        read += [] if database is None else [database]
+        folders = [glob.escape(name) for name in read if Path(name).is_dir()]
         inside = [f"{name}/{below}" for name in folders for below in ("*", "*=*/**")]
-        return [*given, *inside]
-
-    @property
-    def in_database(self) -> bool:
-        """Whether the table is in a database, by whose URL it is given."""
-        return self.file is not None and "://" in self.file
+        return [*read, *inside]
 
     def data(self) -> object:
         """What is to be opened: a path, or what is piped in."""
         from shortlist.table.scans import StandardInput
 
-        if self.file != "-":
-            return self.file
+        if self.given.file != "-":
+            return self.given.file
         as_parquet = Words("add {input_format=parquet}")
-        return StandardInput(f".{self.input_format or 'csv'}", as_parquet)
+        return StandardInput(f".{self.given.input_format or 'csv'}", as_parquet)
 
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
         from shortlist.draws.random_bits import SeededBits
 
-        if self.seed is None:
-            if self.not_private:
+        seed, not_private = self.given.seed, self.given.not_private
+        if seed is None:
+            if not_private:
                 raise InputError(
                     "{not_private} goes with {seed}, and without a seed the answer is private",
                     "omit it",
                 )
             return None
-        if not self.not_private:
+        if not not_private:
             raise InputError(
                 "whoever knows the seed can undo the noise, so a seeded release is not private",
                 "add {not_private} if this is a test",
-                given={"seed": self.seed},
+                given={"seed": seed},
             )
-        if self.seed < 0:
-            raise InputError("must be a whole number, 0 or more", given={"seed": self.seed})
-        return SeededBits(self.seed)
+        if seed < 0:
+            raise InputError("must be a whole number, 0 or more", given={"seed": seed})
+        return SeededBits(seed)
 
-    def told(self, source: Source) -> str | None:
-        """What to tell whoever asked, and nobody else."""
-        if not self.show_accesses:  # and nothing more is loaded that could fail
+    def accesses(self, source: Source) -> str | None:
+        """How much of a store was read, for whoever asked, and nobody else."""
+        if not self.given.show_accesses:  # and nothing more is loaded that could fail
             return None
         from shortlist.sources.store import Store
 
@@ -236,7 +254,7 @@ class Request:
 
     def configured(self) -> str:
         """What was not typed, and from where it comes; nothing, where all was."""
-        return "" if self.settings is None else self.settings.told()
+        return "" if self.settings is None else self.settings.described()
 
     def blamed(self, argument: str | None) -> str:
         """What of a refusal may come from the settings: the argument at fault, if that does."""
@@ -249,71 +267,193 @@ class Request:
 
     def charged(self) -> Budget | None:
         """The budget that is charged, if there is one."""
-        if self.budget is not None:
-            import shortlist
-
-            return shortlist.Budget(self.budget, dataset=self.dataset, who=self.who)
-        for name, value in (("who", self.who), ("dataset", self.dataset), ("reuse", self.reuse)):
-            if value:
-                raise InputError(
-                    "{option} goes with {budget=...}", "omit it", option=reference(name)
-                )
-        return None
+        if self.given.budget is None:
+            return None
+        return shortlist.Budget(self.given.budget, dataset=self.given.dataset, who=self.given.who)
 
     def source(self) -> Source:
         """What is asked, opened as far as its schema."""
-        import shortlist
+        return self.of.source(self)
 
-        budget = self.charged()
+    def taken(self, *names: str) -> dict[str, Any]:
+        """What was given for arguments that a source has by the same names, and the budget."""
+        return {name: getattr(self.given, name) for name in names} | {"budget": self.charged()}
 
-        if self.store is not None:
-            return shortlist.store(
-                self.store,
-                table=self.table,
-                item=self.item[0],
-                count=self.count,
-                budget=budget,
-                users=self.users,
+    def known_items(self) -> object:
+        """What is public, as a source takes it."""
+        given = self.given
+        return shortlist.IN_TABLE if given.public_items_in_table else given.public_items
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False and value != []
+
+
+# The sources
+
+_WRITTEN = ("separator", "encoding")
+
+
+def _table(request: Request) -> Source:
+    """Of the three that hold items, the one that the options name."""
+    if request.given.store is not None:
+        return _store(request)
+    return _counts(request) if request.given.user is None else _rows(request)
+
+
+def _store(request: Request) -> Source:
+    given = request.given
+    own = request.taken("table", "count", "users")
+    return shortlist.store(given.store, item=given.item[0], **own)
+
+
+def _rows(request: Request) -> Source:
+    given = request.given
+    own = request.taken(
+        "user", "max_items_per_user", "public_items", "table", "pull", "users", *_WRITTEN
+    )
+    rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
+    if not given.by:
+        return rows
+    most = 1 if given.max_groups_per_user is None else given.max_groups_per_user
+    return rows.grouped(given.by, max_groups_per_user=most, public_groups=given.public_groups)
+
+
+def _counts(request: Request) -> Source:
+    own = request.taken(
+        *("count", "max_items_per_user", "table", "users", *_WRITTEN),
+        *("by", "max_groups_per_user", "public_groups"),
+    )
+    item, known = _columns(request.given.item), request.known_items()
+    return shortlist.counts(request.data(), item=item, public_items=known, **own)
+
+
+def _comparisons(request: Request) -> Source:
+    own = request.taken("winner", "loser", "user", "max_comparisons_per_user", *_WRITTEN)
+    return shortlist.comparisons(request.data(), public_items=request.known_items(), **own)
+
+
+def _columns(names: list[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else names
+
+
+# What each must have
+
+
+def _require_table(given: SimpleNamespace) -> None:
+    if given.store is not None:
+        _require_store(given)
+    else:
+        _require_file(given)
+
+
+def _require_store(given: SimpleNamespace) -> None:
+    for name in ("table", "count"):
+        if getattr(given, name) is None:
+            raise InputError(
+                "{store} goes with {table}, {item} and {count}",
+                "add {option}",
+                option=Words("{table=...}" if name == "table" else "{count=...}"),
             )
+    if len(given.item) > 1:
+        raise InputError("a store has one column of items", "name it once", given={"item": ...})
 
-        item = self.item[0] if len(self.item) == 1 else self.item
-        if self.user is not None:
-            rows = shortlist.pairs(
-                self.data(),
-                user=self.user,
-                item=item,
-                max_items_per_user=self.max_items_per_user,
-                public_items=self.public_items,
-                separator=self.separator,
-                encoding=self.encoding,
-                table=self.table,
-                pull=self.pull,
-                budget=budget,
-                users=self.users,
-            )
-            return self._grouped(rows)
-        return shortlist.counts(
-            self.data(),
-            item=item,
-            count=str(self.count),
-            max_items_per_user=self.max_items_per_user,
-            public_items=shortlist.IN_TABLE if self.public_items_in_table else self.public_items,
-            by=self.by,
-            max_groups_per_user=self.max_groups_per_user,
-            public_groups=self.public_groups,
-            separator=self.separator,
-            encoding=self.encoding,
-            table=self.table,
-            budget=budget,
-            users=self.users,
+
+def _require_file(given: SimpleNamespace) -> None:
+    """Refuse a table that is nowhere, or of no kind."""
+    if given.table is not None and not _in_database(given.file):
+        raise InputError(
+            "{option} goes with a database",
+            "omit it, or name the database by its URL, such as duckdb:///plays.db",
+            option=named("table", given.table),
+        )
+    if given.file is None:
+        raise InputError(
+            "one of {data} and {store} is needed: {data} for a table in a file, {store=...} for "
+            "one in a database"
+        )
+    if given.user is None and given.count is None:
+        raise InputError(
+            "one of {user} and {count} is needed: {user=...} if each row is of a user and an item, "
+            "{count=...} if each row is of an item and the number of its users"
+        )
+    if given.public_items_in_table and given.user is not None:
+        raise InputError(
+            "{public_items_in_table} goes with {count}: in rows of users and items, one more user "
+            "can add an item",
+            "give what everybody knows by {public_items}",
         )
 
-    def _grouped(self, rows: Pairs) -> Source:
-        """The rows in groups, if these are asked for."""
-        if not self.by:
-            return rows
-        return rows.grouped(
-            self.by,
-            max_groups_per_user=1 if self.max_groups_per_user is None else self.max_groups_per_user,
-            public_groups=self.public_groups,
+
+def _require_comparisons(given: SimpleNamespace) -> None:
+    from shortlist.sources.comparisons import require_bound
+
+    require_bound(given.user, given.max_comparisons_per_user)
+    if given.public_items is None and not given.public_items_in_table:
+        raise InputError(
+            "one of {public_items} and {public_items_in_table} is needed",
+            "give a file with the items that everybody knows, or say that those of the table are "
+            "known",
         )
+
+
+def _in_database(file: str | None) -> bool:
+    """Whether the table is in a database, by whose URL it is given."""
+    return file is not None and "://" in file
+
+
+QUESTIONS = {
+    question.command: question
+    for question in (
+        TableQuestion(
+            Commands.TOP_K,
+            """The k items held by most users, best first; with --by, those of each group.
+
+            Fewer come out if fewer are held by enough users to be named.""",
+            """shortlist top-k plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6
+
+shortlist top-k readers.csv --item title --count readers \\
+    -k 20 --epsilon 1 --public-items-in-table
+
+shortlist top-k plays.parquet --user user --item title \\
+    --by country -k 10 --epsilon 1 --delta 1e-6
+
+shortlist top-k --store sqlite:///items.db --table items \\
+    --item name --count plays -k 100 --epsilon 1""",
+            lambda given: shortlist.TopK(given.k, given.count_share),
+            _table,
+            _require_table,
+        ),
+        TableQuestion(
+            Commands.DOMAIN,
+            "All items held by enough users to be named.",
+            """shortlist domain plays.parquet --user user --item title \\
+    --epsilon 1 --delta 1e-6 --output titles.csv""",
+            lambda given: shortlist.Domain(given.count_share),
+            _rows,
+            _require_table,
+        ),
+        TableQuestion(
+            Commands.HITTING_SET,
+            """At most k items that together reach as many users as possible.
+
+            Each item is picked by how many users it reaches beyond those before it.""",
+            """shortlist hitting-set plays.parquet --user user --item title \\
+    -k 20 --epsilon 1 --delta 1e-6""",
+            lambda given: shortlist.HittingSet(given.k),
+            _rows,
+            _require_table,
+        ),
+        TableQuestion(
+            Commands.RANK,
+            "The k items that do best when compared in pairs, best first.",
+            """shortlist rank games.csv --winner won --loser lost \\
+    --public-items-in-table -k 10 --epsilon 1""",
+            lambda given: shortlist.Rank(given.k),
+            _comparisons,
+            _require_comparisons,
+        ),
+    )
+}
+"""One row for each question."""

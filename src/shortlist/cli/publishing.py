@@ -1,9 +1,13 @@
-"""How an answer leaves: printed and saved. It is paid for, so that no failure may lose it."""
+"""The answer: read, select, print and save, in this order.
+
+Once it is paid for, no failure may lose it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
 import warnings
@@ -14,20 +18,93 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli._common_options import Form
+from shortlist.cli._options import Form
+from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._shell import SHELL
 from shortlist.cli.failure import discard_output, warn
-from shortlist.errors import InputError, has_failed
+from shortlist.cli.limited_memory import prepare
+from shortlist.errors import GuessWarning, InputError, WeakPrivacyWarning, has_failed
 
 if TYPE_CHECKING:
     from shortlist.cli.request import Request
+    from shortlist.plan import Plan
     from shortlist.release import Release
 
-__all__ = ["print_text", "print_unpaid", "publish"]
+__all__ = ["answer", "print_text", "print_unpaid", "warnings_of_ours", "without_panics"]
 
 _SPENT = "the budget is spent: do not ask again."
 
 
-def publish(release: Release, request: Request) -> None:
+def answer(request: Request) -> None:
+    """Answer on stdout, and in the file asked for."""
+    form, bits = request.printed_as(), request.bits()
+    request.require_sense()
+    request.check_output()
+    prepare()
+    with showing_progress(), without_panics(), warnings_of_ours() as warned:
+        source = request.source()
+        plan = request.plan(source)
+        if request.given.dry_run:
+            plan.check()
+    for warning in warned():
+        warn(warning)
+    if request.given.dry_run:
+        if form is Form.JSON and (configured := request.configured()):
+            typer.echo(f"settings: {configured}", err=True)
+        print_unpaid(_in_json(plan) if form is Form.JSON else _in_words(plan, request), "the plan")
+        return
+    with showing_progress(), without_panics():
+        kept = plan.kept() if request.given.reuse else None
+        release = plan.run(bits) if kept is None else kept
+    if kept is not None:
+        typer.echo(f"This was answered before, {kept.given_before}.", err=True)
+    _publish(release, request)
+    if (accesses := request.accesses(source)) is not None:
+        typer.echo(accesses, err=True)
+
+
+@contextlib.contextmanager
+def warnings_of_ours() -> Iterator[Callable[[], list[Warning | str]]]:
+    """Keep what is warned of, each once, to say it where stderr is to be seen."""
+    with warnings.catch_warnings(record=True) as caught:
+        for kind in (WeakPrivacyWarning, GuessWarning):
+            warnings.simplefilter("always", kind)
+        yield lambda: list({str(c.message): c.message for c in caught}.values())
+
+
+def _in_words(plan: Plan, request: Request) -> str:
+    lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
+    if configured := request.configured():
+        lines.append(_wrapped(f"Settings: {configured}."))
+    given = f", {', '.join(request.given.option)}" if request.given.option else ""
+    about = f"{plan.question.name} by {type(plan.mechanism).__name__}{given}."
+    return "\n".join(["No row was read and nothing was spent.", "", about, *lines, ""])
+
+
+def _wrapped(sentence: str) -> str:
+    import textwrap
+
+    return textwrap.fill(sentence, 80, initial_indent="- ", subsequent_indent="  ")
+
+
+def _in_json(plan: Plan) -> str:
+    return json.dumps(plan.to_dict(), indent=2) + "\n"
+
+
+@contextlib.contextmanager
+def without_panics() -> Iterator[None]:
+    """Divert what is written to stderr by its number: the trace of a panic inside Polars."""
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _publish(release: Release, request: Request) -> None:
     """Save and print, and then make the report: drawing may fail as nothing before it can.
 
     The budget is spent, so that where one of them fails another has the whole.
@@ -46,11 +123,11 @@ def publish(release: Release, request: Request) -> None:
         discard_output()
         kept = output if output is not None and output not in unsaved else _keep(release)
         if has_failed(error):
-            list(_unsaved(request.report, release.report, request))
+            list(_unsaved(request.report(), release.report, request))
         raise _unprinted(error, kept) from None
     _tell(release, form, request.configured())
     _tell_of_length(release, request)
-    unsaved |= _unsaved(request.report, release.report, request)
+    unsaved |= _unsaved(request.report(), release.report, request)
     for path, why in unsaved.items():
         raise InputError(
             'the answer could not be saved as "{path}" ({unsaved})',
@@ -71,7 +148,7 @@ def _unsaved(
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RuntimeWarning)
-            save(path, overwrite=request.overwrite)
+            save(path, overwrite=request.given.overwrite)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the answer is paid for
         yield path, getattr(error, "strerror", None) or str(error) or type(error).__name__
     else:
@@ -89,7 +166,6 @@ def _rendered(release: Release, form: Form, *, whole: bool, configured: str) -> 
         return _without_controls(release.to_csv()) if sys.stdout.isatty() else release.to_csv()
     from rich.console import Console
 
-    from shortlist.cli._shell import SHELL
     from shortlist.release.readable import harmless
     from shortlist.release.rendering import printed
     from shortlist.release.sheet import sheet
@@ -154,7 +230,7 @@ def _tell_of_length(release: Release, request: Request) -> None:
     """Where a terminal may not keep the whole answer, what keeps the next one."""
     from shortlist.release.sheet import SHORT
 
-    unsaved = request.output is request.report is None
+    unsaved = request.given.output is request.given.report is None
     if unsaved and len(release) > SHORT and sys.stdout.isatty():
         _say("To keep a long list, add --output FILE the next time.")
 

@@ -1,0 +1,219 @@
+"""What is not typed each time: the settings in a file called shortlist.toml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
+from shortlist.errors import InputError, nearest, shown, written
+from shortlist.runtime.processes import others_can_write
+
+__all__ = ["NAME", "Settings", "budget_of_file", "settings_of"]
+
+NAME = "shortlist.toml"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one command.
+
+    Attributes:
+        shown: The file, as it is shown.
+        values: By the names that the arguments have in Python.
+    """
+
+    shown: str
+    values: Mapping[str, object] = field(repr=False)
+    context: typer.Context = field(repr=False)
+
+    @property
+    def used(self) -> list[str]:
+        """The options that were not typed, in the order of the command's help."""
+        return [
+            option.key
+            for option in _settable(_command(self.context)).values()
+            if option.name in self.values
+            and getattr(self.context.get_parameter_source(option.name), "name", "") == "DEFAULT_MAP"
+        ]
+
+    def described(self) -> str:
+        """Which come from the file, or nothing."""
+        return f"{', '.join(self.used)}: from {self.shown}" if self.used else ""
+
+
+def settings_of(context: typer.Context, given: str | None) -> Settings | None:
+    """Those of a file for the command of this context, which takes them where none was typed.
+
+    Args:
+        context: Of a question's command.
+        given: The file; None for the nearest shortlist.toml, if there is any.
+
+    Raises:
+        InputError: The file cannot be read, or has what is no setting.
+    """
+    path = _nearest_file() if given is None else Path(given)
+    if path is None:
+        return None
+    name = shown(str(path))
+    whole = _read(path, name)
+    questions = {command.typed: command for command in Commands.QUESTIONS}
+    for question, command in questions.items():
+        _check(whole.get(question, {}), _settable(command), f"{name}, [{question}]")
+    shared = {key: value for key, value in whole.items() if key not in questions}
+    _check(shared, _settable(Commands.QUESTIONS), name, questions)
+    command = _command(context)
+    known = _settable(command)
+    own = {k: v for k, v in shared.items() if k in known} | whole.get(command.typed, {})
+    values = {
+        known[key].name: _as_typed(value, known[key], command, path.parent)
+        for key, value in own.items()
+    }
+    context.default_map = values
+    return Settings(name, values, context)
+
+
+def budget_of_file() -> tuple[str, str | None, str]:
+    """The budget that the nearest shortlist.toml names, its data set, and the name of the file.
+
+    Raises:
+        InputError: There is no such file, it names none, or it cannot be read.
+    """
+    path = _nearest_file()
+    name = "" if path is None else shown(str(path))
+    whole = {} if path is None else _read(path, name)
+    given = {key: whole[key] for key in ("budget", "dataset") if key in whole}
+    _check(given, _settable(Commands.QUESTIONS), name)
+    if path is None or "budget" not in given:
+        raise InputError("BUDGET is needed", "give it here, or as budget in {file}", file=NAME)
+    return _seen_from(path.parent, given["budget"]), given.get("dataset"), name
+
+
+def _command(context: typer.Context) -> Commands:
+    return Commands.called(str(context.info_name))
+
+
+def _settable(commands: Commands) -> dict[str, CommandOption]:
+    """What a file may set for some of these, by the keys; what they only refuse is left out."""
+    taken = [o for command in commands for o in options_of(command) if o.help_of(command)]
+    return {option.key: option for option in taken if not option.only_typed}
+
+
+_ONLY_TYPED = {option.key: option.only_typed for option in OPTIONS if option.only_typed}
+
+
+def _check(
+    values: object, known: Mapping[str, CommandOption], where: str, tables: Iterable[str] = ()
+) -> None:
+    """Refuse what is no setting there, and a value of another type.
+
+    Args:
+        values: What stands there, by the keys.
+        known: The settings that may.
+        where: What the place is called.
+        tables: What else may stand there.
+
+    Raises:
+        InputError: It names the place, and quotes the value if it is short.
+    """
+    if not isinstance(values, dict):
+        raise InputError("{where} must be a table of settings", where=where)
+    for key, value in values.items():
+        if key in _ONLY_TYPED:
+            raise InputError(
+                "{where}: {key} is for the command line alone",
+                "{why}",
+                where=where,
+                key=key,
+                why=_ONLY_TYPED[key],
+            )
+        if key not in known:
+            raise InputError(
+                "{where}: {key} is not a setting here",
+                "{hint}",
+                where=where,
+                key=shown(key),
+                hint=nearest(key, [*known, *tables]),
+            )
+        _check_type(value, known[key], where)
+
+
+def _check_type(value: object, option: CommandOption, where: str) -> None:
+    several = bool(option.repeats & Commands.QUESTIONS)
+    kind = option.kind.described + ", or a list of such texts" * several
+    if several and isinstance(value, list):
+        wrong = [one for one in value if not isinstance(one, str)]
+        if wrong:
+            raise InputError(
+                "{where}: {key} must be {kind}; the list holds {value}",
+                where=where,
+                key=option.key,
+                kind=kind,
+                value=written(wrong[0]),
+            )
+    elif not isinstance(value, option.kind.in_file) or isinstance(value, bool):
+        raise InputError(
+            "{where}: {key} must be {kind}, not {value}",
+            where=where,
+            key=option.key,
+            kind=kind,
+            value=written(value),
+        )
+
+
+def _nearest_file() -> Path | None:
+    """That of the working folder or the nearest one above it; it must be the user's own."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return None
+    for folder in (here, *here.parents):
+        path = folder / NAME
+        if os.path.isfile(path):  # noqa: PTH113 - a folder that may not be looked into has none
+            _require_own(path)
+            return Path(os.path.relpath(path, here))
+    return None
+
+
+def _require_own(path: Path) -> None:
+    """Refuse a file that somebody else may have written, who might ask for weaker privacy."""
+    if others_can_write(path):
+        raise InputError(
+            '"{path}" belongs to somebody else, or others may write to it',
+            "if you trust it, name it by {config=...}; or leave it out by {no_config}",
+            path=shown(str(path)),
+        )
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    """What stands in the file."""
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        why = error.strerror or "it cannot be read"
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        why = f"it is not TOML: {error}"
+    except RecursionError:
+        why = "it is nested too deeply"
+    raise InputError("cannot read the settings in {name}: {why}", name=name, why=why)
+
+
+def _as_typed(value: Any, option: CommandOption, command: Commands, folder: Path) -> object:
+    """As the option would be given; a path is seen from the folder of the file."""
+    if option.is_path:
+        value = _seen_from(folder, value)
+    return [value] if command in option.repeats and isinstance(value, str) else value
+
+
+def _seen_from(folder: Path, path: str) -> str:
+    """A path that stands in a file of that folder; a URL and the standard input are none."""
+    return path if "://" in path or path == "-" else str(folder / path)
