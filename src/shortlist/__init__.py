@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from shortlist.release.loading import load
     from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
-    from shortlist.sources.groups import Groups
     from shortlist.sources.pairs import Pairs, pairs
+    from shortlist.sources.pairs_in_groups import Groups
     from shortlist.sources.store import Store, store
     from shortlist.table.public_items import IN_TABLE
 
@@ -79,7 +79,7 @@ _HOMES = {
     "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
     "Domain": "shortlist.questions",
-    "Groups": "shortlist.sources.groups",
+    "Groups": "shortlist.sources.pairs_in_groups",
     "Guarantee": "shortlist.privacy.guarantee",
     "HittingSet": "shortlist.questions",
     "IN_TABLE": "shortlist.table.public_items",

@@ -24,8 +24,8 @@ from shortlist.release import Release
 from shortlist.runtime.processes import others_can_write
 from shortlist.sources.comparisons import Comparisons
 from shortlist.sources.counts import Counts
-from shortlist.sources.groups import Groups
 from shortlist.sources.pairs import Pairs
+from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.store import Store
 from shortlist.stores import MemoryStore, PostgresStore, SqliteStore
 

@@ -213,7 +213,7 @@ def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
     def full(*_, **__):
         raise MemoryError("Unable to allocate 11.9 MiB for an array with shape (3123457,)")
 
-    monkeypatch.setattr("shortlist.table.whole_counts", full)
+    monkeypatch.setattr("shortlist.table.sensitive_table.whole_counts", full)
     with pytest.raises(MemoryError) as caught:
         counts(table(ITEMS), **ROWS).top_k(1, epsilon=1.0)
     assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"

@@ -109,10 +109,10 @@ def test_an_empty_table():
 
 def test_rows_are_read_once_for_all_questions_of_the_same_groups(monkeypatch):
     source, calls = pairs(), []
-    from shortlist.table import Table
+    from shortlist.table import SensitiveTable
 
-    read = Table.grouped
-    monkeypatch.setattr(Table, "grouped", lambda *given: calls.append(1) or read(*given))
+    read = SensitiveTable.grouped
+    monkeypatch.setattr(SensitiveTable, "grouped", lambda *given: calls.append(1) or read(*given))
     source.top_k(1, by="country", **ASK)
     source.top_k(2, by=["country"], max_groups_per_user=2, public_groups=["CH"], **ASK)
     source.domain(by="country", **ASK)

@@ -12,7 +12,7 @@ from helpers.reading import refusal
 from helpers.refusals import MARKER
 from helpers.tables import FORMS
 from shortlist.table import open_table
-from shortlist.table.counts import align, check_distinct
+from shortlist.table.sensitive_table import align, check_distinct
 
 open_counts = partial(open_table, count="count", items=["item"])
 

@@ -50,7 +50,7 @@ def test_a_separator(write, suffix):
     assert rows_of(table) == [("u1", "a;b"), ("u2", "a,b")]
     refusal(lambda: open_pairs(path, writing=Writing("|")), "first line", "and the separator")
     known = write("known.csv", b"item\na,b\n")
-    assert open_public_items(known, table.items, writing=SEMICOLON)["item"].to_list() == ["a,b"]
+    assert open_public_items(known, table.items, table=table.parts)["item"].to_list() == ["a,b"]
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "|"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from shortlist.engines.tables import is_lying, lying
 from shortlist.table.identity import identity_of_part
-from shortlist.table.part import Part
+from shortlist.table.part import TablePart
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +20,7 @@ __all__ = ["Origin", "described"]
 
 class _Table(Protocol):
     columns: dict[str, pl.DataType]
-    parts: list[Part]
+    parts: list[TablePart]
 
 
 def described(table: _Table, public: object) -> dict[str, object]:

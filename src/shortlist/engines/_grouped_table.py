@@ -14,7 +14,7 @@ from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.tables import GroupsInTable, Items, Lying, read, rehearse
 from shortlist.errors import Words
 from shortlist.evidence import UserGroups, Wants
-from shortlist.table import Table
+from shortlist.table import SensitiveTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ class GroupedTable(Engine):
 
     def __init__(
         self,
-        table: Table,
+        table: SensitiveTable,
         by: tuple[str, ...],
         lying: Lying,
         public: pl.DataFrame | None,

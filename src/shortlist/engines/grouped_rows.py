@@ -23,7 +23,7 @@ from shortlist.evidence import (
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import Pairing
-from shortlist.table import Table
+from shortlist.table import SensitiveTable
 from shortlist.table.coding import join
 from shortlist.table.keys import Coding, Keys
 from shortlist.table.part import origin_of
@@ -58,7 +58,7 @@ class Rows:
         pairs: Who holds which pair of a group and an item; and these.
     """
 
-    def __init__(self, table: Table, n_by: int) -> None:
+    def __init__(self, table: SensitiveTable, n_by: int) -> None:
         """Read nothing yet.
 
         Args:

@@ -13,7 +13,7 @@ from shortlist.engines._once import Once
 from shortlist.engines.engine import ShownEvidence
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts, Wants
-from shortlist.table import Table
+from shortlist.table import SensitiveTable
 from shortlist.table.coding import code
 from shortlist.table.public_items import InTable
 
@@ -28,7 +28,7 @@ class HistogramInGroups(HistogramInMemory):
 
     def __init__(
         self,
-        table: Table,
+        table: SensitiveTable,
         n_by: int,
         public: pl.DataFrame | InTable | None,
         promised: int | None,

@@ -12,10 +12,10 @@ from shortlist.engines._once import Once
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, PublicCounts, Wants
-from shortlist.table import Table
-from shortlist.table.counts import align
+from shortlist.table import SensitiveTable
 from shortlist.table.part import origin_of
 from shortlist.table.public_items import IN_TABLE, InTable
+from shortlist.table.sensitive_table import align
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,7 @@ class HistogramInMemory(Engine):
     """Counts, read once from a table of items and their counts."""
 
     def __init__(
-        self, table: Table, public: pl.DataFrame | InTable | None, promised: int | None
+        self, table: SensitiveTable, public: pl.DataFrame | InTable | None, promised: int | None
     ) -> None:
         """Read nothing yet.
 

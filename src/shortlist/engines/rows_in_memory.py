@@ -15,7 +15,7 @@ from shortlist.engines.grouped_rows import Rows
 from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
-from shortlist.table import Table
+from shortlist.table import SensitiveTable
 from shortlist.table.keys import Coding
 from shortlist.table.part import origin_of
 
@@ -28,7 +28,7 @@ __all__ = ["RowsInMemory"]
 class RowsInMemory(Engine):
     """Who holds what, read once from a table of users and items."""
 
-    def __init__(self, table: Table, public: pl.DataFrame | None) -> None:
+    def __init__(self, table: SensitiveTable, public: pl.DataFrame | None) -> None:
         """Read nothing yet.
 
         Args:

@@ -15,8 +15,8 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables import Items, SetsInTable, lying, read, rehearse
 from shortlist.errors import Words
 from shortlist.evidence import Contributions, Wants
-from shortlist.table import Table
-from shortlist.table.part import Part
+from shortlist.table import SensitiveTable
+from shortlist.table.part import TablePart
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ class RowsInTable(Engine):
 
     def __init__(
         self,
-        table: Table,
+        table: SensitiveTable,
         public: pl.DataFrame | None,
         by: tuple[str, ...] = (),
     ) -> None:
@@ -90,7 +90,7 @@ class RowsInTable(Engine):
         return {name: self._table.items[name] for name in self.by}
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[TablePart]:
         """What the rows are read from."""
         return self._table.parts
 

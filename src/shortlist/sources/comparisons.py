@@ -94,7 +94,6 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
             also=(loser, "item"),
             table=table.parts,
             otherwise=KNOWN_IN_TABLE,
-            writing=writing,
         )
     bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
     return Comparisons(table, public, bound, budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.histogram_in_groups import HistogramInGroups
@@ -15,11 +15,15 @@ from shortlist.plan import Chargeable
 from shortlist.questions import TopK
 from shortlist.release import Release
 from shortlist.runtime.processes import even_unmade
-from shortlist.sources._counted_groups import known_groups, promised_groups, require_no_groups
-from shortlist.sources._opening import in_database
-from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source
-from shortlist.table import Table, Writing, open_table
-from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source, opened
+from shortlist.table import SensitiveTable, Writing, open_table
+from shortlist.table.public_items import (
+    IN_TABLE,
+    KNOWN_IN_TABLE,
+    InTable,
+    open_public_groups,
+    open_public_items,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,12 +99,9 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
-    try:
-        data = in_database(data, table)
-    except InputError as error:
-        refused = error.with_traceback(None)
-        del data  # a URL, which whoever prints the variables of an error's trace would show
-        raise refused from None
+    data = opened(data, table)
+    if isinstance(data, InputError):
+        raise data from None
     writing = Writing(separator, encoding)
     checked = open_table(data, count=count, items=item, writing=writing)
     if by is not None:
@@ -108,23 +109,18 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             checked,
             checked.by(by),
             max_items_per_user,
-            promised_groups(max_groups_per_user, max_items_per_user),
+            _promised_groups(max_groups_per_user, max_items_per_user),
             public=(public_items, public_groups),
-            writing=writing,
             budget=budget,
             users=users,
         )
-    require_no_groups(max_groups_per_user, public_groups)
+    _require_no_groups(max_groups_per_user, public_groups)
     public: pl.DataFrame | InTable | None = None
     if public_items is IN_TABLE:
         public = IN_TABLE
     elif public_items is not None:
         public = open_public_items(
-            public_items,
-            checked.items,
-            table=checked.parts,
-            otherwise=KNOWN_IN_TABLE,
-            writing=writing,
+            public_items, checked.items, table=checked.parts, otherwise=KNOWN_IN_TABLE
         )
     engine = HistogramInMemory(checked, public, max_items_per_user)
     bounds = {"max_items_per_user": max_items_per_user}
@@ -132,24 +128,94 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
 
 
 def _in_groups(
-    whole: Table,
-    table: Table,
+    whole: SensitiveTable,
+    table: SensitiveTable,
     max_items_per_user: int | None,
     max_groups_per_user: int,
     *,
     public: tuple[object, object],
-    writing: Writing,
     budget: Chargeable | None,
     users: int | None,
 ) -> Counts:
     """The same with groups, which the first of the columns say that `whole` does not have."""
     n_by = len(table.items) - len(whole.items)
-    known = known_groups(table, n_by, *public, writing)
+    known = _known_groups(table, n_by, *public)
     pairs = known.pairs if known else IN_TABLE if public[0] is IN_TABLE else None
     n_items = known.n_items if known else None
     engine = HistogramInGroups(table, n_by, pairs, max_items_per_user, max_groups_per_user, n_items)
     bounds = {"max_items_per_user": max_items_per_user, "max_groups_per_user": max_groups_per_user}
     return Counts(engine, table, pairs, bounds, budget, users)
+
+
+class _Known(NamedTuple):
+    """What everybody knows.
+
+    Attributes:
+        pairs: Every item of every group.
+        n_items: How many items each group has.
+    """
+
+    pairs: pl.DataFrame
+    n_items: int
+
+
+def _promised_groups(max_groups_per_user: int | None, max_items_per_user: int | None) -> int:
+    """In how many groups one user is at most: as was promised, of groups or of counts.
+
+    Raises:
+        InputError: Nothing was promised, or it is out of range.
+    """
+    if max_groups_per_user is None:
+        if max_items_per_user is not None:
+            return max_items_per_user  # in no more groups than counts
+        raise InputError(
+            "with {by} the price depends on how many groups one user is in, which counts do not "
+            "tell",
+            "give {max_groups_per_user}, if there is such a bound: nothing here can check it",
+        )
+    groups = require_count("max_groups_per_user", max_groups_per_user)
+    return int(groups) if max_items_per_user is None else min(int(groups), max_items_per_user)
+
+
+def _require_no_groups(max_groups_per_user: object, public_groups: object) -> None:
+    """Refuse what goes with groups, where there are none."""
+    given = {"max_groups_per_user": max_groups_per_user, "public_groups": public_groups}
+    if any(value is not None for value in given.values()):
+        raise InputError(
+            "{max_groups_per_user} and {public_groups} go with {by}",
+            "name the columns of groups, or omit them",
+        )
+
+
+def _known_groups(
+    table: SensitiveTable, n_by: int, public_items: object, public_groups: object
+) -> _Known | None:
+    """Every public item of every public group; None where there is no list of them.
+
+    Raises:
+        InputError: There is one list without the other, or one is no such list.
+    """
+    lists = public_items is not None and public_items is not IN_TABLE
+    if lists and public_groups is None:
+        raise InputError(
+            "a group that only the table knows could not be told from its public items",
+            "give {public_groups}, too; or, if everybody knows which rows there are, {sl.IN_TABLE}",
+            given={"public_items": ...},
+        )
+    if public_groups is not None and not lists:
+        raise InputError(
+            "it goes with a list of {public_items}", "omit it", given={"public_groups": ...}
+        )
+    if not lists:
+        return None
+    columns = list(table.items.items())
+    items = open_public_items(
+        public_items, dict(columns[n_by:]), table=table.parts, otherwise=KNOWN_IN_TABLE
+    )
+    groups = open_public_groups(
+        public_groups, dict(columns[:n_by]), table=table.parts, otherwise=KNOWN_IN_TABLE
+    )
+    return _Known(groups.join(items, how="cross"), items.height)
 
 
 class Counts(Source):
@@ -161,7 +227,7 @@ class Counts(Source):
     def __init__(
         self,
         engine: HistogramInMemory,
-        table: Table,
+        table: SensitiveTable,
         public: pl.DataFrame | InTable | None,
         bounds: Mapping[str, int | None],
         budget: Chargeable | None,
@@ -226,7 +292,9 @@ class Counts(Source):
         return plan.run(random, reuse=reuse)
 
 
-def _known(table: Table, public: pl.DataFrame | InTable | None, *, grouped: bool) -> list[str]:
+def _known(
+    table: SensitiveTable, public: pl.DataFrame | InTable | None, *, grouped: bool
+) -> list[str]:
     if public is None:
         return []
     if public is not IN_TABLE:

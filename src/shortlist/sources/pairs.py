@@ -8,6 +8,7 @@ from functools import partial
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
+from shortlist.engines.tables import is_lying, require_ibis
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable
@@ -15,10 +16,9 @@ from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import Release
 from shortlist.runtime.processes import even_unmade
-from shortlist.sources._opening import in_database, stays
-from shortlist.sources.groups import Groups
-from shortlist.sources.source import LIST_IS_PUBLIC, Source
-from shortlist.table import Writing, open_table
+from shortlist.sources.pairs_in_groups import Groups
+from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
+from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
@@ -115,26 +115,43 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             "so that the items of the table are not public",
             "give a list of items, or omit {public_items}",
         )
-    try:
-        data = in_database(data, table)
-    except InputError as error:
-        refused = error.with_traceback(None)
-        del data  # a URL, which whoever prints the variables of an error's trace would show
-        raise refused from None
+    data = opened(data, table)
+    if isinstance(data, InputError):
+        raise data from None
     writing = Writing(separator, encoding)
     checked = open_table(data, user=user, items=item, writing=writing)
-    in_engine = stays(checked, pull=pull)
+    in_engine = _stays(checked, pull=pull)
     public = None
     if public_items is not None:
         public = open_public_items(
-            public_items,
-            checked.items,
-            table=checked.parts,
-            otherwise=_ANOTHER_LIST,
-            writing=writing,
+            public_items, checked.items, table=checked.parts, otherwise=_ANOTHER_LIST
         )
     engine = RowsInTable(checked, public) if in_engine else RowsInMemory(checked, public)
-    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, writing, users)
+    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users)
+
+
+def _stays(table: SensitiveTable, *, pull: object) -> bool:
+    """Whether the rows of a table stay where they are, in an engine that adds them up.
+
+    Args:
+        table: Checked by its schema.
+        pull: Whether they are to be fetched.
+
+    Raises:
+        InputError: They are here, so that nothing is to be fetched; or Ibis is missing.
+    """
+    if not isinstance(pull, bool):
+        raise InputError("must be True or False", given={"pull": pull})
+    lies = is_lying(table.parts[0].held)
+    if pull and not lies:
+        raise InputError(
+            "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",
+            "omit it",
+            given={"pull": pull},
+        )
+    if lies and not pull:
+        require_ibis(table.parts[0].origin)
+    return lies and not pull
 
 
 class Pairs(Source):
@@ -150,7 +167,6 @@ class Pairs(Source):
         user: str,
         max_items_per_user: int | None,
         budget: Chargeable | None,
-        writing: Writing | None = None,
         users: int | None = None,
     ) -> None:
         public = engine.items_are_public
@@ -163,10 +179,8 @@ class Pairs(Source):
             budget=budget,
             users=users,
         )
-        self._rows, self._writing = engine, writing
-        self._rebound = partial(
-            Pairs, engine, items, user, budget=budget, writing=writing, users=users
-        )
+        self._rows = engine
+        self._rebound = partial(Pairs, engine, items, user, budget=budget, users=users)
         named = ", ".join(f'"{name}"' for name in items)
         self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -220,7 +234,6 @@ class Pairs(Source):
             public_groups,
             protects=self._protects,
             bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
-            writing=self._writing,
             budget=self._budget,
             users=self._users,
         )

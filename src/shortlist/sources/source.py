@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from shortlist.engines import Engine
-from shortlist.errors import InputError
+from shortlist.engines.tables import connected, is_url
+from shortlist.errors import InputError, in_quotes
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable, Ledger, Plan, require_enough
@@ -24,7 +25,7 @@ from shortlist.release.readable import harmless
 from shortlist.release.rendering import CardTable, card
 from shortlist.runtime.processes import StaysHere
 
-__all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "require_question"]
+__all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "opened", "require_question"]
 
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
 GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
@@ -198,6 +199,37 @@ class Source(StaysHere):
 
     def _protected(self, mechanism: Mechanism) -> str:  # noqa: ARG002 - for sources whose unit depends
         return self._protects
+
+
+def opened(data: object, table: object) -> object:
+    """The table of a database, where the data is its URL; otherwise the data, as it is.
+
+    A refusal is returned, and not raised: whoever prints the variables of an error's trace would
+    show the URL. So the caller has it in place of the data, and raises it.
+    """
+    try:
+        return _in_database(data, table)
+    except InputError as error:
+        return error.with_traceback(None)
+
+
+def _in_database(data: object, table: object) -> object:
+    if not is_url(data):
+        if table is None:
+            return data
+        raise InputError(
+            "goes with the URL of a database, and {data} is none",
+            "omit it",
+            given={"table": in_quotes(table)},
+        )
+    if not isinstance(table, str):
+        raise InputError(
+            "{data} is the URL of a database, of which one table is read",
+            "name it by {table=...}",
+            given={"table": ...},
+        )
+    with phase("Connecting to the database"):
+        return connected(str(data), table)
 
 
 def require_question(question: object) -> None:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, Words
-from shortlist.table.part import Part
+from shortlist.table.part import TablePart
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +29,7 @@ def _types(module: str) -> tuple[type, ...]:
     return tuple(getattr(loaded, name) for name in _KINDS[module]) if loaded else ()
 
 
-def open_arrow(data: Any, origin: Words) -> Part:
+def open_arrow(data: Any, origin: Words) -> TablePart:
     """A table, a batch, a reader or a dataset, opened as far as its schema.
 
     Raises:
@@ -57,7 +57,7 @@ def open_arrow(data: Any, origin: Words) -> Part:
         frame = pl.DataFrame(_without_extensions(_table(data, names), uuids))
         return frame.lazy().with_columns(_as_text(name) for name in names if name in uuids)
 
-    return Part(
+    return TablePart(
         origin,
         origin,
         types | dict.fromkeys(categories, pl.Categorical()),

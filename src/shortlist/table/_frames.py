@@ -15,7 +15,7 @@ from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table.connections import lock_of, opened_anew
 from shortlist.table.interrupting import interrupt_of, interruptible, without_bar_of
 from shortlist.table.key_types import text_of
-from shortlist.table.part import Part, attempt
+from shortlist.table.part import TablePart, attempt
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -32,7 +32,7 @@ _ACCEPTED = Words(
 )
 
 
-def open_frame(data: object, argument: str) -> Part:
+def open_frame(data: object, argument: str) -> TablePart:
     """A data frame of any library that narwhals knows, opened as far as its schema."""
     import narwhals as nw
     import polars as pl
@@ -118,16 +118,16 @@ def _origin(data: object, argument: str) -> Words:
     return Words("{argument} of type {kind}", argument=reference(argument), kind=type(data))
 
 
-def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: Words) -> Part:
+def _open_polars(frame: pl.DataFrame | pl.LazyFrame, origin: Words) -> TablePart:
     lazy = frame.lazy()
     refusal = InputError(
         "{origin} has no schema: its query fails", "Collect it to see why", origin=origin
     )
     schema = attempt(lazy.collect_schema, refusal)
-    return Part(origin, origin, schema, lazy.select, held=frame)
+    return TablePart(origin, origin, schema, lazy.select, held=frame)
 
 
-def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError) -> Part:
+def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError) -> TablePart:
     """A dict of columns: arrays and series keep their types, and lists are read as text.
 
     A list declares no type, and one found by looking might be decided by a single value.
@@ -155,7 +155,7 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
 
     typed = {n: pl.Series(v[:0]).dtype for n, v in columns.items() if _is_typed(v)}
     schema = {name: typed.get(name, pl.String()) for name in columns}
-    return Part(origin, origin, schema, read, "dict", held=columns)
+    return TablePart(origin, origin, schema, read, "dict", held=columns)
 
 
 def _is_typed(values: Any) -> bool:
@@ -169,7 +169,7 @@ def _is_column(values: object) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str | bytes | Mapping)
 
 
-def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) -> Part:
+def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) -> TablePart:
     import narwhals as nw
 
     native = frame.to_native()
@@ -195,7 +195,7 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
             # Ibis writes * for all columns: only a condition names them.
             _require_answer(lambda: chosen(names).drop_nulls().head(0), native, origin)
 
-    return Part(origin, origin, schema | uuids, read, held=native, check=check)
+    return TablePart(origin, origin, schema | uuids, read, held=native, check=check)
 
 
 def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:
@@ -257,7 +257,7 @@ def _uuids(native: Any) -> dict[str, pl.DataType]:
     return {name: pl.String() for name, dtype in types.items() if dtype.lower() == "uuid"}
 
 
-def open_pandas_like(frame: Any, origin: Words) -> Part:
+def open_pandas_like(frame: Any, origin: Words) -> TablePart:
     """A frame of pandas, Modin, cuDF or Dask: its columns and the named levels of its index.
 
     A column of Python objects has that type and no other: what the first hundred of them are,
@@ -277,7 +277,7 @@ def open_pandas_like(frame: Any, origin: Words) -> Part:
         chosen = chosen.compute() if is_lazy else _with_levels(chosen, levels)
         return pl.LazyFrame([_column(chosen[name]) for name in names])
 
-    return Part(origin, origin, schema | objects, read, held=frame)
+    return TablePart(origin, origin, schema | objects, read, held=frame)
 
 
 def _levels(frame: Any) -> list[str]:

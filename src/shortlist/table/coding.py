@@ -29,8 +29,7 @@ __all__ = [
     "HashTable",
     "ValueCoder",
     "code",
-    "code_grouped",
-    "code_pairs",
+    "code_each",
     "join",
     "read_pieces",
 ]
@@ -96,35 +95,19 @@ def join(left: Keys, right: Keys) -> Keys:
     return Keys(pairs.codes, pairs.size, coding)
 
 
-def code_pairs(
+def code_each(
     pieces: Iterable[pl.DataFrame], types: Mapping[str, pl.DataType], n_rows: int
-) -> tuple[Keys | RawKeys, Keys]:
-    """Codes of users, or their numbers, and codes of items; rows with a null are left out.
+) -> Iterator[Any]:
+    """Codes of each column; of users, the first of them, perhaps their numbers.
 
     Args:
-        pieces: Rows of a user and one or several columns of the item.
-        types: The names and types of these columns.
+        pieces: Rows; those with a null are left out.
+        types: The names and types of their columns.
         n_rows: How many rows may be expected.
 
     Raises:
         InputError: As in `code`.
     """
-    users, *others = _code_each(pieces, types, n_rows)
-    return users, reduce(join, others)
-
-
-def code_grouped(
-    pieces: Iterable[pl.DataFrame], types: Mapping[str, pl.DataType], n_rows: int, n_by: int
-) -> tuple[Keys | RawKeys, Keys, Keys]:
-    """As `code_pairs`, where the first `n_by` columns behind the user are of the group."""
-    users, *others = _code_each(pieces, types, n_rows)
-    return users, reduce(join, others[:n_by]), reduce(join, others[n_by:])
-
-
-def _code_each(
-    pieces: Iterable[pl.DataFrame], types: Mapping[str, pl.DataType], n_rows: int
-) -> Iterator[Any]:
-    """Codes of each column, or the users' numbers."""
     import polars as pl
 
     user, *items = (pl.Series(name, dtype=dtype) for name, dtype in types.items())

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shortlist.errors import InputError, in_quotes
+from shortlist.table._column_roles import check_roles
 from shortlist.table.coding import code
-from shortlist.table.columns import check_columns, check_roles, column_type
 from shortlist.table.formats import Writing
 from shortlist.table.keys import Keys
-from shortlist.table.part import Part, attempt, origin_of
+from shortlist.table.part import TablePart, origin_of
 from shortlist.table.public_items import IN_TABLE, InTable
-from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
+from shortlist.table.reading import require_dates, rows_of
+from shortlist.table.sensitive_table import CheckedTable, open_checked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,32 +43,14 @@ class ComparisonRows(NamedTuple):
     items: pl.DataFrame
 
 
-class ComparisonTable:
-    """A table that has been checked but not read. Built by `open_comparisons`.
-
-    Attributes:
-        columns: The types of the columns: the winners', the losers', perhaps the users'.
-        parts: The files or the frame.
-    """
-
-    def __init__(self, parts: list[Part], columns: dict[str, pl.DataType]) -> None:
-        self.columns = columns
-        self.parts = parts
+class ComparisonTable(CheckedTable):
+    """Winners, losers and perhaps users. Built by `open_comparisons`."""
 
     @property
     def item(self) -> dict[str, pl.DataType]:
         """The one type of winners and losers, under the winners' name."""
         winner, *_ = self.columns
         return {winner: self.columns[winner]}
-
-    def check(self) -> None:
-        """Refuse, without reading a row, what could not be read any more.
-
-        Raises:
-            InputError: A file is gone or has other columns, or an engine does not answer.
-        """
-        for part in self.parts:
-            part.check(list(self.columns))
 
     def rows(self, public: pl.DataFrame | InTable) -> ComparisonRows:
         """Read the comparisons of public items.
@@ -81,7 +63,7 @@ class ComparisonTable:
         Raises:
             InputError: A row cannot be parsed or a file is damaged.
         """
-        return attempt(lambda: self._rows(public), partial(unreadable, self.parts))
+        return self._attempt(lambda: self._rows(public))
 
     def _rows(self, public: pl.DataFrame | InTable) -> ComparisonRows:
         import polars as pl
@@ -120,7 +102,7 @@ def _in_table(keys: Keys) -> tuple[pl.DataFrame, Ints]:
     return _listed(keys, items.sort(items.columns))
 
 
-def _has_no_type(parts: list[Part], name: str) -> bool:
+def _has_no_type(parts: list[TablePart], name: str) -> bool:
     import polars as pl
 
     return all(part.schema[name] == pl.Null for part in parts)
@@ -156,10 +138,7 @@ def open_comparisons(
     """
     users = {} if user is None else {"user": user}
     roles = check_roles(winner=winner, loser=loser, **users)
-    parts = open_parts(data, "data", writing)
-    for part in parts:
-        check_columns(part, roles)
-    columns = {name: column_type(parts, name, role) for name, role in roles.items()}
+    parts, columns = open_checked(data, roles, writing)
     of_winners, of_losers, *_ = roles
     for name, other in ((of_winners, of_losers), (of_losers, of_winners)):
         if _has_no_type(parts, name):  # it holds no value: the other column says what they would be

@@ -19,7 +19,7 @@ from shortlist.errors import InputError, Words
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.table.part import Part
+    from shortlist.table.part import TablePart
 
 __all__ = [
     "identities_of_files",
@@ -69,7 +69,7 @@ def identity_of_database(path: str | os.PathLike[str], *endings: str) -> list[ob
     return [identity_of_file(path), *(found[:-1] for found in beside)]
 
 
-def identity_of_part(part: Part) -> list[object]:
+def identity_of_part(part: TablePart) -> list[object]:
     """Of all its files, and how they are read; of a lazy frame, also of its query.
 
     A frame in memory has none.
@@ -114,7 +114,7 @@ def _identities(name: str) -> list[object]:
     return [identity_of_file(file) for file in sorted(found)]
 
 
-def refuse_same(public: Iterable[Part], table: list[Part], remedy: Words) -> None:
+def refuse_same(public: Iterable[TablePart], table: list[TablePart], remedy: Words) -> None:
     """Refuse a public list that is read from what the sensitive table is read from.
 
     Under whatever names: a link, a glob or directory that holds the file, a lazy frame that scans
@@ -132,7 +132,7 @@ def refuse_same(public: Iterable[Part], table: list[Part], remedy: Words) -> Non
             raise _refusal(remedy)
 
 
-def refuse_taken_out(values: object, table: list[Part], remedy: Words) -> None:
+def refuse_taken_out(values: object, table: list[TablePart], remedy: Words) -> None:
     """Refuse values that are a column of the sensitive table, as far as can be known.
 
     Raises:
@@ -187,7 +187,7 @@ def _is_in_memory(frame: pl.LazyFrame) -> bool:
     return False
 
 
-def _places(part: Part) -> set[tuple[int, int]]:
+def _places(part: TablePart) -> set[tuple[int, int]]:
     """Where the files of a part are, by device and number."""
     places = set()
     for path in (*part.files, *_scanned(part.held)):

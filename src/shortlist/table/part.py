@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from shortlist.errors import InputError, Words, has_failed, lacks_memory
+from shortlist.table.formats import Writing
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Cause", "Part", "attempt", "cause_of", "origin_of"]
+__all__ = ["Cause", "TablePart", "attempt", "cause_of", "origin_of"]
 
 _T = TypeVar("_T")
 
@@ -79,7 +80,7 @@ def cause_of(error: BaseException) -> Cause | None:
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """One file or frame.
 
     Attributes:
@@ -94,6 +95,7 @@ class Part:
         files: The paths of the files that are read, as far as they are known.
         places: Where these are, whatever folder one works in later; none if that is not known.
         conversion: If its text is in another encoding than UTF-8, which, and how to convert it.
+        writing: How the caller said that text is written.
         separator: What stands between its fields, if it is CSV.
         encoding: What its text is written in, where the caller said so.
         is_divided: Whether it has a column that its folder is named by.
@@ -111,6 +113,7 @@ class Part:
     files: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     conversion: Callable[[], Cause | None] = field(default=lambda: None)
+    writing: Writing = field(default=Writing())
     separator: str | None = None
     encoding: str | None = None
     is_divided: bool = False
@@ -127,7 +130,7 @@ class Part:
         return self.kind in {"CSV", "NDJSON"}
 
 
-def origin_of(parts: list[Part]) -> Words:
+def origin_of(parts: list[TablePart]) -> Words:
     """The one file or frame, or what the caller wrote for several."""
     return parts[0].origin if len(parts) == 1 else parts[0].argument
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from shortlist.errors import InputError, Words, in_quotes, reference, shown, written
 from shortlist.table._arrow import is_arrow
+from shortlist.table._column_roles import types_of
 from shortlist.table._paths import exists, is_list_of_paths
-from shortlist.table.columns import check_columns, column_type
 from shortlist.table.formats import Writing, has_known_suffix
 from shortlist.table.identity import refuse_same, refuse_taken_out
 from shortlist.table.key_types import kind_of, text_of, whole
-from shortlist.table.part import Part, attempt
+from shortlist.table.part import TablePart, attempt
 from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "IN_TABLE",
     "KNOWN_IN_TABLE",
     "InTable",
+    "open_public_groups",
     "open_public_items",
 ]
 
@@ -60,9 +61,8 @@ def open_public_items(
     types: Mapping[str, pl.DataType],
     *,
     also: Collection[str] = (),
-    table: list[Part] | None = None,
+    table: list[TablePart] | None = None,
     otherwise: Words = _LIST,
-    writing: Writing | None = None,
 ) -> pl.DataFrame:
     """The list of items that everybody knows, checked against the columns of the items.
 
@@ -71,10 +71,9 @@ def open_public_items(
             in a form that `open_table` takes, with the item columns or with a single one.
         types: The type of each item column, as in `Table.columns`.
         also: Further names that the single column of a CSV file may have.
-        table: What the sensitive table is read from.
+        table: What the sensitive table is read from. A list in a text file is written as that is,
+            or in UTF-8.
         otherwise: What to do instead if the list is read from there, too.
-        writing: Of the sensitive table's text files; a list in such a file is written likewise, or
-            in UTF-8.
 
     Returns:
         The item columns under their names and of their types, one row an item, in the given order.
@@ -88,7 +87,7 @@ def open_public_items(
     ['b', 'a']
     """
     wanted = dict(types)
-    parts = _as_parts(public_items, writing)
+    parts = _as_parts(public_items, table[0].writing if table else None)
     if parts is None:
         refuse_taken_out(public_items, table or [], otherwise)
         frame = _from_values(public_items, wanted)
@@ -111,7 +110,21 @@ def open_public_items(
     return require_dates(frame, reference("public_items"))
 
 
-def _as_parts(public_items: object, writing: Writing | None) -> list[Part] | None:
+def open_public_groups(
+    public_groups: object,
+    types: Mapping[str, pl.DataType],
+    *,
+    table: list[TablePart],
+    otherwise: Words,
+) -> pl.DataFrame:
+    """The list of groups that everybody knows, likewise."""
+    try:
+        return open_public_items(public_groups, types, table=table, otherwise=otherwise)
+    except InputError as error:
+        raise error.renamed("public_items", "public_groups") from None
+
+
+def _as_parts(public_items: object, writing: Writing | None) -> list[TablePart] | None:
     """The parts of a table, or None if this is no table but values."""
     import narwhals as nw
 
@@ -134,7 +147,7 @@ def _names_file(text: str) -> bool:
 
 
 def _from_table(
-    parts: list[Part], wanted: dict[str, pl.DataType], also: Collection[str]
+    parts: list[TablePart], wanted: dict[str, pl.DataType], also: Collection[str]
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -144,10 +157,7 @@ def _from_table(
         for part in parts:
             _require_header(part, *wanted, *also)
         names = list(first.schema)
-    roles = dict.fromkeys(names, "item")
-    for part in parts:
-        check_columns(part, roles)
-    found = {name: column_type(parts, name, "item") for name in names}
+    found = types_of(parts, dict.fromkeys(names, "item"))
     frame = attempt(lambda: rows_of(parts, found).collect(), partial(unreadable, parts))
     columns = zip(frame.get_columns(), wanted.items(), strict=True)
     return pl.DataFrame(
@@ -158,7 +168,7 @@ def _from_table(
     )
 
 
-def _require_header(part: Part, name: str, *others: str) -> None:
+def _require_header(part: TablePart, name: str, *others: str) -> None:
     """Refuse a CSV file without a line of names: its first item would be lost."""
     if part.kind == "CSV" and not {name, *others}.intersection(part.schema):
         raise InputError(

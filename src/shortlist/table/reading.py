@@ -17,7 +17,7 @@ from shortlist.table._frames import open_frame
 from shortlist.table._paths import NamedFile, files_of, is_list_of_paths
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import as_keys, as_text, is_datable, is_same_kind
-from shortlist.table.part import Cause, Part, origin_of
+from shortlist.table.part import Cause, TablePart, origin_of
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["beyond_dates", "open_parts", "require_dates", "rows_of", "unreadable"]
 
 
-def open_parts(data: object, argument: str, writing: Writing | None = None) -> list[Part]:
+def open_parts(data: object, argument: str, writing: Writing | None = None) -> list[TablePart]:
     """The files of paths, globs and directories, or the one frame, as far as their schema.
 
     Args:
@@ -49,7 +49,7 @@ def open_parts(data: object, argument: str, writing: Writing | None = None) -> l
         parts = [open_frame(data, argument)]
     if argument == "data":
         _require_use(writing, parts)
-    return parts
+    return [replace(part, writing=writing) for part in parts]
 
 
 def _written(file: NamedFile, argument: str, writing: Writing) -> Writing:
@@ -59,7 +59,7 @@ def _written(file: NamedFile, argument: str, writing: Writing) -> Writing:
     return writing
 
 
-def _require_use(writing: Writing, parts: list[Part]) -> None:
+def _require_use(writing: Writing, parts: list[TablePart]) -> None:
     """Refuse what is said of text files where there are none."""
     csv, text = any(part.kind == "CSV" for part in parts), any(part.is_text for part in parts)
     for name, value, used in (
@@ -72,7 +72,7 @@ def _require_use(writing: Writing, parts: list[Part]) -> None:
             )
 
 
-def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+def rows_of(parts: list[TablePart], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """The named columns of all parts, one below the other, cast to `types`.
 
     No cast changes what kind of values they are: a type that a library found by looking at
@@ -94,7 +94,7 @@ def rows_of(parts: list[Part], types: Mapping[str, pl.DataType]) -> pl.LazyFrame
     return rows
 
 
-def _conformed(part: Part, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+def _conformed(part: TablePart, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     import polars as pl
 
     rows, found = part.read(list(types)), part.schema
@@ -104,7 +104,7 @@ def _conformed(part: Part, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     return rows.select(as_keys(name, found[name], dtype) for name, dtype in types.items())
 
 
-def _of_kind(column: pl.Series, part: Part, dtype: pl.DataType) -> pl.Series:
+def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType) -> pl.Series:
     import polars as pl
 
     if part.schema[column.name] == pl.Object:
@@ -148,7 +148,7 @@ def beyond_dates(origin: Words) -> InputError:
     )
 
 
-def unreadable(parts: list[Part], cause: Cause | None) -> InputError:
+def unreadable(parts: list[TablePart], cause: Cause | None) -> InputError:
     """The refusal where rows cannot be read, with the cause as far as it can be told."""
     for part in parts:
         if part.is_text and (said := part.conversion()):

@@ -33,7 +33,7 @@ from shortlist.table.formats import (
     scan,
     separator_in,
 )
-from shortlist.table.part import Cause, Part, attempt
+from shortlist.table.part import Cause, TablePart, attempt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,7 @@ class StandardInput:
     as_parquet: Words = field(default=Words("read it as Parquet"))
 
 
-def open_file(file: NamedFile, writing: Writing) -> Part:
+def open_file(file: NamedFile, writing: Writing) -> TablePart:
     """A file that can be read, as far as its columns' names."""
     held = format_of(file.path, writing.separator)
     if held is None:
@@ -84,7 +84,7 @@ def open_file(file: NamedFile, writing: Writing) -> Part:
     return _divided(replace(part, places=(place,)), file.partition)
 
 
-def _divided(part: Part, partition: Mapping[str, str | None]) -> Part:
+def _divided(part: TablePart, partition: Mapping[str, str | None]) -> TablePart:
     """The part with columns that folders are named by, as texts, where the file has them not."""
     import polars as pl
 
@@ -122,7 +122,7 @@ def _database(file: NamedFile) -> InputError:
     )
 
 
-def open_standard_input(data: StandardInput, writing: Writing) -> Part:
+def open_standard_input(data: StandardInput, writing: Writing) -> TablePart:
     """All that comes in, held in memory, since it comes but once."""
     file = NamedFile("-", _STANDARD_INPUT, _STANDARD_INPUT)
     refusal = InputError(
@@ -146,7 +146,7 @@ def _open(
     held: Format,
     codec: str | None = None,
     as_parquet: Words = Words("give it the suffix .parquet"),  # noqa: B008 - a constant
-) -> Part:
+) -> TablePart:
     """A file as far as its header; of one in another encoding, nothing but the first line."""
     codec = None if held.kind == "Parquet" else codec
     convert = partial(_conversion, file, source, as_parquet, encoding_is_given=codec is not None)
@@ -171,7 +171,7 @@ def _opened(
     held: Format,
     cannot: Callable[[Cause | None], InputError],
     convert: Callable[[], Cause | None],
-) -> Part:
+) -> TablePart:
     import polars as pl
 
     is_guessed = held.separator is None
@@ -197,7 +197,7 @@ def _opened(
             require_readable(replace(file, path=source))
         attempt(lambda: read(names), cannot)
 
-    return Part(
+    return TablePart(
         file.argument,
         file.origin,
         types,

@@ -13,8 +13,7 @@ from shortlist.questions import Domain, Question, TopK
 from shortlist.release import Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
-from shortlist.table import Writing
-from shortlist.table.public_items import open_public_items
+from shortlist.table.public_items import open_public_groups
 
 __all__ = ["Groups"]
 
@@ -34,22 +33,14 @@ class Groups(Source):
         *,
         protects: str,
         bounds: Bounds,
-        writing: Writing | None,
         budget: Chargeable | None,
         users: int | None,
     ) -> None:
         public = None
         if public_groups is not None:
-            try:
-                public = open_public_items(
-                    public_groups,
-                    rows.types,
-                    table=rows.parts,
-                    otherwise=_ANOTHER_LIST,
-                    writing=writing,
-                )
-            except InputError as error:
-                raise error.renamed("public_items", "public_groups") from None
+            public = open_public_groups(
+                public_groups, rows.types, table=rows.parts, otherwise=_ANOTHER_LIST
+            )
         super().__init__(
             rows.in_groups(public),
             protects=protects,

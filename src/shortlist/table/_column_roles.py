@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
 from shortlist.table.key_types import key_type
-from shortlist.table.part import Part, attempt
+from shortlist.table.part import TablePart, attempt
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_columns", "check_groups", "check_names", "check_roles", "column_type"]
+__all__ = ["check_groups", "check_names", "check_roles", "types_of"]
 
 _LISTED = 40  # columns named in a message at most
 _WHY_NOT_SHOWN = "It is not shown: without names it would be somebody's row."
@@ -104,7 +104,18 @@ def _same_column(one: str, other: str, name: object) -> InputError:
     )
 
 
-def check_columns(part: Part, roles: Mapping[str, str]) -> None:
+def types_of(parts: list[TablePart], roles: Mapping[str, str]) -> dict[str, pl.DataType]:
+    """The types of the columns by their roles.
+
+    Raises:
+        InputError: One is in no part, stands there twice, or is of no usable type.
+    """
+    for part in parts:
+        _check_columns(part, roles)
+    return {name: _column_type(parts, name, role) for name, role in roles.items()}
+
+
+def _check_columns(part: TablePart, roles: Mapping[str, str]) -> None:
     """Refuse the first name that the part does not have, or has twice."""
     for name, role in roles.items():
         said = _said(part, role, name)
@@ -132,7 +143,7 @@ def check_columns(part: Part, roles: Mapping[str, str]) -> None:
             )
 
 
-def _columns_of(part: Part, name: str, *, known: bool) -> str:
+def _columns_of(part: TablePart, name: str, *, known: bool) -> str:
     names = [str(column) for column in part.schema]
     if part.kind == "dict":  # perhaps of users and what they hold
         return "The keys of a dict must be the columns' names; check them."
@@ -151,11 +162,11 @@ def _columns_of(part: Part, name: str, *, known: bool) -> str:
     return f"The columns are {listed}{more}.{nearest(name, names)}"
 
 
-def _said(part: Part, role: str, name: str) -> Words:
+def _said(part: TablePart, role: str, name: str) -> Words:
     return Words("{origin}: {named}", origin=part.origin, named=named(role, name))
 
 
-def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
+def _column_type(parts: list[TablePart], name: str, role: str) -> pl.DataType:
     """The one type that a column has in all parts; text, or a number, where there is no value."""
     import polars as pl
 
@@ -180,11 +191,11 @@ def column_type(parts: list[Part], name: str, role: str) -> pl.DataType:
     return dtype
 
 
-def _file(part: Part) -> str | Words:
+def _file(part: TablePart) -> str | Words:
     return part.origin.values.get("file", part.origin)
 
 
-def _part_type(part: Part, name: str, role: str) -> pl.DataType:
+def _part_type(part: TablePart, name: str, role: str) -> pl.DataType:
     import polars as pl
 
     dtype = part.schema[name]
@@ -220,7 +231,7 @@ def _part_type(part: Part, name: str, role: str) -> pl.DataType:
     return read_as
 
 
-def _count_type(part: Part, name: str) -> pl.DataType:
+def _count_type(part: TablePart, name: str) -> pl.DataType:
     """An integer type, or text of a file that declares no types: it is parsed when it is read."""
     import polars as pl
 

@@ -1,0 +1,315 @@
+"""The sensitive table: checked by its schema at once, read when it is needed.
+
+What is accepted is decided in `_column_roles.py`. How it is read is said in `reading.py`: files by
+`_paths.py` and `scans.py`, frames by `_frames.py` and `_arrow.py`, each as `part.py` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from shortlist.errors import InputError, Words, in_quotes
+from shortlist.table._column_roles import check_groups, check_names, types_of
+from shortlist.table.coding import code_each, join, read_pieces
+from shortlist.table.formats import Writing
+from shortlist.table.key_types import fits_numpy
+from shortlist.table.keys import Keys, RawKeys
+from shortlist.table.part import TablePart, attempt, origin_of
+from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shortlist.draws import Ints
+
+__all__ = ["CheckedTable", "SensitiveTable", "align", "open_checked", "open_table"]
+
+# Differences and sums of two counts fit 64 bits.
+_LARGEST = 2**62
+
+_T = TypeVar("_T")
+
+
+class CheckedTable:
+    """A table that has been checked but not read.
+
+    Attributes:
+        columns: The types of the named columns. Categories are strings.
+        parts: The files or the frame.
+    """
+
+    def __init__(self, parts: list[TablePart], columns: dict[str, pl.DataType]) -> None:
+        self.columns = columns
+        self.parts = parts
+
+    def check(self) -> None:
+        """Refuse, without reading a row, what could not be read any more.
+
+        Raises:
+            InputError: A file is gone or has other columns, or an engine does not answer.
+        """
+        for part in self.parts:
+            part.check(list(self.columns))
+
+    def _attempt(self, read: Callable[[], _T]) -> _T:
+        """What is read; where a library fails at it, why, as far as that can be told."""
+        return attempt(read, partial(unreadable, self.parts))
+
+
+def open_checked(
+    data: object, roles: Mapping[str, str], writing: Writing | None
+) -> tuple[list[TablePart], dict[str, pl.DataType]]:
+    """The parts of a table, and the types of its columns by these roles; no row is read."""
+    parts = open_parts(data, "data", writing)
+    return parts, types_of(parts, roles)
+
+
+class SensitiveTable(CheckedTable):
+    """Users and items, or items and their counts. Built by `open_table`.
+
+    Attributes:
+        columns: The types of the named columns, the items' last. Categories are strings.
+        parts: The files or the frame.
+        role: Of the first column: user or count.
+    """
+
+    def __init__(self, parts: list[TablePart], columns: dict[str, pl.DataType], role: str) -> None:
+        super().__init__(parts, columns)
+        self.role = role
+
+    @property
+    def items(self) -> dict[str, pl.DataType]:
+        """The types of the item columns: all but the first."""
+        _, *items = self.columns.items()
+        return dict(items)
+
+    def by(self, names: object) -> SensitiveTable:
+        """The same table with the columns of groups as the first of its items' columns.
+
+        Args:
+            names: The column or columns of groups.
+
+        Raises:
+            InputError: One is unknown, named twice, or of no usable type.
+        """
+        first, *items = self.columns
+        roles = check_groups(names, {first: self.role} | dict.fromkeys(items, "item"))
+        return SensitiveTable(self.parts, types_of(self.parts, roles), self.role)
+
+    def pairs(self) -> tuple[Keys | RawKeys, Keys]:
+        """Read users and items, leave out rows with a null, and code both.
+
+        Returns:
+            Users and items, whose `codes` have one entry per row, in the same order. Users are not
+            coded where that is left to whoever groups them.
+
+        Raises:
+            InputError: A row cannot be parsed or a file is damaged.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"user": [7, 7, None], "page": ["a", "b", "c"]})
+        >>> users, pages = open_table(frame, user="user", items=["page"]).pairs()
+        >>> users.codes, pages.size
+        (array([0, 0], dtype=uint32), 2)
+        """
+
+        def coded() -> tuple[Keys | RawKeys, Keys]:
+            users, *items = self._coded()
+            return users, reduce(join, items)
+
+        return self._attempt(coded)
+
+    def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
+        """The same, where the first of the item columns are those of groups.
+
+        Args:
+            n_by: How many these are.
+
+        Returns:
+            Users, groups and items.
+
+        Raises:
+            InputError: As `pairs`.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"user": [7, 7], "country": ["FR", "CH"], "page": ["a", "a"]})
+        >>> table = open_table(frame, user="user", items=["country", "page"])
+        >>> users, countries, pages = table.grouped(1)
+        >>> users.size, countries.size, pages.size
+        (1, 2, 1)
+        """
+
+        def coded() -> tuple[Keys | RawKeys, Keys, Keys]:
+            users, *others = self._coded()
+            return users, reduce(join, others[:n_by]), reduce(join, others[n_by:])
+
+        return self._attempt(coded)
+
+    def _coded(self) -> Iterator[Any]:
+        """The keys of each column."""
+        in_parquet = all(part.kind == "Parquet" for part in self.parts)
+        n_rows, pieces = read_pieces(rows_of(self.parts, self.columns), streamed=in_parquet)
+        return code_each(map(self._with_dates, pieces), self.columns, n_rows)
+
+    def _with_dates(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """The piece, whose items could all be shown; users never are."""
+        require_dates(piece.select(list(self.items)), origin_of(self.parts))
+        return piece
+
+    def counts(self) -> tuple[pl.DataFrame, Ints]:
+        """Read items and their counts, leaving out rows without an item. Nothing is coded.
+
+        Returns:
+            The item columns, one row per item, and the count of each.
+
+        Raises:
+            InputError: As `pairs`; or a count is null or no whole number from 0 to 2^62, or an item
+                has two rows.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"page": ["a", "b", None], "readers": [3, 0, 5]})
+        >>> pages, counts = open_table(frame, count="readers", items=["page"]).counts()
+        >>> pages["page"].to_list(), counts
+        (['a', 'b'], array([3, 0]))
+        """
+        return self._attempt(self._counted)
+
+    def _counted(self) -> tuple[pl.DataFrame, Ints]:
+        rows = rows_of(self.parts, self.columns).collect().drop_nulls(list(self.items))
+        column, items = rows.to_series(), rows.drop(rows.columns[0])
+        origin = origin_of(self.parts)
+        require_dates(items, origin)
+        given = {"count": in_quotes(column.name)}
+        counts = whole_counts(column, Words("{origin}: {count=}", origin=origin, given=given))
+        check_distinct(items, origin)
+        return items, counts
+
+
+def open_table(
+    data: object, *, items: object, writing: Writing | None = None, **first: object
+) -> SensitiveTable:
+    """Check a table of users and items, or of items and their counts, by its schema.
+
+    Nothing but the schema is read.
+
+    Args:
+        data: As in `shortlist.pairs`; or the standard input. Columns of CSV and NDJSON files are
+            read as text, since these declare no types; in CSV an empty field, quoted or not, is a
+            null.
+        items: The column or columns of the item.
+        writing: How text files are written, as in `shortlist.pairs`.
+        first: The one other column by its role: `user=`, the privacy unit, or `count=`.
+
+    Raises:
+        InputError: The table cannot be found or is not one; a column is unknown, named twice, or
+            neither text, integers, dates nor datetimes; counts are no integers.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"user": [7], "page": ["a"]})
+    >>> open_table(frame, user="user", items=["page"]).columns
+    {'user': Int64, 'page': String}
+    """
+    roles = check_names(items, **first)
+    return SensitiveTable(*open_checked(data, roles, writing), next(iter(first)))
+
+
+def whole_counts(column: pl.Series, written: Words) -> Ints:
+    """The counts of a column of integers, or of text that is written as integers are.
+
+    Args:
+        column: Shape (n_items,).
+        written: The file and the column, for messages.
+
+    Raises:
+        InputError: One is null, or no whole number from 0 to 2^62. It is not quoted.
+
+    >>> import polars as pl
+    >>> whole_counts(pl.Series(["7", "0"]), Words("count"))
+    array([7, 0])
+    """
+    import polars as pl
+
+    if column.null_count():
+        raise InputError(
+            "{written} holds a null beside an item",
+            "write the count, or leave the row out",
+            written=written,
+        )
+    numbers = column
+    if column.dtype == pl.String:
+        numbers = column.cast(pl.Int64, strict=False)
+        if numbers.null_count() or not (numbers.cast(pl.String) == column).all():
+            raise InputError(
+                "{written} holds a text that is not a whole number written plainly, such as 42",
+                "fix it. The row is private and not shown",
+                written=written,
+            )
+    if len(numbers) and not (numbers.min() >= 0 and numbers.max() <= _LARGEST):  # type: ignore[operator]
+        raise InputError(
+            "{written} holds a number that is not a count: below 0 or above 2^62",
+            "fix it. The row is private and not shown",
+            written=written,
+        )
+    return numbers.cast(pl.Int64).to_numpy(writable=True)
+
+
+def check_distinct(items: pl.DataFrame, origin: Words) -> None:
+    """Refuse a histogram in which an item has two rows. It is not quoted."""
+    if items.height and _repeats(items):
+        raise InputError(
+            "{origin}: an item is in more than one row",
+            "give every item one row, with the number of its users. If the rows are of users and "
+            "items, use {sl.pairs}",
+            origin=origin,
+        )
+
+
+def _repeats(rows: pl.DataFrame) -> bool:
+    """Whether a row occurs twice, found as its types allow, so that it costs little to know."""
+    if rows.width > 1:
+        distinct = rows.lazy().group_by(rows.columns).agg().collect(engine="streaming")
+        return distinct.height < rows.height
+    values = rows.to_series().to_physical()
+    if fits_numpy(values.dtype):
+        numbers = values.to_numpy()
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < min(8 * len(numbers), 2**32):
+            return _repeats_between(numbers, low, high)
+    return values.n_unique() < len(values)
+
+
+def _repeats_between(numbers: Ints, low: int, high: int) -> bool:
+    """The same of integers that lie near each other: a byte for each that could be."""
+    # Modulo 2^32 the distances are exact whatever the width of the type.
+    shift = np.uint32(low % 2**32)
+    seen = np.zeros(high - low + 1, np.bool_)
+    seen[np.subtract(numbers, shift, dtype=np.uint32, casting="unsafe")] = True
+    return int(np.count_nonzero(seen)) < len(numbers)
+
+
+def align(items: pl.DataFrame, counts: Ints, wanted: pl.DataFrame) -> Ints:
+    """The count of each wanted item, 0 where the histogram has none; other items are dropped.
+
+    Args:
+        items: One row per item, as from `Table.counts`.
+        counts: The count of each.
+        wanted: The same columns, no row twice.
+
+    >>> import polars as pl
+    >>> pages = pl.DataFrame({"page": ["a", "b"]})
+    >>> align(pages, np.array([3, 4]), pl.DataFrame({"page": ["c", "b"]}))
+    array([0, 4])
+    """
+    import polars as pl
+
+    names = {name: f"item {i}" for i, name in enumerate(items.columns)}  # whatever they are called
+    held = items.rename(names).insert_column(0, pl.Series("count", counts))
+    places = wanted.rename(names).with_row_index("place")
+    found = held.join(places, on=list(names.values()), how="inner")  # looked up in the fewer
+    aligned = np.zeros(wanted.height, np.int64)
+    aligned[found["place"].to_numpy()] = found["count"].to_numpy()
+    return aligned
