@@ -183,8 +183,10 @@ class SensitiveTable(CheckedTable):
         column, items = rows.to_series(), rows.drop(rows.columns[0])
         origin = origin_of(self.parts)
         require_dates(items, origin)
-        given = {"count": in_quotes(column.name)}
-        counts = whole_counts(column, Words("{origin}: {count=}", origin=origin, given=given))
+        written = Words(
+            "{origin}: {count=}", origin=origin, given={"count": in_quotes(column.name)}
+        )
+        counts = whole_counts(column, written)
         check_distinct(items, origin)
         return items, counts
 
