@@ -32,7 +32,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
-from shortlist.mechanisms.wrappers import Build, EachGroup, answering
+from shortlist.mechanisms.wrappers import AskedFor, answering_in_groups
 from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
@@ -150,19 +150,14 @@ def mechanism_for(
     _require_options(kind, options, given)
     if "accounting" in kind.fields() and accounting in kind.accountings:
         options = {"accounting": accounting, **options}
-
-    def build(epsilon: float, delta: float) -> Mechanism:
-        values = given | {"epsilon": epsilon, "delta": delta}
-        made = kind(**{name: values[name] for name in values if name in kind.fields()}, **options)
-        _require_effect(made, options)
-        return made
-
-    bound = (given_bounds | options).get("max_items_per_user")
-
-    def answered(epsilon: float, delta: float) -> Mechanism:
-        return answering(question, build, epsilon=epsilon, delta=delta, max_items_per_user=bound)
-
-    chosen = _in_groups(answered, engine, bounds, epsilon=epsilon, delta=delta)
+    chosen = answering_in_groups(
+        question,
+        AskedFor(kind, given, options),
+        epsilon=epsilon,
+        delta=delta,
+        max_items_per_user=(given_bounds | options).get("max_items_per_user"),
+        max_groups_per_user=_groups_per_user(engine, bounds),
+    )
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
             "{max_items_per_user} is for the discovery of private items, and these are public",
@@ -174,24 +169,13 @@ def mechanism_for(
     return chosen
 
 
-def _in_groups(
-    answered: Build, engine: Engine, bounds: Bounds, *, epsilon: float, delta: float
-) -> Mechanism:
-    """What answers; in each group by itself, where there are counts of groups."""
+def _groups_per_user(engine: Engine, bounds: Bounds) -> int | None:
+    """In how many groups one user is at most; None where there are no counts of groups."""
     if GroupedCounts not in engine.can_show:
-        return answered(epsilon, delta)
+        return None
     groups = bounds["max_groups_per_user"]
     assert isinstance(groups, int)  # noqa: S101 - a source of counts always has one
-    return EachGroup.of(answered, epsilon=epsilon, delta=delta, max_groups_per_user=groups)
-
-
-def _require_effect(made: Mechanism, options: dict[str, Any]) -> None:
-    """Refuse an option that nothing would depend on."""
-    for name in made.idle:
-        if name in options:
-            raise InputError(
-                "has no effect with the other options", "omit it", given={name: options[name]}
-            )
+    return groups
 
 
 def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, int | None]:

@@ -105,7 +105,6 @@ class TwoGaussians:
         )
 
     def explain(self) -> list[str]:
-        """The first in plain words."""
         spread = weight_added(self.max_items_per_user)
         name = (
             f"First, noise of standard deviation {self.first_sigma:.3g} is added to the weights, "

@@ -239,7 +239,7 @@ class DiscoverThenRank(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        require_bounded(evidence, self.max_items_per_user)
+        require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         gaussians = self.gaussians
         discovered = gaussians.discover(evidence, draws)
         named = discovered.named

@@ -53,13 +53,7 @@ class Gamma(Mechanism):
     @property
     def scale(self) -> float:
         """The mean of each of the exponentials that make up the size of the cube, rounded up."""
-        spread = 1.0 if self.neighbours is Adjacency.ADD_REMOVE else 2.0
-        return cube_noise_scale(epsilon=self.epsilon, spread=spread)
-
-    @property
-    def adjacency(self) -> str:
-        """Which tables count as neighbours."""
-        return self.neighbours.value
+        return cube_noise_scale(epsilon=self.epsilon, spread=self.neighbours.spread)
 
     @property
     def cost(self) -> Pure:
@@ -67,7 +61,6 @@ class Gamma(Mechanism):
         return Pure(self.epsilon)
 
     def explain(self) -> list[str]:
-        """The noise in plain words."""
         noise = (
             "Every count gets noise uniform on [-r, r]; r is random, the same for all, on average "
             f"{self.scale:.3g} times the number of items and one more."

@@ -50,11 +50,9 @@ class Joint(Mechanism):
 
     @property
     def cost(self) -> Pure:
-        """One exponential mechanism of bounded range."""
         return Pure.bounded_range(self.epsilon)
 
     def explain(self) -> list[str]:
-        """The odds in plain words."""
         return [as_a_whole(self.k, self.epsilon)]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:

@@ -111,7 +111,7 @@ class JointOrPeel(Mechanism):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """What is about a choice, where there is none; with a threshold there is, unless k is 1."""
+        # Where a threshold is given there is a choice, unless k is 1.
         if self.chooses:
             return super().idle
         threshold = ("threshold",) if self.k == 1 else ()
@@ -191,7 +191,6 @@ class JointOrPeel(Mechanism):
 
     @cached_property
     def cost(self) -> Cost:
-        """The choice, and the larger of what may follow it."""
         if not self.chooses and not self.one_shot:
             return picks_cost(self.accounting, self.k, self.local_epsilon, self.epsilon)
         if self.one_shot:
@@ -203,7 +202,6 @@ class JointOrPeel(Mechanism):
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def explain(self) -> list[str]:
-        """The choice and both ways in plain words."""
         if not self.chooses:
             return [self._as_one_by_one, *self.unused]
         many = f"is at least {self.switch_at:.3g}"

@@ -50,11 +50,9 @@ class JointPermuteAndFlip(Mechanism):
 
     @property
     def cost(self) -> Pure:
-        """One permute-and-flip."""
         return Pure(self.epsilon)
 
     def explain(self) -> list[str]:
-        """The chances in plain words."""
         return [flipped_as_a_whole(self.k, self.epsilon)]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:

@@ -15,7 +15,7 @@ from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
-from shortlist.evidence import PrivateCounts, Wants
+from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms.mechanism import (
     Accounting,
     AuditHints,
@@ -170,14 +170,8 @@ class LimitedDomain(Mechanism):
         """About the lead that these would give."""
         return (math.log(self._changed) - math.log(lost)) / local_epsilon
 
-    @property
-    def wants(self) -> Wants:
-        """The evidence, of which one user is in at most `max_items_per_user`."""
-        return Wants(self.evidence, self.max_items_per_user)
-
     @cached_property
     def cost(self) -> Cost:
-        """The bar and k picks."""
         picks_of_range = Pure.bounded_range(self.local_epsilon) * self.k
         if self._is_pure:
             return Approximate(picks_of_range.pure, self.threshold_delta, picks_of_range.rho)
@@ -186,11 +180,9 @@ class LimitedDomain(Mechanism):
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        """Where "nobody" is left behind."""
         return replace(super().audit_hints(), thresholds=(self.lead,))
 
     def explain(self) -> list[str]:
-        """The picks and the bar in plain words."""
         looked_at = self.looked_at
         among, bar = "all items", ""
         if looked_at is not None:
@@ -209,7 +201,7 @@ class LimitedDomain(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        require_bounded(evidence, self.max_items_per_user)
+        require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         picks = LimitedPicks(self.k, self.looked_at, self._nobody, self.local_epsilon)
         return Selection(picks.select(evidence.counts, draws))
 

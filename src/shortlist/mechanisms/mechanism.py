@@ -12,13 +12,9 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import (
-    GroupedCounts,
-    Outcomes,
-    PrivateCounts,
-    PublicCounts,
+    UserGroups,
+    UserSets,
     Wants,
-    WeightedHistogram,
-    Wins,
 )
 from shortlist.parameters import Option, checked
 from shortlist.privacy import Composed, Cost, Pure
@@ -40,8 +36,6 @@ __all__ = [
     "counted",
     "picked_in_turn",
     "require_bounded",
-    "require_few_comparisons",
-    "require_groups",
     "score_digits",
     "whole_score",
 ]
@@ -72,6 +66,14 @@ class Adjacency(Option):
 
     GENERAL = "add, remove or change one user"
     """Counts move by at most 1 each, some up and some down."""
+
+    @property
+    def spread(self) -> float:
+        """By how much more than another a count can rise; and how often a user's items can count.
+
+        Whoever exchanges items for others lowers as many counts as may be held, and raises as many.
+        """
+        return 1.0 if self is Adjacency.ADD_REMOVE else 2.0
 
 
 class Selection(NamedTuple):
@@ -188,8 +190,16 @@ class Mechanism(ABC):
 
     @property
     def wants(self) -> Wants:
-        """What `select` is to be shown, and how bounded."""
-        return Wants(self.evidence)
+        """What `select` is to be shown, and how bounded: users' whole sets are bounded there."""
+        whole = issubclass(self.evidence, UserSets | UserGroups)
+        return Wants(self.evidence, None if whole else self._user_bound)
+
+    @property
+    def _user_bound(self) -> int | None:
+        """How many items, or comparisons, of one user count; None if any number, or if unknown."""
+        names = "max_items_per_user", "max_comparisons_per_user"
+        bounds = (getattr(self, name) for name in names if name in self.fields())
+        return next((bound for bound in bounds if bound is not None), None)
 
     @property
     def names_private_items(self) -> bool:
@@ -198,8 +208,9 @@ class Mechanism(ABC):
 
     @property
     def adjacency(self) -> str:
-        """Which tables count as neighbours."""
-        return ADD_OR_REMOVE
+        """Which tables count as neighbours: those of its option `neighbours`, if it has one."""
+        chosen: Adjacency = getattr(self, "neighbours", Adjacency.ADD_REMOVE)
+        return chosen.value
 
     @property
     def assumes(self) -> tuple[str, ...]:
@@ -249,10 +260,7 @@ class Mechanism(ABC):
 
     def audit_hints(self) -> AuditHints:
         """What the audit should know of it: by default, what its parameters of common names say."""
-        given = {name: getattr(self, name) for name in self.fields()}
-        bounds = given.get("max_items_per_user"), given.get("max_comparisons_per_user")
-        bound = next((bound for bound in bounds if bound is not None), None)
-        return AuditHints(most_items=given.get("k"), user_bound=bound)
+        return AuditHints(most_items=getattr(self, "k", None), user_bound=self._user_bound)
 
     @classmethod
     def fields(cls) -> list[str]:
@@ -295,36 +303,24 @@ def cost_of_release(
     return Composed(composition, by_rho, epsilon=epsilon)
 
 
-def require_bounded(
-    evidence: PublicCounts | PrivateCounts | WeightedHistogram, max_items_per_user: int | None
-) -> None:
-    """Refuse evidence in which one user can change more than the mechanism accounts for."""
-    _require_tight("max_items_per_user", evidence.max_items_per_user, max_items_per_user)
+def require_bounded(evidence: object, **accounted_for: int | None) -> None:
+    """Refuse evidence in which one user can change more than the mechanism accounts for.
 
-
-def require_groups(evidence: GroupedCounts, max_groups_per_user: int) -> None:
-    """Refuse counts in groups of which one user is in more than the mechanism accounts for."""
-    _require_tight("max_groups_per_user", evidence.max_groups_per_user, max_groups_per_user)
-
-
-def require_few_comparisons(
-    evidence: Wins | Outcomes, max_comparisons_per_user: int | None
-) -> None:
-    """Refuse comparisons of which one user made more than the mechanism accounts for."""
-    bound = evidence.max_comparisons_per_user
-    _require_tight("max_comparisons_per_user", bound, max_comparisons_per_user)
-
-
-def _require_tight(name: str, bound: int | None, most: int | None) -> None:
-    if most is not None and (bound is None or bound > most):
-        looser = "not bounded" if bound is None else f"bounded at {bound}, which is looser"
-        raise InputError(
-            "the evidence is {looser}",
-            "bound it at {most}",
-            given={name: most},
-            looser=looser,
-            most=most,
-        )
+    Args:
+        evidence: What knows of each bound how tight it is; None if it is not bounded.
+        accounted_for: Bounds by name, such as `max_items_per_user`; None if any will do.
+    """
+    for name, most in accounted_for.items():
+        bound = getattr(evidence, name)
+        if most is not None and (bound is None or bound > most):
+            looser = "not bounded" if bound is None else f"bounded at {bound}, which is looser"
+            raise InputError(
+                "the evidence is {looser}",
+                "bound it at {most}",
+                given={name: most},
+                looser=looser,
+                most=most,
+            )
 
 
 def counted(n: int, noun: str) -> str:

@@ -54,17 +54,7 @@ class OneShotExponential(Mechanism):
     @cached_property
     def scale(self) -> float:
         """The mean of the noise, rounded up."""
-        return one_shot_laplace_scale(self.k, epsilon=self.epsilon, spread=self._spread)
-
-    @property
-    def _spread(self) -> float:
-        """By how much more than another a count can rise."""
-        return 1.0 if self.neighbours is Adjacency.ADD_REMOVE else 2.0
-
-    @property
-    def adjacency(self) -> str:
-        """Which tables count as neighbours."""
-        return self.neighbours.value
+        return one_shot_laplace_scale(self.k, epsilon=self.epsilon, spread=self.neighbours.spread)
 
     @property
     def cost(self) -> Pure:
@@ -72,7 +62,6 @@ class OneShotExponential(Mechanism):
         return Pure(self.epsilon)
 
     def explain(self) -> list[str]:
-        """The noise in plain words."""
         noise = f"Exponential noise of mean {self.scale:.3g} is added to every count once."
         return [noise, best_are_named(self.k, "largest noisy count")]
 

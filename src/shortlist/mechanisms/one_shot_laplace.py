@@ -11,7 +11,7 @@ import numpy as np
 
 from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Laplace
-from shortlist.evidence import PublicCounts, Wants
+from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.mechanism import (
     Adjacency,
     AuditHints,
@@ -110,32 +110,14 @@ class OneShotLaplace(Mechanism):
             epsilon=self.epsilon,
             delta=delta,
             n_items=n_items,
-            spread=self._spread,
-            total=self._spread * bound,
+            spread=self.neighbours.spread,
+            total=self.neighbours.spread * bound,
         )
 
     @property
-    def _spread(self) -> float:
-        """By how much more than another a count can rise; and how often a user's items can count.
-
-        Whoever exchanges items for others lowers as many counts as may be held, and raises as many.
-        """
-        return 1.0 if self.neighbours is Adjacency.ADD_REMOVE else 2.0
-
-    @property
     def scores_are_counts(self) -> bool:
-        """Whether the noise hides all that one user changes, so that noisy counts may be told."""
+        # The noise hides all that one user changes, so that noisy counts may be released.
         return self.max_items_per_user is not None and self.max_items_per_user <= self.k
-
-    @property
-    def adjacency(self) -> str:
-        """Which tables count as neighbours."""
-        return self.neighbours.value
-
-    @property
-    def wants(self) -> Wants:
-        """The evidence, of which one user is in at most `max_items_per_user`."""
-        return Wants(self.evidence, self.max_items_per_user)
 
     @property
     def cost(self) -> Cost:
@@ -143,16 +125,14 @@ class OneShotLaplace(Mechanism):
         return Approximate(self.epsilon, self.delta) if self._uses_delta else Pure(self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        """The noise in the scores, where there are any."""
         sd = whole_score(Laplace(self._pure_scale))[1] if self.scores_are_counts else None
         return replace(super().audit_hints(), score_sd=sd)
 
     def explain(self) -> list[str]:
-        """The noise in plain words."""
         scale, extreme = self._pure_scale, self.extreme.value
         named = partial(best_are_named, self.k, f"{extreme} noisy count")
         if self._uses_delta:
-            root = 4 * self._spread / self.epsilon
+            root = 4 * self.neighbours.spread / self.epsilon
             either = (
                 f"Laplace noise is added to every count once: of scale {scale:.3g}, or of scale "
                 f"{root:.3g} sqrt({self.k} ln(m/{self.delta:.3g})) for m items, if that is less."
@@ -171,7 +151,7 @@ class OneShotLaplace(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        require_bounded(evidence, self.max_items_per_user)
+        require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         largest = self.extreme is Extreme.LARGEST
         scores = evidence.counts if largest else -evidence.counts
         scale = self._pure_scale

@@ -92,11 +92,9 @@ class Peeling(Mechanism):
 
     @cached_property
     def cost(self) -> Cost:
-        """K picks of bounded range."""
         return picks_cost(self.accounting, self.k, self.local_epsilon, self.epsilon)
 
     def explain(self) -> list[str]:
-        """The odds in plain words."""
         return [f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}", *self.unused]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:

@@ -61,7 +61,6 @@ class PermuteAndFlip(Mechanism):
         return Pure(self.local_epsilon) * self.k
 
     def explain(self) -> list[str]:
-        """The picks in plain words."""
         chances = (
             f"{picked_in_turn(self.k)}: the items left are visited in random "
             "order, and one that has c people fewer than the best is accepted with probability "

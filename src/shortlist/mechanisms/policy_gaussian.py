@@ -16,23 +16,13 @@ from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.mechanism import (
-    Accounting,
     AuditHints,
-    Mechanism,
     Selection,
-    cost_of_release,
 )
-from shortlist.mechanisms.weighted_gaussian import people_needed
-from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
-from shortlist.privacy import Cost, Gaussian, round_up
-from shortlist.privacy.accountant.fitting import SET_APART
-from shortlist.privacy.accountant.weighted_gaussian import (
-    GaussianThreshold,
-    least_noise,
-    noisy_weights,
-)
-from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
-from shortlist.questions import Domain, Question
+from shortlist.mechanisms.weighted_gaussian import GaussianDiscovery
+from shortlist.parameters import Whole
+from shortlist.privacy import round_up
+from shortlist.privacy.calibration import gaussian_sigma
 
 __all__ = ["PolicyGaussian"]
 
@@ -40,7 +30,7 @@ _MOST_DRIFT = 0.99  # the grid is made for less than twice the noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyGaussian(Mechanism):
+class PolicyGaussian(GaussianDiscovery):
     """Domain discovery: users in random order add weight to the items that still need it.
 
     A user moves the weights of the items held straight towards a cutoff, by an ℓ2 norm of at most
@@ -72,17 +62,10 @@ class PolicyGaussian(Mechanism):
     (4.225, 23.809, 36.483)
     """
 
-    epsilon: Epsilon
-    delta: DeltaOfDomain
-    max_items_per_user: Whole
-    threshold_share: Share = 0.5
-    accounting: Accounting = Accounting.EXACT
     alpha: Whole = 3
 
-    question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = Contributions
-    discovers: ClassVar[bool | None] = True
-    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
+    by_policy: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("sensitivity", "sigma", "threshold", "cutoff")
 
     def __post_init__(self) -> None:
@@ -94,17 +77,6 @@ class PolicyGaussian(Mechanism):
                 most=MOST_ITEMS,
                 kind=type(self),
             )
-
-    @cached_property
-    def _lost(self) -> float:
-        """The probability granted to naming an item that one user alone holds, in zCDP."""
-        share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
-        return self.delta * share
-
-    @cached_property
-    def _rho(self) -> float:
-        """The zCDP of the noisy weights, beside that."""
-        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self._lost)
 
     @cached_property
     def grid(self) -> Grid:
@@ -128,34 +100,6 @@ class PolicyGaussian(Mechanism):
         return round_up(1 + Fraction(drift))
 
     @cached_property
-    def _noise(self) -> GaussianThreshold:
-        """The noise and the threshold."""
-        if self.accounting is Accounting.EXACT:
-            return least_noise(
-                epsilon=self.epsilon,
-                delta=self.delta,
-                bound=self.max_items_per_user,
-                drift=self._drift,
-                by_policy=True,
-            )
-        sigma = round_up(Fraction(gaussian_sigma(self._rho)) * Fraction(self.sensitivity))
-        return GaussianThreshold(sigma, self._threshold(sigma))
-
-    @property
-    def _drift(self) -> float:
-        return round_up(Fraction(self.sensitivity) - 1)
-
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the noise."""
-        return self._noise.sigma
-
-    @property
-    def threshold(self) -> float:
-        """The least noisy weight to be named."""
-        return self._noise.threshold
-
-    @cached_property
     def cutoff(self) -> float:
         """Where a weight ends."""
         cutoff = max(self.threshold + self.alpha * self.sigma, 1.0)
@@ -163,26 +107,11 @@ class PolicyGaussian(Mechanism):
             raise OverflowError  # no parameters are known for which this happens
         return cutoff
 
-    def _threshold(self, sigma: float) -> float:
-        return threshold(sigma=sigma, delta=self._lost, max_items_per_user=self.max_items_per_user)
-
-    @cached_property
-    def cost(self) -> Cost:
-        """The noise on the weights, and the items that one user alone may hold."""
-        if self.accounting is Accounting.ZCDP:
-            return Gaussian(self._rho, self._lost)
-        bound = self.max_items_per_user
-        composition = noisy_weights(self._noise, bound, drift=self._drift, by_policy=True)
-        by_rho = Gaussian(composition.rho, composition.lost)
-        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
-
     def audit_hints(self) -> AuditHints:
-        """The threshold, and that users are shuffled."""
-        return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
+        return replace(super().audit_hints(), shuffles_users=True)
 
     @property
     def finding(self) -> ByPlay:
-        """Users in random order, and a look at what they added."""
         return ByPlay(
             lambda held, draws: self.select(held, draws).positions,
             around=self.threshold,
@@ -190,14 +119,11 @@ class PolicyGaussian(Mechanism):
         )
 
     def explain(self) -> list[str]:
-        """The policy, the noise and the threshold in plain words."""
         bound, cutoff = self.max_items_per_user, f"{self.cutoff:.4g}"
         return [
             f"Users in random order each add weight of norm 1 to at most {bound} items.",
             f"An item gets it in proportion to what it lacks of {cutoff}, where it is full.",
-            f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
-            f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
-            people_needed(self.threshold),
+            *super().explain(),
         ]
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:

@@ -114,12 +114,10 @@ class PolicyGreedy(Mechanism):
         return Approximate(self.epsilon, self.delta)
 
     def audit_hints(self) -> AuditHints:
-        """The threshold, and that users are shuffled."""
         return replace(super().audit_hints(), thresholds=(self.threshold,), shuffles_users=True)
 
     @property
     def finding(self) -> ByPlay:
-        """Users in random order, and a look at what they added."""
         return ByPlay(
             lambda held, draws: self.select(held, draws).positions,
             around=self.threshold,
@@ -127,7 +125,6 @@ class PolicyGreedy(Mechanism):
         )
 
     def explain(self) -> list[str]:
-        """The policy, and when an item is named, in plain words."""
         return [
             "Users in random order each add one unit to one of the items they hold.",
             f"It is the first, in a random order of items, with fewer than {self.cutoff} units.",

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 from shortlist import mechanisms
 from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.mechanism import Mechanism
-from shortlist.mechanisms.wrappers._counted import Counted
+from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = ["every_mechanism", "kebab", "kind_and_options", "mechanism_named", "mechanism_names"]
+
+_INSTEAD: dict[type, str] = {
+    EachGroup: "give that one, or none, and {by} to {sl.counts}",
+    Counted: "give that one, or none, and {count_share} to the question",
+}
+"""How to ask for a mechanism around another."""
 
 
 def kind_and_options(
@@ -35,18 +41,11 @@ def kind_and_options(
     kind = mechanism
     if isinstance(mechanism, partial) and not mechanism.args:
         kind, options = mechanism.func, mechanism.keywords
-    if isinstance(kind, type) and issubclass(kind, EachGroup):
-        raise InputError(
-            "it goes with a mechanism that selects",
-            "give that one, or none, and {by} to {sl.counts}",
-            given={"mechanism": kind},
-        )
-    if isinstance(kind, type) and issubclass(kind, Counted):
-        raise InputError(
-            "it goes with a mechanism that selects",
-            "give that one, or none, and {count_share} to the question",
-            given={"mechanism": kind},
-        )
+    for wrapper, remedy in _INSTEAD.items():
+        if isinstance(kind, type) and issubclass(kind, wrapper):
+            raise InputError(
+                "it goes with a mechanism that selects", remedy, given={"mechanism": kind}
+            )
     if isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind):
         return kind, options
     if isinstance(mechanism, Mechanism):

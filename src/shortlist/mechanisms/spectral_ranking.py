@@ -13,13 +13,13 @@ from shortlist.algorithms.random_walk import GRID, Walk, is_connected
 from shortlist.draws import Draws, Ints, Order
 from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError, Words
-from shortlist.evidence import Outcomes, Wants
+from shortlist.evidence import Outcomes
 from shortlist.mechanisms.mechanism import (
     Mechanism,
     Selection,
     best_are_named,
     counted,
-    require_few_comparisons,
+    require_bounded,
     score_digits,
 )
 from shortlist.parameters import Contraction, Epsilon, Whole
@@ -87,7 +87,6 @@ class SpectralRanking(Mechanism):
 
     @property
     def adjacency(self) -> str:
-        """Which tables count as neighbours."""
         if self.max_comparisons_per_user is None:
             return "change the outcome of one comparison"
         return "change the outcomes of one user's comparisons"
@@ -104,13 +103,7 @@ class SpectralRanking(Mechanism):
         return (public, f"private between two tables {kept}{drawn}; {_NOT_PROTECTED}")
 
     @property
-    def wants(self) -> Wants:
-        """The evidence, of which one user is in at most `max_comparisons_per_user`."""
-        return Wants(self.evidence, self.max_comparisons_per_user)
-
-    @property
     def cost(self) -> Cost:
-        """Epsilon, pure."""
         return Pure(self.epsilon)
 
     @property
@@ -119,7 +112,6 @@ class SpectralRanking(Mechanism):
         return self.max_comparisons_per_user or 1
 
     def explain(self) -> list[str]:
-        """The noise in plain words, and what it does not hide."""
         most = 2 * self._outcomes / self.epsilon
         of_all = f"scale {most:.3g} / L, for at least L comparisons of each pair"
         every = "Every pair must have been compared."
@@ -159,7 +151,7 @@ class SpectralRanking(Mechanism):
                 degree is less than that of an item; comparisons do not link all items; or there is
                 no contraction and a pair was not compared. All of that is public.
         """
-        require_few_comparisons(evidence, self.max_comparisons_per_user)
+        require_bounded(evidence, max_comparisons_per_user=self.max_comparisons_per_user)
         degree, gap = self._degree_and_gap(evidence)
         walk = Walk.of(evidence, degree)
         least = int(evidence.times.min(initial=_MANY))

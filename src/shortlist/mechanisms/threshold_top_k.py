@@ -136,12 +136,10 @@ class ThresholdTopK(Mechanism):
         return Pure(self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        """The same with one leading bit of each number, in place of one with very many branches."""
         coarse = coarser(self, _bits=1) if self._bits > _FEW_BITS else None
         return replace(super().audit_hints(), coarse=coarse)
 
     def explain(self) -> list[str]:
-        """The noise in plain words."""
         sd = self._sd * self.scale
         noise = f"{self.added.value.capitalize()} noise of standard deviation {sd:.3g}"
         sentences = [

@@ -132,7 +132,7 @@ class UserPeeling(Mechanism):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Options that say how a discovery shares the budget, where it does not."""
+        # What says how a discovery shares the budget has no effect where it does not.
         shares = ("discovery_share", "threshold_share")
         if self.max_items_per_user is None or self.accounting is Accounting.PUBLISHED:
             return shares
@@ -216,28 +216,23 @@ class UserPeeling(Mechanism):
 
     @property
     def names_private_items(self) -> bool:
-        """Where there is a bound for their discovery."""
         return self.max_items_per_user is not None
 
     @property
     def cost(self) -> Cost:
-        """Discovery and k picks."""
         return self._plan.cost
 
     def audit_hints(self) -> AuditHints:
-        """The threshold of the discovery, if there is one."""
         thresholds = () if self.threshold is None else (self.threshold,)
         return replace(super().audit_hints(), thresholds=thresholds)
 
     @property
     def finding(self) -> ByThreshold | None:
-        """One look at the noisy weights, where there is anything to discover."""
         if self.max_items_per_user is None or self.sigma is None or self.threshold is None:
             return None
         return ByThreshold(self.sigma, self.threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
-        """Discovery and picks in plain words."""
         picks = f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"
         leave = "Each pick counts only the people who hold no item picked before."
         if (plan := self._plan.discovery) is None:

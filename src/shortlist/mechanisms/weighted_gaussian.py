@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -25,7 +26,8 @@ from shortlist.mechanisms.mechanism import (
     score_digits,
 )
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
-from shortlist.privacy import Cost, Gaussian
+from shortlist.privacy import Cost, Gaussian, round_up
+from shortlist.privacy.accountant.fitting import SET_APART
 from shortlist.privacy.accountant.weighted_gaussian import (
     GaussianThreshold,
     least_noise,
@@ -36,6 +38,7 @@ from shortlist.questions import Domain, Question
 
 __all__ = [
     "Discovered",
+    "GaussianDiscovery",
     "WeightedGaussian",
     "discover",
     "light_below",
@@ -44,13 +47,104 @@ __all__ = [
     "weight_added",
 ]
 
-_LIGHT = (
-    3.5  # standard deviations of the noise from an item that need not be shown to the threshold
-)
+# An item so many standard deviations of the noise below the threshold need not be shown.
+_LIGHT = 3.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightedGaussian(Mechanism):
+class GaussianDiscovery(Mechanism):
+    """Domain discovery: normal noise on weights, of which one user changes little in ℓ2 norm.
+
+    Attributes:
+        epsilon: Above 0.
+        delta: In (0, 1).
+        max_items_per_user: The most items of one user that count.
+        threshold_share: The share of delta that pays for the threshold, in zCDP.
+        accounting: By the worst case of all users, or in zCDP, for one release of many.
+    """
+
+    epsilon: Epsilon
+    delta: DeltaOfDomain
+    max_items_per_user: Whole
+    threshold_share: Share = 0.5
+    accounting: Accounting = Accounting.EXACT
+
+    question: ClassVar[type[Question]] = Domain
+    discovers: ClassVar[bool | None] = True
+    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
+    by_policy: ClassVar[bool] = False
+
+    @property
+    def sensitivity(self) -> float:
+        """What one user changes in ℓ2 norm, at most."""
+        return 1.0
+
+    @cached_property
+    def _lost(self) -> float:
+        """The probability granted to naming an item that one user alone holds, in zCDP."""
+        share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
+        return self.delta * share
+
+    @cached_property
+    def _rho(self) -> float:
+        """The zCDP of the noisy weights, beside that."""
+        return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=self._lost)
+
+    @cached_property
+    def _noise(self) -> GaussianThreshold:
+        """The noise and the threshold."""
+        if self.accounting is Accounting.EXACT:
+            return least_noise(
+                epsilon=self.epsilon,
+                delta=self.delta,
+                bound=self.max_items_per_user,
+                drift=self._drift,
+                by_policy=self.by_policy,
+            )
+        sigma = round_up(Fraction(gaussian_sigma(self._rho)) * Fraction(self.sensitivity))
+        return GaussianThreshold(sigma, self._threshold(sigma))
+
+    @property
+    def _drift(self) -> float:
+        return round_up(Fraction(self.sensitivity) - 1)
+
+    def _threshold(self, sigma: float) -> float:
+        return threshold(sigma=sigma, delta=self._lost, max_items_per_user=self.max_items_per_user)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise."""
+        return self._noise.sigma
+
+    @property
+    def threshold(self) -> float:
+        """The least noisy weight to be named."""
+        return self._noise.threshold
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The noise on the weights, and the items that one user alone may hold."""
+        if self.accounting is Accounting.ZCDP:
+            return Gaussian(self._rho, self._lost)
+        composition = noisy_weights(
+            self._noise, self.max_items_per_user, drift=self._drift, by_policy=self.by_policy
+        )
+        by_rho = Gaussian(composition.rho, composition.lost)
+        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
+
+    def audit_hints(self) -> AuditHints:
+        return replace(super().audit_hints(), thresholds=(self.threshold,))
+
+    def explain(self) -> list[str]:
+        return [
+            f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
+            f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
+            people_needed(self.threshold),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedGaussian(GaussianDiscovery):
     """Domain discovery: name every item whose noisy weight reaches a threshold.
 
     Each user spreads weight over the items held, in all of ℓ2 norm at most 1. Each item's weight
@@ -79,78 +173,24 @@ class WeightedGaussian(Mechanism):
     (4.225, 23.809)
     """
 
-    epsilon: Epsilon
-    delta: DeltaOfDomain
-    max_items_per_user: Whole
-    threshold_share: Share = 0.5
-    accounting: Accounting = Accounting.EXACT
-
-    question: ClassVar[type[Question]] = Domain
     evidence: ClassVar[type] = WeightedHistogram
-    discovers: ClassVar[bool | None] = True
-    only_in_zcdp: ClassVar[tuple[str, ...]] = ("threshold_share",)
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
 
-    @cached_property
-    def _noise(self) -> GaussianThreshold:
-        """The noise and the threshold."""
-        bound = self.max_items_per_user
-        if self.accounting is Accounting.EXACT:
-            return least_noise(epsilon=self.epsilon, delta=self.delta, bound=bound)
-        sigma = gaussian_sigma(self._by_rho.rho)
-        return GaussianThreshold(
-            sigma, threshold(sigma=sigma, delta=self._by_rho.lost, max_items_per_user=bound)
-        )
-
-    @cached_property
-    def _by_rho(self) -> Gaussian:
-        """The noise, and the items that one user alone may hold, each with a share of delta."""
-        lost = self.delta * self.threshold_share
-        return Gaussian(gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost), lost)
-
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the noise."""
-        return self._noise.sigma
-
-    @property
-    def threshold(self) -> float:
-        """The least noisy weight to be named."""
-        return self._noise.threshold
-
     @property
     def wants(self) -> Wants:
-        """The evidence, of which one user is in at most `max_items_per_user`."""
         light = light_below(self.sigma, self.threshold)
         return Wants(self.evidence, self.max_items_per_user, light)
 
-    @cached_property
-    def cost(self) -> Cost:
-        """The noise on the weights, and the items that one user alone may hold."""
-        if self.accounting is Accounting.ZCDP:
-            return self._by_rho
-        composition = noisy_weights(self._noise, self.max_items_per_user)
-        by_rho = Gaussian(composition.rho, composition.lost)
-        return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
-
     def audit_hints(self) -> AuditHints:
-        """The threshold and the noise."""
-        return replace(super().audit_hints(), thresholds=(self.threshold,), score_sd=self.sigma)
+        return replace(super().audit_hints(), score_sd=self.sigma)
 
     @property
     def finding(self) -> ByThreshold:
-        """One look at the noisy weights."""
         return ByThreshold(self.sigma, self.threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
-        """The noise and the threshold in plain words."""
-        return [
-            weight_added(self.max_items_per_user),
-            f"Each item's weight gets normal noise of standard deviation {self.sigma:.3g}.",
-            f"Items whose noisy weight is at least {self.threshold:.4g} are named.",
-            people_needed(self.threshold),
-        ]
+        return [weight_added(self.max_items_per_user), *super().explain()]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
         """A set of items, each with its noisy weight.
@@ -158,7 +198,7 @@ class WeightedGaussian(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        require_bounded(evidence, self.max_items_per_user)
+        require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         return self.scored(discover(evidence, self.sigma, self.threshold, draws).named, draws)
 
     def scored(self, named: WeighedItems, draws: Draws) -> Selection:

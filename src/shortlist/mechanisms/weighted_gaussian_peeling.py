@@ -81,7 +81,6 @@ class WeightedGaussianPeeling(Mechanism):
 
     @property
     def wants(self) -> Wants:
-        """The evidence, of which one user is in at most `max_items_per_user`."""
         return self.discovery.wants
 
     @property
@@ -90,16 +89,13 @@ class WeightedGaussianPeeling(Mechanism):
         return Approximate(self.epsilon / 2, self.delta / 2) * 2
 
     def audit_hints(self) -> AuditHints:
-        """The threshold of the discovery."""
         return replace(super().audit_hints(), thresholds=(self.threshold,))
 
     @property
     def finding(self) -> ByThreshold:
-        """One look at the noisy weights."""
         return ByThreshold(self.sigma, self.threshold, self.max_items_per_user)
 
     def explain(self) -> list[str]:
-        """Both stages in plain words."""
         verb = "is" if self.k == 1 else "are"
         picks = f"Then up to {self.k} of them {verb} picked by their counts: "
         return [*self.discovery.explain(), picks + odds(self.local_epsilon)]
@@ -110,7 +106,7 @@ class WeightedGaussianPeeling(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
-        require_bounded(evidence, self.max_items_per_user)
+        require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         named = discover(evidence, self.sigma, self.threshold, draws).named
         picked = peel(named.counts, self.k, self.local_epsilon, draws)
         return Selection(named.positions[picked])

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from shortlist.draws import Draws, Order
 from shortlist.draws.noise import Laplace
-from shortlist.evidence import Wants, Wins
+from shortlist.evidence import Wins
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
     Mechanism,
     Selection,
     best_are_named,
-    require_few_comparisons,
+    require_bounded,
     whole_score,
 )
 from shortlist.parameters import Epsilon, Whole
@@ -77,26 +77,17 @@ class WinCount(Mechanism):
 
     @property
     def adjacency(self) -> str:
-        """Which tables count as neighbours."""
         one_row = self.max_comparisons_per_user is None
         return "add or remove one comparison" if one_row else ADD_OR_REMOVE
 
     @property
-    def wants(self) -> Wants:
-        """The evidence, of which one user is in at most `max_comparisons_per_user`."""
-        return Wants(self.evidence, self.max_comparisons_per_user)
-
-    @property
     def cost(self) -> Cost:
-        """Epsilon, pure."""
         return Pure(self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        """The noise in the scores."""
         return replace(super().audit_hints(), score_sd=whole_score(Laplace(self.scale))[1])
 
     def explain(self) -> list[str]:
-        """The noise in plain words."""
         c = self.max_comparisons_per_user
         one = "comparison" if c is None else f"user with at most {c} comparison{'s' * (c != 1)}"
         sd = math.sqrt(2) * self.scale
@@ -113,7 +104,7 @@ class WinCount(Mechanism):
         Raises:
             InputError: The evidence is bounded more loosely than `max_comparisons_per_user`.
         """
-        require_few_comparisons(evidence, self.max_comparisons_per_user)
+        require_bounded(evidence, max_comparisons_per_user=self.max_comparisons_per_user)
         noise = Laplace(self.scale)
         digits, sd = whole_score(noise)
         ranked = draws.order(Order(evidence.counts, [noise], digits=digits, unit=1.0, k=self.k))

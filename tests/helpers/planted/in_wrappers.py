@@ -57,10 +57,10 @@ def _bound_of_weights(patch):
 
 
 def _no_stage(patch):
-    def make(_right):
-        return lambda self, before, _counts, by_rho: self._composed(before, by_rho)
+    def make(right):
+        return lambda self, _counts, before, by_rho: right(self, (), before, by_rho)
 
-    patch.method(NoisyCounts, "_one_more", make)
+    patch.method(NoisyCounts, "_followed_by", make)
 
 
 def _all_move(patch):
@@ -121,7 +121,9 @@ def _sd_of_smaller(patch):
 
 
 def _choice_is_no_stage(patch):
-    patch.method(noisy_clipped_counts._Counts, "stages", lambda right: lambda self: right(self)[1:])
+    patch.method(
+        noisy_clipped_counts._ChoiceAndCounts, "stages", lambda right: lambda self: right(self)[1:]
+    )
 
 
 def _choice_free_in_rho(patch):
@@ -133,9 +135,11 @@ def _choice_free_in_rho(patch):
         rho = noisy_clipped_counts.ZCDP
         return lambda self: rho(self.mu**2 / 2 * (1 + 2.0**-40))
 
-    patch.method(noisy_clipped_counts._Counts, "by_rho", by_rho)
-    patch.method(noisy_clipped_counts._Counts, "stages", lambda right: lambda s: right(s)[1:])
-    patch.method(noisy_clipped_counts._Counts, "of", lambda _: classmethod(of))
+    patch.method(noisy_clipped_counts._ChoiceAndCounts, "by_rho", by_rho)
+    patch.method(
+        noisy_clipped_counts._ChoiceAndCounts, "stages", lambda right: lambda s: right(s)[1:]
+    )
+    patch.method(noisy_clipped_counts._ChoiceAndCounts, "of", lambda _: classmethod(of))
 
 
 def _loud_choice(patch):

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import pkgutil
 import sys
 from collections.abc import Callable
@@ -92,7 +93,7 @@ class Patches:
 
     def method(self, cls, name, make):
         """A method or property of a class; a cached one stays cached."""
-        right = vars(cls)[name]
+        right = inspect.getattr_static(cls, name)  # its own, or that of a class it derives from
         if isinstance(right, cached_property):
             wrong = cached_property(self._counted(make(right.func)))
             wrong.__set_name__(cls, name)

@@ -1,8 +1,16 @@
 """Mechanisms around another, for questions that ask for more than a selection."""
 
-from shortlist.mechanisms.wrappers.answering import Build, answering
+from shortlist.mechanisms.wrappers.answering import AskedFor, Build, answering, answering_in_groups
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
-__all__ = ["Build", "EachGroup", "NoisyClippedCounts", "NoisyCounts", "answering"]
+__all__ = [
+    "AskedFor",
+    "Build",
+    "EachGroup",
+    "NoisyClippedCounts",
+    "NoisyCounts",
+    "answering",
+    "answering_in_groups",
+]

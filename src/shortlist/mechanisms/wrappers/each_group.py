@@ -12,15 +12,15 @@ import numpy as np
 
 from shortlist.draws import Draws
 from shortlist.evidence import GroupedCounts, Wants
-from shortlist.mechanisms.finding import Detection
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
     Mechanism,
     Selection,
     counted,
-    require_groups,
+    require_bounded,
 )
+from shortlist.mechanisms.wrappers._wrapper import Wrapper
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.privacy import Cost
 from shortlist.privacy.calibration import divide_down
@@ -32,7 +32,7 @@ _HALVINGS = 7  # of the ratio between basic composition's epsilon of each group 
 
 
 @dataclass(frozen=True, kw_only=True)
-class EachGroup(Mechanism):
+class EachGroup(Wrapper):
     """Another mechanism of counts in each group, each by itself, however many groups there are.
 
     One user changes nothing in groups that the user is not in. So what counts is in how many groups
@@ -112,45 +112,27 @@ class EachGroup(Mechanism):
 
     @property
     def wants(self) -> Wants:
-        """Counts in groups, of which one user is in as many as the selection takes for granted."""
         return Wants(self.evidence, self.selection.wants.bound)
 
     @property
     def names_private_items(self) -> bool:
-        """As the selection's."""
         return self.selection.names_private_items
 
     @property
-    def adjacency(self) -> str:
-        """As the selection's."""
-        return self.selection.adjacency
-
-    @property
     def scores_are_counts(self) -> bool:
-        """As the selection's."""
         return self.selection.scores_are_counts
 
     @property
     def score_unit(self) -> str | None:  # type: ignore[override]
-        """As the selection's."""
         return self.selection.score_unit
 
-    @property
-    def finding(self) -> Detection | None:
-        """As the selection's."""
-        return self.selection.finding
-
     def parameters(self) -> dict[str, object]:
-        """All public parameters, those of the selection under its own name."""
-        selection, epsilon = self.selection, self.selection.epsilon
-        about = {"name": type(selection).__name__, "epsilon": epsilon, "delta": selection.delta}
-        return {
-            "max_groups_per_user": self.max_groups_per_user,
-            "selection": about | selection.parameters(),
-        }
+        selection = self.selection
+        price = {"epsilon": selection.epsilon, "delta": selection.delta}
+        named = {"name": type(selection).__name__, **price, **selection.parameters()}
+        return {"max_groups_per_user": self.max_groups_per_user, "selection": named}
 
     def audit_hints(self) -> AuditHints:
-        """Those of the selection, in any number of groups."""
         inner = self.selection.audit_hints()
         return replace(
             inner,
@@ -161,7 +143,6 @@ class EachGroup(Mechanism):
         )
 
     def explain(self) -> list[str]:
-        """The selection in plain words, and how often it counts."""
         each, groups = self.selection, counted(self.max_groups_per_user, "group")
         price = f"epsilon = {each.epsilon:.4g} and delta = {each.delta:.4g}"
         whole = "Each group is answered by itself, as a table of its own would be"
@@ -176,13 +157,13 @@ class EachGroup(Mechanism):
         Raises:
             InputError: A user may be in more groups, or in more counts, than is accounted for.
         """
-        require_groups(evidence, self.max_groups_per_user)
-        told = [(start, self.selection.select(own, draws)) for start, own in evidence.each()]
-        if not told:
+        require_bounded(evidence, max_groups_per_user=self.max_groups_per_user)
+        answers = [(start, self.selection.select(own, draws)) for start, own in evidence.each()]
+        if not answers:
             return Selection(np.empty(0, np.int64))
-        positions = np.concatenate([start + each.positions for start, each in told])
-        scores = [each.scores for _, each in told if each.scores is not None]
-        # Which way a choice went is told of no group: there may be one of which nothing is.
-        return told[0][1]._replace(
+        positions = np.concatenate([start + each.positions for start, each in answers])
+        scores = [each.scores for _, each in answers if each.scores is not None]
+        # Which way a choice went is released of no group, since there may be one without a choice.
+        return answers[0][1]._replace(
             positions=positions, scores=np.concatenate(scores) if scores else None, branch=None
         )

@@ -25,12 +25,12 @@ from shortlist.mechanisms.mechanism import (
     coarser,
     score_digits,
 )
-from shortlist.mechanisms.wrappers._counted import Counted
+from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share
-from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_down, round_up
+from shortlist.privacy import ZCDP, Cost, Pure, round_down, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage, Stage
 from shortlist.privacy.accountant.fitting import largest_after, largest_within
-from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down, zcdp_rho
+from shortlist.privacy.calibration import bounded_range_epsilon, zcdp_rho
 from shortlist.privacy.composed import composition_of
 from shortlist.questions import Domain, Question
 
@@ -80,12 +80,7 @@ class NoisyClippedCounts(Counted):
     def __post_init__(self) -> None:
         self._require_domain()
         super().__post_init__()
-        if max(self._sds) > _MOST:
-            raise InputError(
-                "so small that the counts would be all noise",
-                "give more, or omit it",
-                given={"count_share": self.count_share},
-            )
+        self._require_useful_counts(max(self._sds), _MOST)
 
     def _require_domain(self) -> None:
         """Refuse what does not answer which items there are, from rows of users."""
@@ -99,39 +94,32 @@ class NoisyClippedCounts(Counted):
                 kind=type(self.selection),
             )
 
-    # --- what is spent
-
     @cached_property
-    def _best(self) -> _Way:
+    def _best(self) -> _PricedCounts:
         """The way with the least noise; a choice by public parameters."""
         return max(self._ways(), key=lambda way: way.counts.mu)
 
-    def _ways(self) -> Iterator[_Way]:
+    def _ways(self) -> Iterator[_PricedCounts]:
         """All ways to buy the counts from what the selection leaves."""
         yield self._by_guarantees()
-        yield from self._added_up()
+        if rho := self._rho_left:
+            counts = _ChoiceAndCounts.of(rho)
+            yield _PricedCounts(counts, self.selection.cost + counts.by_rho)
         if self._is_exact:
             yield from self._after_stages()
 
-    def _by_guarantees(self) -> _Way:
+    def _by_guarantees(self) -> _PricedCounts:
         """For the epsilon and the delta that are left: both guarantees add up."""
-        left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
-        known = zcdp_rho(epsilon=left[0], delta=left[1])
+        epsilon, delta = self._left
         rho = largest_within(
-            lambda rho: _Counts.of(rho).stages, epsilon=left[0], delta=left[1], by_rho=known
+            lambda rho: _ChoiceAndCounts.of(rho).stages,
+            epsilon=epsilon,
+            delta=delta,
+            by_rho=zcdp_rho(epsilon=epsilon, delta=delta),
         )
-        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
-        return _Way(_Counts.of(rho), spent + Approximate(*left))
+        return _PricedCounts(_ChoiceAndCounts.of(rho), self._beside_guarantee(epsilon, delta))
 
-    def _added_up(self) -> Iterator[_Way]:
-        """In zCDP with the selection, where that leaves anything."""
-        before = self.selection.cost
-        if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:
-            rho = self._largest(lambda rho: before + ZCDP(rho))
-            counts = _Counts.of(rho)
-            yield _Way(counts, before + counts.by_rho)
-
-    def _after_stages(self) -> Iterator[_Way]:
+    def _after_stages(self) -> Iterator[_PricedCounts]:
         """As two stages more of a selection whose worst case is known.
 
         The choice is set apart first: its share of what noise alone could have.
@@ -141,22 +129,19 @@ class NoisyClippedCounts(Counted):
             return
         if (alone := self._noise_after(before)) == 0:
             return
-        choice = _Counts.of(alone**2 / 2).choice
+        choice = _ChoiceAndCounts.of(alone**2 / 2).choice
         chosen = replace(before, stages=(*before.stages, BoundedRange(choice)))
         if (mu := self._noise_after(chosen)) > 0:
-            counts = _Counts(mu, choice)
-            stages = replace(before, stages=(*before.stages, *counts.stages))
-            yield _Way(counts, self._composed(stages, counts.by_rho))
+            counts = _ChoiceAndCounts(mu, choice)
+            cost = self._followed_by(counts.stages, before, counts.by_rho)
+            yield _PricedCounts(counts, cost)
 
     def _noise_after(self, stages: Composition) -> float:
         return largest_after(stages, GaussianStage, epsilon=self.epsilon, delta=self.delta)
 
     @property
     def cost(self) -> Cost:
-        """The selection's, that of the choice of a bound, and the counts'."""
         return self._best.cost
-
-    # --- what is told of it
 
     @property
     def choice_epsilon(self) -> float:
@@ -181,11 +166,9 @@ class NoisyClippedCounts(Counted):
 
     @property
     def wants(self) -> Wants:
-        """Whole sets: the selection's are bounded here."""
         return Wants(self.evidence)
 
     def audit_hints(self) -> AuditHints:
-        """Those of the selection; and the same code with a coarse grid and bounds."""
         inner = self.selection.audit_hints()
         around = replace(self, selection=inner.coarse or self.selection)
         return replace(
@@ -195,7 +178,7 @@ class NoisyClippedCounts(Counted):
             coarse=coarser(around, _is_fine=False, _bounds=(1, 2)),
         )
 
-    def _told_of_counts(self) -> list[str]:
+    def _explained_counts(self) -> list[str]:
         part = "A user who holds n of these items, more than D, adds sqrt(D / n) to each count"
         picked = f"D is picked privately from 1, 2, 4 and so on to {self._bounds[-1]}"
         return [
@@ -203,8 +186,6 @@ class NoisyClippedCounts(Counted):
             f"{picked}: it is large where many users hold many of the named items.",
             f"The noise is normal, of standard deviation {self.least_count_sd:.3g} sqrt(D).",
         ]
-
-    # --- the selection
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """The selection, with noisy clipped counts as its scores."""
@@ -234,7 +215,7 @@ def _coarse_grid(reached: float, sd: float) -> RoundingGrid:  # noqa: ARG001 - w
     return coarse_grid(reached)
 
 
-class _Counts(NamedTuple):
+class _ChoiceAndCounts(NamedTuple):
     """How private the choice of a bound, and the counts after it, are.
 
     Attributes:
@@ -246,7 +227,7 @@ class _Counts(NamedTuple):
     choice: float
 
     @classmethod
-    def of(cls, rho: float) -> _Counts:
+    def of(cls, rho: float) -> _ChoiceAndCounts:
         """That cost so much zCDP together."""
         left = Fraction(rho) * (1 - Fraction(_CHOICE))
         mu = round_down(Fraction(math.sqrt(2 * left)) * (1 - Fraction(1, 2**50)))
@@ -268,8 +249,8 @@ class _Counts(NamedTuple):
         return round_up(norm / Fraction(self.mu))
 
 
-class _Way(NamedTuple):
+class _PricedCounts(NamedTuple):
     """The counts, and what they cost with the selection."""
 
-    counts: _Counts
+    counts: _ChoiceAndCounts
     cost: Cost

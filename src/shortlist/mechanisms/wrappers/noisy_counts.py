@@ -20,12 +20,12 @@ from shortlist.mechanisms.mechanism import (
     Selection,
     require_bounded,
 )
-from shortlist.mechanisms.wrappers._counted import Counted
+from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Pure, round_down, round_up
-from shortlist.privacy.accountant import Composition, GaussianStage, PureStage, Stage
+from shortlist.privacy.accountant import GaussianStage, PureStage
 from shortlist.privacy.accountant.fitting import largest_after
-from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, subtract_down
+from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.privacy.composed import composition_of
 
 __all__ = ["CorrelatedNoise", "NoisyCounts", "independent", "least_correlated"]
@@ -74,28 +74,18 @@ class NoisyCounts(Counted):
         if not isinstance(most, int) or most > self.k:
             raise InputError("its selection may name more items", given={"k": self.k})
         super().__post_init__()
-        if self.count_sd > _MOST:
-            raise InputError(
-                "so small that the counts would be all noise",
-                "give more, or omit it",
-                given={"count_share": self.count_share},
-            )
+        self._require_useful_counts(self.count_sd, _MOST)
 
     @property
     def evidence(self) -> type:  # type: ignore[override]
-        """As the selection's."""
         return self.selection.evidence
 
     @property
     def wants(self) -> Wants:
-        """As the selection's, of which one user is in at most `max_items_per_user`.
-
-        Users' sets are whole: the selection bounds them where it needs that. All items are shown,
-        for the counts of any may be needed.
-        """
         wants = self.selection.wants
         if issubclass(wants.kind, UserSets):
             return wants
+        # All items are shown, also those of little weight: the counts of any may be needed.
         bounds = [b for b in (wants.bound, self.max_items_per_user) if b is not None]
         return Wants(wants.kind, min(bounds, default=None))
 
@@ -111,42 +101,38 @@ class NoisyCounts(Counted):
         return self.k if bound is None else min(self.k, bound)
 
     @cached_property
-    def _best(self) -> _Way:
+    def _best(self) -> _PricedNoise:
         """The way with the least noise; a choice by public parameters."""
         return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
 
-    def _ways(self) -> Iterator[_Way]:
+    def _ways(self) -> Iterator[_PricedNoise]:
         """All ways to buy the counts from what the selection leaves."""
         yield from self._added_up()
         yield from self._by_guarantees()
         if self._is_exact:
             yield from self._after_stages()
 
-    def _added_up(self) -> Iterator[_Way]:
+    def _added_up(self) -> Iterator[_PricedNoise]:
         """Noise whose cost is added to the selection's."""
         before, changed = self.selection.cost, self._changed
         rate = self._largest(lambda rate: before + Pure(rate) * changed)
         scale = round_up(1 / Fraction(rate))
         rate = round_up(1 / Fraction(scale))
-        yield _Way(Laplace(scale), before + Pure(rate) * changed)
-        if self.delta == 0 or isinstance(before, Approximate):
-            return
-        if (before + ZCDP(0.0)).delta(self.epsilon) < self.delta:
-            rho = self._largest(lambda rho: before + ZCDP(rho))
+        yield _PricedNoise(Laplace(scale), before + Pure(rate) * changed)
+        if self.delta > 0 and not isinstance(before, Approximate) and (rho := self._rho_left):
             yield self._normal(rho, before + ZCDP(rho))
 
-    def _by_guarantees(self) -> Iterator[_Way]:
+    def _by_guarantees(self) -> Iterator[_PricedNoise]:
         """Noise for the epsilon and the delta that are left: both guarantees add up."""
         if self.delta == 0:
             return
-        left = subtract_down(self.epsilon, self.selection.epsilon), self._delta_left
-        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
-        scale = round_up(self._changed / Fraction(left[0]))
-        yield _Way(Laplace(scale), spent + Approximate(left[0], 0.0))
-        rho = gaussian_rho(epsilon=left[0], delta=left[1])
-        yield self._normal(rho, spent + Approximate(*left))
+        epsilon, delta = self._left
+        scale = round_up(self._changed / Fraction(epsilon))
+        yield _PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0))
+        rho = gaussian_rho(epsilon=epsilon, delta=delta)
+        yield self._normal(rho, self._beside_guarantee(epsilon, delta))
 
-    def _after_stages(self) -> Iterator[_Way]:
+    def _after_stages(self) -> Iterator[_PricedNoise]:
         """As one stage more of a selection that is known by its worst case, or pure."""
         before, changed = self.selection.cost, self._changed
         stages = composition_of(before)
@@ -157,7 +143,7 @@ class NoisyCounts(Counted):
         mu = largest_after(stages, GaussianStage, epsilon=budget[0], delta=budget[1])
         if mu > 0:
             rho = ZCDP(round_up(Fraction(mu) ** 2 / 2))
-            yield self._gaussian(mu, self._one_more(stages, GaussianStage(mu), rho))
+            yield self._gaussian(mu, self._followed_by((GaussianStage(mu),), stages, rho))
         if changed > _FEW:
             return
         each = partial(PureStage, times=changed)
@@ -165,18 +151,15 @@ class NoisyCounts(Counted):
         if rate > 0:
             scale = round_up(1 / Fraction(rate))
             rate = round_up(1 / Fraction(scale))
-            yield _Way(Laplace(scale), self._one_more(stages, each(rate), Pure(rate) * changed))
+            cost = self._followed_by((each(rate),), stages, Pure(rate) * changed)
+            yield _PricedNoise(Laplace(scale), cost)
 
-    def _one_more(self, before: Composition, counts: Stage, by_rho: Cost) -> Cost:
-        """The stages of the selection, and the noise on the counts."""
-        return self._composed(replace(before, stages=(*before.stages, counts)), by_rho)
-
-    def _normal(self, rho: float, cost: Cost) -> _Way:
+    def _normal(self, rho: float, cost: Cost) -> _PricedNoise:
         return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
 
-    def _gaussian(self, mu: float, cost: Cost) -> _Way:
+    def _gaussian(self, mu: float, cost: Cost) -> _PricedNoise:
         noise = self._laid(mu)
-        return _Way(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
+        return _PricedNoise(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
 
     def _laid(self, mu: float) -> CorrelatedNoise:
         """Normal noise with which the counts are mu-Gaussian-private."""
@@ -202,11 +185,9 @@ class NoisyCounts(Counted):
 
     @property
     def cost(self) -> Cost:
-        """The selection's, and the counts'."""
         return self._best.cost
 
     def audit_hints(self) -> AuditHints:
-        """Those of the selection, tighter bounded; and the noise in the counts."""
         inner = self.selection.audit_hints()
         bounds = [b for b in (inner.user_bound, self.max_items_per_user) if b is not None]
         return replace(
@@ -218,7 +199,7 @@ class NoisyCounts(Counted):
             coarse=None if inner.coarse is None else replace(self, selection=inner.coarse),
         )
 
-    def _told_of_counts(self) -> list[str]:
+    def _explained_counts(self) -> list[str]:
         counts = (
             f"Each selected item's count is published with noise of standard deviation "
             f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
@@ -237,7 +218,7 @@ class NoisyCounts(Counted):
             InputError: The evidence is bounded more loosely than `max_items_per_user`.
         """
         if not issubclass(self.evidence, UserSets):
-            require_bounded(evidence, self.max_items_per_user)
+            require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
         scores = self._noisy(evidence.counts[selection.positions], draws)
         shared_sd = self.count_shared_sd
@@ -245,12 +226,11 @@ class NoisyCounts(Counted):
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         """Count + noise, rounded half up."""
-        way = self._best
-        told = draws.order(Order(counts, [way.noise], shared=way.shared, unit=1.0, digits=0))
-        return told.by_position()
+        noise, _, shared = self._best
+        return draws.order(Order(counts, [noise], shared=shared, unit=1.0, digits=0)).by_position()
 
 
-class _Way(NamedTuple):
+class _PricedNoise(NamedTuple):
     """A noise for each count, what it costs with the selection, and a noise that all share."""
 
     noise: Laplace | Normal

@@ -1,0 +1,130 @@
+"""What all mechanisms around another share, and those that buy counts of the selected items."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from shortlist.errors import InputError
+from shortlist.mechanisms.mechanism import Accounting, Mechanism
+from shortlist.privacy import ZCDP, Approximate, Composed, Cost
+from shortlist.privacy.accountant import Composition, Stage
+from shortlist.privacy.calibration import largest, subtract_down
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms.finding import Detection
+
+__all__ = ["Counted", "Wrapper"]
+
+
+class Wrapper(Mechanism):
+    """A mechanism around another, which selects.
+
+    Attributes:
+        selection: The mechanism that selects.
+    """
+
+    selection: Mechanism
+
+    @property
+    def adjacency(self) -> str:
+        return self.selection.adjacency
+
+    @property
+    def finding(self) -> Detection | None:
+        return self.selection.finding
+
+
+class Counted(Wrapper):
+    """Another mechanism's selection, and a number for each selected item.
+
+    Attributes:
+        epsilon: Of the whole.
+        delta: Of the whole.
+        count_share: The share of epsilon and delta that is withheld from the selection.
+    """
+
+    count_share: float
+
+    @classmethod
+    def of(
+        cls,
+        build: Callable[[float, float], Mechanism],
+        *,
+        epsilon: float,
+        delta: float,
+        count_share: float,
+        **given: Any,
+    ) -> Self:
+        """Around the mechanism that `build(epsilon, delta)` gives for what the share leaves.
+
+        Args:
+            build: From epsilon and delta to the mechanism that selects.
+            epsilon: Of the whole.
+            delta: Of the whole.
+            count_share: The share that is withheld from the selection.
+            given: The other fields.
+        """
+        rest = (subtract_down(whole, whole * count_share) for whole in (epsilon, delta))
+        kind: Any = cls
+        around: Self = kind(
+            selection=build(*rest), epsilon=epsilon, delta=delta, count_share=count_share, **given
+        )
+        return around
+
+    def _require_useful_counts(self, sd: float, most: float) -> None:
+        if sd > most:
+            raise InputError(
+                "so small that the counts would be all noise",
+                "give more, or omit it",
+                given={"count_share": self.count_share},
+            )
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether the selection counts by its worst case, as most do, or is pure."""
+        exact = Accounting.EXACT
+        return getattr(self.selection, "accounting", exact) is exact
+
+    @property
+    def _left(self) -> tuple[float, float]:
+        """The epsilon and the delta that the selection's guarantee leaves."""
+        spent = self.selection.epsilon, self.selection.spent_delta
+        return subtract_down(self.epsilon, spent[0]), subtract_down(self.delta, spent[1])
+
+    def _beside_guarantee(self, epsilon: float, delta: float) -> Cost:
+        """The selection's guarantee and one of so much for the counts, added up."""
+        spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
+        return spent + Approximate(epsilon, delta)
+
+    @property
+    def _rho_left(self) -> float:
+        """The zCDP that may be added to the selection's cost; 0 if none may."""
+        before = self.selection.cost
+        if (before + ZCDP(0.0)).delta(self.epsilon) >= self.delta:
+            return 0.0
+        return self._largest(lambda rho: before + ZCDP(rho))
+
+    def _largest(self, cost_of: Callable[[float], Cost]) -> float:
+        return largest(cost_of, epsilon=self.epsilon, delta=self.delta)
+
+    def _followed_by(self, counts: tuple[Stage, ...], before: Composition, by_rho: Cost) -> Cost:
+        """The selection's stages, and those of the counts, which cost so much by themselves."""
+        stages = replace(before, stages=(*before.stages, *counts))
+        return Composed(stages, self.selection.cost.ways[0] + by_rho, epsilon=self.epsilon)
+
+    def parameters(self) -> dict[str, object]:
+        own = {name: getattr(self, name) for name in ("count_share", *self.derived)}
+        name = type(self.selection).__name__
+        return own | {"selection": {"name": name, **self.selection.parameters()}}
+
+    def explain(self) -> list[str]:
+        replaced = {*self.selection.unused, *self.selection.told_of_scores}
+        own = [step for step in self.selection.explain() if step not in replaced]
+        return [*own, *self._explained_counts(), *self.unused]
+
+    @abstractmethod
+    def _explained_counts(self) -> list[str]:
+        """How the counts are made, a plain sentence each."""
