@@ -13,8 +13,8 @@ from helpers.command import ITEMS
 from helpers.databases import Memory, Postgres, Sqlite
 from helpers.refusals import MARKER
 from shortlist import cli, kernels
-from shortlist.privacy.accountant import _normal
-from shortlist.privacy.accountant._loops import sweep
+from shortlist.privacy import _delta_curves
+from shortlist.privacy.accountant._bounded_range import sweep
 
 # No test hangs on how fast a machine is, nor on what was drawn before.
 settings.register_profile("everywhere", deadline=None, derandomize=True)
@@ -34,7 +34,7 @@ def compiled():
     for name in kernels.__all__:
         getattr(getattr(kernels, name), "compiled", None)
     sweep.compiled  # noqa: B018 - which compiles it
-    _normal._halves_of_erfc.compiled  # noqa: B018
+    _delta_curves._halves_of_erfc.compiled  # noqa: B018
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from shortlist.mechanisms import Peeling, WeightedGaussian
 from shortlist.mechanisms.wrappers import NoisyCounts
 from shortlist.privacy import ZCDP, Composed, Pure
 from shortlist.privacy.accountant import BoundedRange, Composition, EitherStage, NovelItems
-from shortlist.privacy.sums import Sum
+from shortlist.privacy.combined_costs import Sum
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 

@@ -18,9 +18,9 @@ from shortlist.mechanisms import (
     WeightedGaussian,
 )
 from shortlist.mechanisms.mechanism import Accounting
-from shortlist.privacy.accountant._solving import largest_share
+from shortlist.privacy.accountant.fitting import largest_share
+from shortlist.privacy.accountant.gaussian_threshold import GaussianThreshold, noisy_weights
 from shortlist.privacy.accountant.stages import mu_of
-from shortlist.privacy.accountant.weighted_gaussian import GaussianThreshold, noisy_weights
 
 BOTH = pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
 DISCOVERING = [AdaptiveHittingSet, DiscoverThenRank, UserPeeling]

@@ -15,9 +15,9 @@ from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveHittingSet
+from shortlist.privacy._delta_curves import gaussian_curve
 from shortlist.privacy.accountant import BoundedRange
-from shortlist.privacy.accountant._normal import gaussian_curve
-from shortlist.privacy.accountant.as_normal import normal_noise_above
+from shortlist.privacy.accountant.picks_as_noise import normal_noise_above
 from shortlist.privacy.accountant.rounds import Schedule
 from shortlist.privacy.calibration import bounded_range_epsilon
 

@@ -26,7 +26,7 @@ from shortlist.privacy.accountant import (
     GaussianStage,
     Lost,
 )
-from shortlist.privacy.repeated import repeated
+from shortlist.privacy.composed import repeated
 
 
 def around(kind, *, groups, epsilon=1.0, delta=1e-6, **options):

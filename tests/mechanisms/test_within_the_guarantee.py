@@ -28,7 +28,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.peeling import EDGE
 from shortlist.privacy.accountant import Composition, NovelItems, Threshold
-from shortlist.privacy.accountant.weighted_gaussian import GaussianThreshold, noisy_weights
+from shortlist.privacy.accountant.gaussian_threshold import GaussianThreshold, noisy_weights
 
 KINDS = [
     AdaptiveGaussian,

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from shortlist.privacy._curves import gaussian_delta, zcdp_delta
+from shortlist.privacy._delta_curves import gaussian_delta, zcdp_delta
 from shortlist.privacy.accountant import BoundedRange, Composition
-from shortlist.privacy.accountant import as_normal as module
-from shortlist.privacy.accountant.as_normal import normal_noise_above, picks_below
+from shortlist.privacy.accountant import picks_as_noise as module
+from shortlist.privacy.accountant.picks_as_noise import normal_noise_above, picks_below
 
 EPSILONS = [0.0, 1e-3, *np.linspace(0.05, 9, 14)]  # in standard deviations
 KINDS = pytest.mark.parametrize(

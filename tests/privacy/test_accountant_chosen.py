@@ -20,7 +20,7 @@ from shortlist.privacy.accountant import (
     NovelItems,
     Threshold,
 )
-from shortlist.privacy.accountant.chosen import after_choice, fitted_after_choice
+from shortlist.privacy.accountant.after_choice import after_choice, fitted_after_choice
 from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.stored import cost_from, stored

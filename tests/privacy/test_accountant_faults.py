@@ -13,13 +13,12 @@ from shortlist.privacy.accountant import (
     GaussianStage,
     NovelItems,
     Threshold,
+    _value_functions,
     composition,
 )
-from shortlist.privacy.accountant import _directions as directions
-from shortlist.privacy.accountant import _gaussians as gaussians
-from shortlist.privacy.accountant import _loops as loops
-from shortlist.privacy.accountant import _reader as reader
-from shortlist.privacy.accountant._grid import Grid, Profile, Window
+from shortlist.privacy.accountant import _bounded_range as loops
+from shortlist.privacy.accountant import _normal_noise as gaussians
+from shortlist.privacy.accountant._loss_grid import Grid, Profile, Window
 
 PICKS, EPSILON, COARSE = (BoundedRange(0.5, 3),), 0.8, 0.001
 
@@ -33,7 +32,9 @@ def _nothing_is_remembered():
 @pytest.fixture
 def plain(monkeypatch):
     """The loops as they are written, so that one of them can be replaced; and the compiled ones."""
-    compiled = {name: getattr(loops, name) for name in loops.__all__}
+    named = {name: getattr(loops, name) for name in loops.__all__}
+    compiled = {name: loop for name, loop in named.items() if hasattr(loop, "plain")}
+    assert len(compiled) == 7
     assert all(loop.compiled for loop in compiled.values())
     for name, loop in compiled.items():
         monkeypatch.setattr(loops, name, loop.plain)
@@ -44,8 +45,8 @@ def plain(monkeypatch):
 def forget():
     for remembered in (Composition.delta, Composition.novel_delta):
         remembered.cache_clear()
-    reader.reader.cache_clear()
-    reader.Reader._valuation.cache_clear()
+    _value_functions.reader.cache_clear()
+    _value_functions.Reader._valuation.cache_clear()
 
 
 @pytest.mark.parametrize("up", [True, False])
@@ -211,10 +212,10 @@ def test_a_threshold_as_if_it_excluded_the_noise_is_caught(monkeypatch):
 
     cases = NovelItems((Threshold(2.0, 9.0),), 2).cases
     place = int(np.flatnonzero(np.isclose(cases.shared, 0.5))[0])
-    readings = reader.reader((GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125)
+    readings = _value_functions.reader((GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125)
     case = float(cases.shared[place]), float(cases.lost[place])
     assert readings.value(*case) >= truth * (1 - 1e-12)
-    monkeypatch.setattr(reader, "both_directions", apart)
+    monkeypatch.setattr(_value_functions, "both_directions", apart)
     assert readings.value(*case) < truth
 
 
@@ -257,8 +258,10 @@ def test_looking_at_the_ends_alone_is_caught(monkeypatch):
 
 def test_adding_alone_is_caught_where_removing_is_worse():
     """A function far from convex shows that both are looked at."""
-    assert directions.both_directions(lambda x: 0.5 if x > 0 else 0.0, 0.1) == 0.5
-    assert directions.both_directions(lambda x: 0.5 if x < 0 else 0.0, 0.1) == pytest.approx(0.55)
+    assert _value_functions.both_directions(lambda x: 0.5 if x > 0 else 0.0, 0.1) == 0.5
+    assert _value_functions.both_directions(lambda x: 0.5 if x < 0 else 0.0, 0.1) == pytest.approx(
+        0.55
+    )
 
 
 def test_a_coin_before_the_choice_of_a_branch_covers_one_behind_it():
@@ -266,8 +269,8 @@ def test_a_coin_before_the_choice_of_a_branch_covers_one_behind_it():
     lost, epsilon = 1e-3, 0.5
     ways = [(BoundedRange(0.3, 2),), (BoundedRange(0.1, 9),)]
     branch = Composition((EitherStage(*ways),))
-    readings = reader.reader(branch.merged, epsilon, 1.0, branch.rho)
+    readings = _value_functions.reader(branch.merged, epsilon, 1.0, branch.rho)
     together = readings.value(1.0, lost)
     for way in ways:
-        alone = reader.reader(way, epsilon, 1.0, branch.rho)
+        alone = _value_functions.reader(way, epsilon, 1.0, branch.rho)
         assert together >= alone.value(1.0, lost) * (1 - 1e-3)

@@ -12,13 +12,13 @@ from shortlist.privacy.accountant import (
     NovelItems,
     Threshold,
 )
-from shortlist.privacy.accountant._directions import worst
-from shortlist.privacy.accountant.novel import Cases
-from shortlist.privacy.accountant.weighted_gaussian import (
+from shortlist.privacy.accountant._value_functions import worst
+from shortlist.privacy.accountant.gaussian_threshold import (
     GaussianThreshold,
     least_noise,
     noisy_weights,
 )
+from shortlist.privacy.accountant.items_of_one_user import Cases
 
 RELEASES = [
     (1.0, GaussianThreshold(4.2247, 23.81), 8),

@@ -17,9 +17,9 @@ from shortlist.privacy.accountant import (
     NovelItems,
     Threshold,
 )
-from shortlist.privacy.accountant._solving import largest_parameter
+from shortlist.privacy.accountant.fitting import largest_parameter
+from shortlist.privacy.accountant.gaussian_threshold import least_threshold
 from shortlist.privacy.accountant.policy_coin import UnitCoin
-from shortlist.privacy.accountant.weighted_gaussian import least_threshold
 from shortlist.privacy.calibration import peeling_epsilon
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from helpers import accountant_twins as twins
 from shortlist.errors import InputError
-from shortlist.privacy._curves import gaussian_delta, zcdp_delta
+from shortlist.privacy._delta_curves import gaussian_delta, zcdp_delta
 from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,

@@ -32,7 +32,7 @@ from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian, round_down
 from shortlist.privacy.accountant import Composition
-from shortlist.privacy.accountant.as_normal import picks_below
+from shortlist.privacy.accountant.picks_as_noise import picks_below
 from shortlist.privacy.accountant.rounds import (
     Limits,
     RoundsRelease,

@@ -23,8 +23,8 @@ from shortlist.mechanisms.mechanism import (
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import Whole
 from shortlist.privacy import Cost, Gaussian, round_down, round_up
-from shortlist.privacy.accountant.as_normal import picks_below
-from shortlist.privacy.accountant.chosen import after_choice, fitted_after_choice
+from shortlist.privacy.accountant.after_choice import after_choice, fitted_after_choice
+from shortlist.privacy.accountant.picks_as_noise import picks_below
 from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, limits_of
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 

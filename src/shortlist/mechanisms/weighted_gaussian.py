@@ -28,7 +28,7 @@ from shortlist.mechanisms.mechanism import (
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import Cost, Gaussian, round_up
 from shortlist.privacy.accountant.fitting import SET_APART
-from shortlist.privacy.accountant.weighted_gaussian import (
+from shortlist.privacy.accountant.gaussian_threshold import (
     GaussianThreshold,
     least_noise,
     noisy_weights,

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
-from shortlist.privacy._blocks import largest_of_blocks
+from shortlist.privacy.rounding import largest_of_blocks
 
 __all__ = [
     "WORTH_A_DELTA",

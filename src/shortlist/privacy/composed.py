@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from shortlist.errors import InputError
+from shortlist.privacy.combined_costs import Either, Ways
 from shortlist.privacy.costs import Approximate, Cost, Gaussian, Pure
-from shortlist.privacy.either import Either
-from shortlist.privacy.sums import Ways
 
 if TYPE_CHECKING:
     from shortlist.privacy.accountant import Composition
 
-__all__ = ["Composed", "composition_of"]
+__all__ = ["Composed", "composition_of", "repeated"]
 
 _CLOSE = 1e-6  # relative, of an epsilon
 _FARTHEST = 2.0**100  # of an epsilon; what leads there is no guarantee to speak of
@@ -114,3 +114,45 @@ def composition_of(cost: Cost) -> Composition | None:
 
 def _composed(composition: Composition, by_rho: Cost, epsilon: float) -> Composed:
     return Composed(composition, by_rho, epsilon=epsilon)
+
+
+def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
+    """What so many releases cost, fixed beforehand, each by a mechanism of this cost.
+
+    Where its stages are known, they are composed as the stages of one mechanism, whose worst case
+    is mostly less than the sum of the costs says.
+
+    >>> from shortlist.privacy import Pure
+    >>> from shortlist.privacy.accountant import BoundedRange, Composition
+    >>> picks = Composed(
+    ...     Composition((BoundedRange(0.1, times=10),)), Pure.bounded_range(0.1) * 10, epsilon=1.0
+    ... )
+    >>> twice = repeated(picks, 2, epsilon=1.0)
+    >>> twice.delta(1.0) < (picks * 2).delta(1.0)
+    True
+
+    Args:
+        cost: Of each.
+        times: How many, at least 1.
+        epsilon: Of the whole; at which it counts where epsilons and deltas are added up.
+    """
+    added_up = cost * times
+    # Of other costs, stages do not say all, so that the sum is the answer.
+    is_known = type(cost) in {Composed, Approximate, Gaussian}
+    stages = composition_of(cost) if is_known else None
+    if times == 1 or stages is None:
+        return added_up if times > 1 else cost
+    from shortlist.privacy.accountant import Composition, Lost
+
+    # What else there is besides the stages, such as a choice among them or items that one user
+    # alone holds, would be forgotten below.
+    if type(stages) is not Composition or not isinstance(stages.unnamed, Lost | None):
+        return added_up
+    lost = Lost(added_up.lost) if stages.lost else None
+    try:
+        composition = Composition(stages.stages * times, lost)
+    except InputError:  # too many branches
+        return added_up
+    composed = Composed(composition, cost.ways[0] * times, epsilon=epsilon)
+    # No grid may reach the worst case of all.
+    return composed if composed.delta(epsilon) <= added_up.delta(epsilon) else added_up

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Self
 
 from shortlist.errors import InputError, written
-from shortlist.privacy._curves import gaussian_delta, response_delta, zcdp_delta
+from shortlist.privacy._delta_curves import gaussian_delta, response_delta, zcdp_delta
 from shortlist.privacy.rounding import bisect, round_up
 
 __all__ = ["ZCDP", "Approximate", "Cost", "Gaussian", "Pure", "require_epsilon"]
@@ -85,7 +85,7 @@ class Cost(ABC):
         return bisect(lambda epsilon: self.delta(epsilon) <= delta, bad=0.0, good=high)
 
     def __add__(self, other: Cost) -> Cost:
-        from shortlist.privacy.sums import Sum  # which knows all kinds
+        from shortlist.privacy.combined_costs import Sum  # which knows all kinds
 
         return Sum.of(self, other) if isinstance(other, Cost) else NotImplemented
 

@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any
 
 from shortlist.errors import InputError
+from shortlist.privacy.combined_costs import Either, Sum, Ways
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import ZCDP, Approximate, Cost, Gaussian, Pure
-from shortlist.privacy.either import Either
-from shortlist.privacy.sums import Sum, Ways
 
 __all__ = ["cost_from", "stored"]
 

@@ -1,20 +1,16 @@
 """Mistakes in how costs add up, repeat and convert."""
 
-import sys
 from dataclasses import replace
 from fractions import Fraction
 
 from helpers.planted.planting import Plant
 from shortlist.mechanisms import mechanism
 from shortlist.mechanisms.mechanism import Accounting
-from shortlist.privacy import _curves, sums
+from shortlist.privacy import _delta_curves, combined_costs, composed
 from shortlist.privacy.accountant import Composition, Lost
+from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import ZCDP, Approximate, Cost, Gaussian, Pure
-from shortlist.privacy.either import Either
-from shortlist.privacy.sums import Sum
-
-_REPEATED = "shortlist.privacy.repeated"
 
 
 def _range_by_twelve(patch):
@@ -89,15 +85,17 @@ def _by_smallest(patch):
 
 def _zcdp_is_gaussian(patch):
     """The curve of a Gaussian for all that is known in zCDP."""
-    patch.everywhere(_curves, "zcdp_delta", lambda _: _curves.gaussian_delta)
+    patch.everywhere(_delta_curves, "zcdp_delta", lambda _: _delta_curves.gaussian_delta)
 
 
 def _gaussian_less(patch):
-    patch.everywhere(_curves, "gaussian_delta", lambda right: lambda rho, e: right(0.94 * rho, e))
+    patch.everywhere(
+        _delta_curves, "gaussian_delta", lambda right: lambda rho, e: right(0.94 * rho, e)
+    )
 
 
 def _zcdp_less(patch):
-    patch.everywhere(_curves, "zcdp_delta", lambda right: lambda rho, e: right(0.94 * rho, e))
+    patch.everywhere(_delta_curves, "zcdp_delta", lambda right: lambda rho, e: right(0.94 * rho, e))
 
 
 def _lost_once(patch):
@@ -111,7 +109,7 @@ def _lost_once(patch):
 
         return wrong
 
-    patch.everywhere(sys.modules[_REPEATED], "repeated", make)
+    patch.everywhere(composed, "repeated", make)
 
 
 def _stages_once(patch):
@@ -126,7 +124,7 @@ def _stages_once(patch):
 
         return wrong
 
-    patch.everywhere(sys.modules[_REPEATED], "repeated", make)
+    patch.everywhere(composed, "repeated", make)
 
 
 def _best_of_both(patch):
@@ -174,7 +172,7 @@ def _choice_by_mean(patch):
 
         return wrong
 
-    patch.everywhere(sums, "max", make)
+    patch.everywhere(combined_costs, "max", make)
 
 
 def _of(room, shown, *cases):
@@ -221,42 +219,42 @@ COSTS = [
     _added("of a sum only the part that costs most counts", _sum_of_larger),
     Plant(
         "of several pure ways the cheapest is charged",
-        "privacy/either",
+        "privacy/combined_costs",
         ("joint-or-peel",),
         _by_smallest,
         ("joint-or-peel zcdp",),
     ),
     Plant(
         "all that is known in zCDP converts as a Gaussian",
-        "privacy/_curves",
+        "privacy/_delta_curves",
         ("adaptive-top-k", "per-group", "peeling", "limited-domain"),
         _zcdp_is_gaussian,
         ("peeling zcdp", "limited-domain zcdp", "adaptive-top-k zcdp"),
     ),
     Plant(
         "6 % less zCDP at conversion",
-        "privacy/_curves",
+        "privacy/_delta_curves",
         ("adaptive-top-k", "per-group", "peeling", "limited-domain"),
         _zcdp_less,
         ("peeling zcdp", "limited-domain zcdp", "adaptive-top-k zcdp"),
     ),
     Plant(
         "6 % less zCDP of Gaussians at conversion",
-        "privacy/_curves",
+        "privacy/_delta_curves",
         ("adaptive-gaussian", "chosen-bound", "weighted-gaussian"),
         _gaussian_less,
         ("adaptive-gaussian zcdp", "weighted-gaussian zcdp"),
     ),
     Plant(
         "what each repetition loses counts once",
-        "privacy/repeated",
+        "privacy/composed",
         ("each-group",),
         _lost_once,
         ("each-group",),
     ),
     Plant(
         "the stages of repetitions count once",
-        "privacy/repeated",
+        "privacy/composed",
         ("each-group",),
         _stages_once,
         ("each-group",),
@@ -277,7 +275,7 @@ COSTS = [
     ),
     Plant(
         "of two ways the mean is charged",
-        "privacy/sums",
+        "privacy/combined_costs",
         ("adaptive-top-k", "discover-then-rank"),
         _choice_by_mean,
         ("adaptive-top-k zcdp", "discover-then-rank zcdp"),

@@ -8,13 +8,13 @@ import numpy as np
 from helpers.planted.planting import Plant, always, times
 from shortlist.privacy import calibration
 from shortlist.privacy.accountant import (
-    as_normal,
     fitting,
+    gaussian_threshold,
+    picks_as_noise,
     rounds,
     stopped_rounds,
-    weighted_gaussian,
 )
-from shortlist.privacy.accountant.novel import Cases
+from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.policy_coin import UnitCoin
 from shortlist.privacy.accountant.rounds import NovelInRounds
 
@@ -62,7 +62,7 @@ def _threshold_without_d(patch):
     def make(right):
         return lambda tails: right(np.full_like(tails, np.max(tails)))
 
-    patch.at(weighted_gaussian, "upper_quantiles", make)
+    patch.at(gaussian_threshold, "upper_quantiles", make)
 
 
 def _whole_loss_each(patch):
@@ -138,7 +138,7 @@ def _picks_as_rho(patch):
     def make(_right):
         return lambda mu, n: 2 * mu / math.sqrt(n)
 
-    patch.everywhere(as_normal, "picks_below", make)
+    patch.everywhere(picks_as_noise, "picks_below", make)
 
 
 def _picks_as_pure(patch):
@@ -147,7 +147,7 @@ def _picks_as_pure(patch):
     def make(right):
         return lambda mu, n: right(mu, 1) / math.sqrt(n)
 
-    patch.everywhere(as_normal, "picks_below", make)
+    patch.everywhere(picks_as_noise, "picks_below", make)
 
 
 def _steeper_coin(patch):
@@ -230,7 +230,9 @@ _in_rounds = _of(
 )
 
 _normal = _of(
-    "accountant/as_normal", ("adaptive-hitting-set", "chosen-bound"), "adaptive-hitting-set zcdp"
+    "accountant/picks_as_noise",
+    ("adaptive-hitting-set", "chosen-bound"),
+    "adaptive-hitting-set zcdp",
 )
 
 _coin = _of("accountant/policy_coin", ("policy-greedy",), "policy-greedy")
@@ -263,7 +265,7 @@ FITTING = [
     _limits("d is missing in the union bound of rounds", _without_d),
     Plant(
         "d is missing in the union bound of a threshold",
-        "privacy/accountant/weighted_gaussian",
+        "privacy/accountant/gaussian_threshold",
         ("weighted-gaussian", "policy-gaussian"),
         _threshold_without_d,
         ("weighted-gaussian",),

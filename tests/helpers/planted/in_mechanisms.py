@@ -205,7 +205,7 @@ def _joint_pick_less(patch):
 
 
 def _smaller_way(patch):
-    patch.everywhere(privacy.sums, "max", lambda _: lambda first, second: first)  # noqa: ARG005
+    patch.everywhere(privacy.combined_costs, "max", lambda _: lambda first, second: first)  # noqa: ARG005
 
 
 def _plant(name, room, shown, plant, *cases):
@@ -335,7 +335,7 @@ MECHANISMS = [
     ),
     _plant(
         "of two ways the first is charged",
-        "privacy/sums",
+        "privacy/combined_costs",
         ("adaptive-top-k", "joint-or-peel", "discover-then-rank"),
         _smaller_way,
         "joint-or-peel zcdp",

@@ -6,15 +6,11 @@ from dataclasses import replace
 
 from helpers.planted.planting import Plant
 from shortlist.privacy import composed
-from shortlist.privacy.accountant import (
-    _sums,
-    _value,
-    stages,
-)
-from shortlist.privacy.accountant._ranges import apply_ranges
-from shortlist.privacy.accountant.chosen import AfterChoice
+from shortlist.privacy.accountant import _value_functions, stages
+from shortlist.privacy.accountant._bounded_range import apply_ranges
+from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Cases, Lost, NovelItems
+from shortlist.privacy.accountant.items_of_one_user import Cases, Lost, NovelItems
 from shortlist.privacy.accountant.stages import BoundedRange, EitherStage, GaussianStage, PureStage
 
 PICKS = "peeling", "adaptive-top-k", "joint-or-peel", "user-peeling", "limited-domain"
@@ -119,8 +115,8 @@ def _half_range_losses(patch):
     def make(right):
         return lambda grid, inner, epsilon, *given: right(grid, inner, epsilon * 0.9, *given)
 
-    assert _value.apply_ranges is apply_ranges
-    patch.at(_value, "apply_ranges", make)
+    assert _value_functions.apply_ranges is apply_ranges
+    patch.at(_value_functions, "apply_ranges", make)
 
 
 def _rho_of_picks(patch):
@@ -131,7 +127,7 @@ def _rho_of_picks(patch):
 
         return wrong
 
-    patch.at(_sums, "_rho", make)
+    patch.at(stages, "_rho", make)
 
 
 def _nothing_lost(patch):
@@ -244,7 +240,7 @@ STAGES = [
     _novel("users who alone hold an item are not looked at", _nobody_alone),
     Plant(
         "the choice of a bound counts for nothing",
-        "privacy/accountant/chosen",
+        "privacy/accountant/after_choice",
         ("chosen-bound",),
         _choice_is_nothing,
         ("chosen-bound",),

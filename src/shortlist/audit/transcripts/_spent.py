@@ -18,10 +18,9 @@ import numpy as np
 
 from shortlist.draws import Floats
 from shortlist.privacy import Cost
+from shortlist.privacy.combined_costs import Either, Sum, Ways
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Gaussian, Pure
-from shortlist.privacy.either import Either
-from shortlist.privacy.sums import Sum, Ways
 
 __all__ = ["Differs", "Spent", "Unfollowed", "certain_delta", "converted", "delta_of_zcdp"]
 

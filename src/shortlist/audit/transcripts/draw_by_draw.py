@@ -23,13 +23,12 @@ from shortlist.privacy.accountant import (
     PureStage,
     Stage,
 )
-from shortlist.privacy.accountant.chosen import AfterChoice
-from shortlist.privacy.accountant.novel import Novel
+from shortlist.privacy.accountant.after_choice import AfterChoice
+from shortlist.privacy.accountant.items_of_one_user import Novel
 from shortlist.privacy.accountant.rounds import NovelInRounds
+from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure
-from shortlist.privacy.either import Either
-from shortlist.privacy.sums import Sum
 
 __all__ = ["Claimed", "PartOfClaim", "audit_by_transcript", "ways_of"]
 

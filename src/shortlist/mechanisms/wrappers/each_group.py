@@ -24,7 +24,7 @@ from shortlist.mechanisms.wrappers._wrapper import Wrapper
 from shortlist.parameters import Delta, Epsilon, Whole
 from shortlist.privacy import Cost
 from shortlist.privacy.calibration import divide_down
-from shortlist.privacy.repeated import repeated
+from shortlist.privacy.composed import repeated
 
 __all__ = ["EachGroup"]
 

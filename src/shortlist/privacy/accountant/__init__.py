@@ -1,8 +1,8 @@
 """The exact worst case of a whole selection mechanism: stages, and the delta that they leave."""
 
-from shortlist.privacy.accountant.chosen import AfterChoice
+from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Lost, NovelItems, Threshold
+from shortlist.privacy.accountant.items_of_one_user import Lost, NovelItems, Threshold
 from shortlist.privacy.accountant.rounds import NovelInRounds
 from shortlist.privacy.accountant.stages import (
     BoundedRange,

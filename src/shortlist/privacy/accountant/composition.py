@@ -9,24 +9,20 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from shortlist.errors import InputError
-from shortlist.privacy._curves import zcdp_delta
-from shortlist.privacy.accountant._directions import both_directions, worst
-from shortlist.privacy.accountant._normal import gaussian_curve
-from shortlist.privacy.accountant._reader import reader, valuation
-from shortlist.privacy.accountant._resolution import is_feasible
-from shortlist.privacy.accountant._sums import (
-    farthest_of,
-    operations_of,
-    rho_of,
-    without_pure_ways,
-)
-from shortlist.privacy.accountant.novel import Cases, Lost, Novel, NovelItems
+from shortlist.privacy._delta_curves import gaussian_curve, zcdp_delta
+from shortlist.privacy.accountant._loss_grid import is_feasible
+from shortlist.privacy.accountant._value_functions import both_directions, reader, valuation, worst
+from shortlist.privacy.accountant.items_of_one_user import Cases, Lost, Novel, NovelItems
 from shortlist.privacy.accountant.stages import (
     Stages,
     as_stages,
+    farthest_of,
     is_gaussian,
     mu_of,
     n_branches,
+    operations_of,
+    rho_of,
+    without_pure_ways,
 )
 from shortlist.privacy.rounding import round_up
 

@@ -17,12 +17,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant._normal import Floats, upper_quantiles
-from shortlist.privacy.accountant._solving import largest_share
+from shortlist.privacy._delta_curves import Floats, upper_quantiles
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Cases, Novel, blocks, require_bound
+from shortlist.privacy.accountant.fitting import largest_share
+from shortlist.privacy.accountant.gaussian_threshold import sigma_to_spare
+from shortlist.privacy.accountant.items_of_one_user import Cases, Novel, blocks, require_bound
 from shortlist.privacy.accountant.stages import GaussianStage
-from shortlist.privacy.accountant.weighted_gaussian import sigma_to_spare
 from shortlist.privacy.rounding import round_down, round_up
 
 __all__ = ["NovelInRounds", "RoundsRelease", "Schedule", "fitted", "limits_of", "noise_then_loss"]

@@ -14,13 +14,13 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant._normal import Floats, gaussian_curve
-from shortlist.privacy.accountant._solving import largest_parameter
+from shortlist.privacy._delta_curves import Floats, gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import Cases, Lost, Novel
+from shortlist.privacy.accountant.fitting import largest_parameter
+from shortlist.privacy.accountant.gaussian_threshold import least_sigma
+from shortlist.privacy.accountant.items_of_one_user import Cases, Lost, Novel
 from shortlist.privacy.accountant.rounds import RoundsRelease, Schedule, limits_of
 from shortlist.privacy.accountant.stages import is_gaussian, mu_of
-from shortlist.privacy.accountant.weighted_gaussian import least_sigma
 
 __all__ = ["AfterChoice", "after_choice", "fitted_after_choice"]
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.privacy.accountant._grid import Grid, Profile, Window
-from shortlist.privacy.accountant._normal import Floats, tail_above
+from shortlist.privacy._delta_curves import Floats, tail_above
+from shortlist.privacy.accountant._loss_grid import Grid, Profile, Window
 
 __all__ = ["Masses", "apply", "cell_masses", "masses_above", "masses_below"]
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant._normal import gaussian_curve, upper_quantiles
-from shortlist.privacy.accountant._solving import largest_share
+from shortlist.privacy._delta_curves import gaussian_curve, upper_quantiles
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.novel import NovelItems, Threshold, blocks
+from shortlist.privacy.accountant.fitting import largest_share
+from shortlist.privacy.accountant.items_of_one_user import NovelItems, Threshold, blocks
 from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 import numpy as np
 
-from shortlist.privacy.accountant import _gaussians as gaussians
-from shortlist.privacy.accountant._grid import Grid, Ints, Profile, Spreads, Window
-from shortlist.privacy.accountant._ranges import apply_pure, apply_ranges
+from shortlist.privacy._delta_curves import gaussian_curve, zcdp_delta
+from shortlist.privacy.accountant import _normal_noise as gaussians
+from shortlist.privacy.accountant._bounded_range import apply_pure, apply_ranges
+from shortlist.privacy.accountant._loss_grid import Grid, Ints, Profile, Spreads, Window, spacing
+from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
@@ -23,8 +28,26 @@ from shortlist.privacy.accountant.stages import (
     spread_of,
     without_weights,
 )
+from shortlist.privacy.rounding import largest_of_blocks
 
-__all__ = ["Before", "Valuation"]
+__all__ = [
+    "Before",
+    "Reader",
+    "Reading",
+    "Valuation",
+    "both_directions",
+    "reader",
+    "valuation",
+    "worst",
+]
+
+Reading = Callable[[float], float]
+"""The value function of what follows, at any loss."""
+
+_TOLERANCE = 2e-5  # what a worst case between the ends may be overestimated by, to save looks
+_LEAST = 1e-300  # of what may be left out
+_LEFT_OUT = 1e-6  # of delta, at the ends of windows
+_FAR = 4.0  # standard deviations of the loss, up to which a coin moves it on a grid
 
 
 @dataclass(frozen=True)
@@ -172,3 +195,91 @@ def _repeated(one: Spread, times: Ints, more: Spread) -> Spreads:
     """So many repetitions of a stage, and what else there is."""
     floats = times.astype(np.float64)
     return Spreads(floats * one.variance + more.variance, floats * one.farthest + more.farthest)
+
+
+def both_directions(value: Reading, lost: float) -> float:
+    """The larger of what adding and what removing a user gives, with one coin up front.
+
+    Where the user is there, novel items are named with probability `lost`; else all happens with
+    1 - lost times the probability that it had without them. So with the user on the left, the loss
+    is infinite or falls by -ln(1 - lost); with the user on the right it rises by as much.
+    """
+    if lost >= 1:
+        return 1.0
+    moved = -math.log1p(-lost)
+    adding = lost + (1 - lost) * value(-moved)
+    removing = value(moved)
+    return max(adding, removing)
+
+
+def worst(cases: Cases, value_of: Callable[[float, float], float]) -> float:
+    """At least the largest value of all cases, and hardly more.
+
+    The value grows with the share that is shared and with what is lost.
+    """
+    shared, lost = (numbers.tolist() for numbers in cases)
+    return largest_of_blocks(shared, lost, value_of, tolerance=_TOLERANCE)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Value functions of some stages at one epsilon, rounded up; those computed once are kept.
+
+    Attributes:
+        stages: They.
+        epsilon: Of the guarantee.
+        fineness: Of the grid.
+        rho: Of all stages.
+    """
+
+    stages: Stages
+    epsilon: float
+    fineness: float
+    rho: float
+
+    def value(self, shared: float, lost: float) -> float:
+        """The worst of both directions, for a user of these novel items."""
+        if lost >= 1:
+            return 1.0
+        far = _FAR * math.sqrt(2 * self.rho)
+        if not is_gaussian(self.stages) and -math.log1p(-lost) > far:
+            # No grid reaches so far. Between R and R = 0, the function is below its chord.
+            return lost + (1 - lost) * self.value(shared, 0.0)
+        return both_directions(self._reading(shared, lost), lost)
+
+    def value_beside(self, shared: float, lost: float) -> float:
+        """The same where what is lost says nothing: it may hang together with all else."""
+        return min(lost + self.value(shared, 0.0), 1.0)
+
+    def _reading(self, shared: float, lost: float) -> Reading:
+        if is_gaussian(self.stages):
+            return partial(self._curve, mu_of(self.stages, shared) * (1 + 2.0**-49))
+        valuation = self._valuation(0.0)
+        if (moved := -math.log1p(-lost)) > valuation.grid.step:
+            valuation = self._valuation(2.0 ** math.ceil(math.log2(moved)))
+        profile = valuation.value(self.stages, shared)
+        return partial(valuation.grid.at, profile)
+
+    def _curve(self, mu: float, loss: float) -> float:
+        excess = self.epsilon - loss
+        excess -= 2.0**-51 * (self.epsilon + abs(loss))
+        return float(gaussian_curve(excess, mu, up=True))
+
+    @lru_cache(maxsize=4)  # noqa: B019 - the readers are few, and kept in a small cache themselves
+    def _valuation(self, start: float) -> Valuation:
+        return valuation(self.stages, self.epsilon, self.fineness, self.rho, start, up=True)
+
+
+@lru_cache(maxsize=16)
+def reader(stages: Stages, epsilon: float, fineness: float, rho: float) -> Reader:
+    """One for each of the last few questions."""
+    return Reader(stages, epsilon, fineness, rho)
+
+
+def valuation(
+    stages: Stages, epsilon: float, fineness: float, rho: float, start: float, *, up: bool
+) -> Valuation:
+    """Value functions on a grid for losses from -start to start."""
+    precision = min(max(zcdp_delta(rho, max(epsilon, 0.0)) * _LEFT_OUT, _LEAST), 1e-4)
+    grid = Grid(*spacing(stages, fineness, up=up), epsilon, up, precision)
+    return Valuation(grid, start)

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shortlist.errors import InputError
-from shortlist.privacy.accountant._normal import Floats, tail_above
+from shortlist.privacy._delta_curves import Floats, tail_above
 
 __all__ = [
     "Cases",

@@ -1,21 +1,31 @@
-"""The compiled loop of the accountant: stages of bounded range, over a grid of privacy losses.
+"""Stages of bounded range, and of a bounded loss, on a grid of losses.
 
-Compiled at the first call, and cached on disk where a folder can be written to.
+Loops are compiled at the first call, and cached on disk where a folder can be written to.
 """
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.kernels import kernel
+from shortlist.privacy._delta_curves import Floats
+from shortlist.privacy.accountant._loss_grid import Grid, Ints, Profile, Window
+from shortlist.privacy.accountant.stages import PureStage
 
-__all__ = ["best_node", "cell_bound", "divide", "maximise", "node_value", "pad", "sweep"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = [
+    "apply_pure",
+    "apply_ranges",
+    "best_node",
+    "cell_bound",
+    "divide",
+    "maximise",
+    "node_value",
+    "pad",
+    "sweep",
+]
 
 _kernel = partial(kernel, error_model="numpy")  # nothing is divided by 0
 
@@ -24,6 +34,53 @@ _ROUNDING = 1e-14
 _DIVIDED = 4  # the stages, from the end, at which the best choice changes quickly along the grid
 _SEGMENT = 128  # nodes for which the choice is divided in one way
 _WIDER = 5  # by how much each cell away from the best choice is wider than the one before
+
+
+def apply_ranges(grid: Grid, inner: Profile, epsilon: float, firsts: Ints, lasts: Ints) -> Profile:
+    """Stages of range epsilon, one for each window, from firsts to lasts, of nodes that are wanted.
+
+    The adversary chooses t in [0, epsilon] at each node: the loss is t with probability
+    p = (1 - e^(t - epsilon)) / (1 - e^-epsilon), and else t - epsilon.
+    """
+    if not len(firsts):
+        return inner
+    steps = grid.steps(epsilon)
+    if steps == 0:  # rounded down
+        return Profile(
+            int(firsts[-1]), grid.extended(inner, Window(int(firsts[-1]), int(lasts[-1])))
+        )
+    firsts, lasts = np.append(inner.first, firsts), np.append(inner.last, lasts)
+    size = int((lasts - firsts).max()) + 1
+    values = np.zeros(size)
+    values[: len(inner.values)] = inner.values
+    nodes = np.arange(size + 3 * steps + int(np.ptp(lasts)) + 2)
+    decay = np.exp(-nodes * grid.step)
+    excess = decay[: steps + 1] * -np.expm1((nodes[: steps + 1] - steps) * grid.step)
+    linear = np.exp(np.minimum(grid.epsilon - lasts * grid.step, 700.0)) * (1 + 1e-12)
+    sweep(
+        values,
+        firsts,
+        lasts,
+        steps,
+        decay,
+        -np.expm1(-nodes * grid.step),
+        excess,
+        grid.up,
+        linear,
+        np.empty(size + 2 * steps),
+        np.empty(size),
+        np.empty(steps + 64, np.int64),
+    )
+    return Profile(int(firsts[-1]), values[: lasts[-1] - firsts[-1] + 1])
+
+
+def apply_pure(grid: Grid, inner: Profile, stage: PureStage, window: Window) -> Profile:
+    """One stage of loss epsilon or -epsilon: what randomised response has, the worst of all."""
+    steps = grid.steps(stage.epsilon)
+    chance = 1 / (1 + math.exp(-steps * grid.step))
+    above = grid.extended(inner, Window(window.first + steps, window.last + steps))
+    below = grid.extended(inner, Window(window.first - steps, window.last - steps))
+    return Profile(window.first, chance * above + (1 - chance) * below)
 
 
 @_kernel("float64(float64, float64, float64, float64, float64, float64, float64)")

@@ -11,11 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from shortlist.privacy._curves import zcdp_delta
-from shortlist.privacy.accountant._grid import Grid, Window
-from shortlist.privacy.accountant._normal import Floats, gaussian_curve, tail_above
-from shortlist.privacy.accountant._resolution import is_feasible
-from shortlist.privacy.accountant._value import Valuation
+from shortlist.privacy._delta_curves import Floats, gaussian_curve, tail_above, zcdp_delta
+from shortlist.privacy.accountant._loss_grid import Grid, Window, is_feasible
+from shortlist.privacy.accountant._value_functions import Valuation
 from shortlist.privacy.accountant.stages import BoundedRange
 from shortlist.privacy.rounding import round_up
 
