@@ -160,7 +160,7 @@ def test_no_part_holds_what_may_be_data(value):
 
 ALL = raises()
 IN_PYTHON = {
-    "bounds", "metrics", "experiments", "audit", "privacy", "algorithms", "evidence", "bits.py",
+    "bounds", "metrics", "experiments", "audit", "privacy", "algorithms", "evidence", "draws",
     "expectations",
 }  # fmt: skip
 """Rooms whose refusals the command never comes upon, or of parameters that it has not."""

@@ -90,9 +90,9 @@ class Discreet(RowsInMemory):
     @contextmanager
     def show(self, wants, draws):
         with super().show(wants, draws) as shown:
-            evidence = keeping_back(shown.evidence, wants.light_below)
+            evidence = keeping_back(shown.evidence, wants.show_from)
             yield shown._replace(evidence=evidence)
-            self.asked += sum(evidence.light.asked)
+            self.asked += sum(evidence.below_threshold.asked)
 
 
 def test_light_items_are_named_by_their_own_names():
@@ -106,7 +106,7 @@ def test_light_items_are_named_by_their_own_names():
     engine = Discreet(open_table(rows, user="user", items="item"), None)
     source = Pairs(engine, ["item"], "user", 100, None)
     plan = source.plan(sl.Domain(), epsilon=1.0, delta=1e-6, mechanism=WeightedGaussian)
-    assert 9 * 2**32 < plan.mechanism.wants.light_below < 9.1 * 2**32
+    assert 9 * 2**32 < plan.mechanism.wants.show_from < 9.1 * 2**32
     named = [item for seed in range(10) for item in plan.run(SeededBits(seed)).items]
     light = [item for item in named if item.startswith("light ")]
     assert named.count("heavy") == 10

@@ -234,10 +234,13 @@ def _check_light(bounded, weights, counts):
     assert shown.weights.tolist() == np.where(heavy, weights, 0).tolist()
     assert shown.counts[heavy].tolist() == counts[heavy].tolist()
     hidden = np.flatnonzero((weights > 0) & ~heavy)
-    assert shown.light.n == len(hidden)
-    assert shown.light.below == below
-    ranks = np.arange(shown.light.n)
-    first, second = shown.light.fetch(ranks[::2]), shown.light.fetch(ranks[1::2])
+    assert shown.below_threshold.n == len(hidden)
+    assert shown.below_threshold.below == below
+    ranks = np.arange(shown.below_threshold.n)
+    first, second = (
+        shown.below_threshold.fetch(ranks[::2]),
+        shown.below_threshold.fetch(ranks[1::2]),
+    )
     fetched = first.and_also(second)
     assert sorted(fetched.positions.tolist()) == hidden.tolist()
     assert fetched.weights.tolist() == weights[fetched.positions].tolist()
@@ -262,7 +265,7 @@ def _weighed(source, is_numbered):
         shown = bounded.weigh(below)
         codes = np.flatnonzero(shown.weights)
         assert (shown.weights[codes] >= below).all()
-        light = shown.light.fetch(np.arange(shown.light.n))
+        light = shown.below_threshold.fetch(np.arange(shown.below_threshold.n))
         assert ((light.weights > 0) & (light.weights < below)).all()
         columns = [codes, shown.weights[codes], shown.counts[codes]]
         codes, weights, counts = map(np.append, columns, light)

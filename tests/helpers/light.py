@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shortlist.evidence import LightItems, WeighedItems, WeightedHistogram
+from shortlist.evidence import ItemsBelowThreshold, WeighedItems, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 
 
 @dataclass
-class KeptBack(LightItems):
+class KeptBack(ItemsBelowThreshold):
     """Light items in memory, by rank in an order of their own; `asked` is what was fetched."""
 
     items: WeighedItems
@@ -32,7 +32,7 @@ def keeping_back(evidence, below):
     light = WeighedItems(at, evidence.weights[at], evidence.counts[at])
     shown, counts = evidence.weights.copy(), evidence.counts.copy()
     shown[at], counts[at] = 0, -1  # nobody may look at these
-    return replace(evidence, weights=shown, counts=counts, light=KeptBack(light, below))
+    return replace(evidence, weights=shown, counts=counts, below_threshold=KeptBack(light, below))
 
 
 def sets_keeping_back(below, asked):
@@ -45,8 +45,8 @@ def sets_keeping_back(below, asked):
         def bounded(self, max_items_per_user, draws):
             return Sets(**vars(super().bounded(max_items_per_user, draws)))
 
-        def weigh(self, light_below=None) -> WeightedHistogram:
-            asked.append(light_below)
-            return keeping_back(super().weigh(light_below), below)
+        def weigh(self, show_from=None) -> WeightedHistogram:
+            asked.append(show_from)
+            return keeping_back(super().weigh(show_from), below)
 
     return Sets

@@ -25,7 +25,7 @@ from shortlist.mechanisms import (
     _two_gaussians,
 )
 from shortlist.mechanisms._strips import Strips
-from shortlist.mechanisms.weighted_gaussian import light_below, to_units
+from shortlist.mechanisms.weighted_gaussian import show_from, to_units
 from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
 from shortlist.privacy.accountant import Threshold
 
@@ -63,9 +63,9 @@ def cells_law(mechanism, evidence, edges):
 def test_the_law_is_that_of_all_items_shown(mechanism, k, below):
     mechanism, evidence = build(mechanism, k=k), histogram(WEIGHTS, COUNTS)
     kept = keeping_back(evidence, units(below))
-    assert 0 < kept.light.n == sum(0 < w < below for w in WEIGHTS)
+    assert 0 < kept.below_threshold.n == sum(0 < w < below for w in WEIGHTS)
     agree(positions_law(mechanism, kept), positions_law(mechanism, evidence), 1e-9)
-    assert max(kept.light.asked) == kept.light.n
+    assert max(kept.below_threshold.asked) == kept.below_threshold.n
 
 
 @pytest.mark.parametrize("mechanism", [WeightedGaussian, DiscoverThenRank])
@@ -89,7 +89,7 @@ def test_a_hitting_set_has_the_law_of_all_items_shown(k, below):
     asked = []
     kept = sets_law(mechanism, data, sets_keeping_back(units(below), asked))
     agree(kept, sets_law(mechanism, data, Contributions), 1e-9)
-    assert set(asked) == {light_below(mechanism.sigma, mechanism.threshold)}
+    assert set(asked) == {show_from(mechanism.sigma, mechanism.threshold)}
 
 
 # --- mistakes, through each mechanism
@@ -187,12 +187,12 @@ def test_what_weighs_much_less_than_the_threshold_need_not_be_shown(mechanism):
 
 
 def test_where_all_may_be_named_all_are_shown():
-    assert build(WeightedGaussian, k=None).wants.light_below is None
+    assert build(WeightedGaussian, k=None).wants.show_from is None
 
 
 def test_noisy_counts_of_what_was_named_need_all_items_shown():
     selection = WeightedGaussianPeeling(k=2, epsilon=0.9, delta=5e-7, max_items_per_user=9)
-    assert selection.wants.light_below is not None
+    assert selection.wants.show_from is not None
     whole = NoisyCounts(selection=selection, k=2, epsilon=1.0, delta=1e-6, count_share=0.1)
     assert whole.wants == Wants(selection.evidence, 9)
 
@@ -213,5 +213,5 @@ def test_clipped_counts_come_with_light_items_too():
     assert named.count(0) > named.count(1) > 0 < named.count(2)
     real = clipped(1.0, 1e-6)
     real.select(sets, ExactDraws(SeededBits(1)))
-    assert set(asked) == {None, real.selection.wants.light_below}
-    assert real.selection.wants.light_below > 0
+    assert set(asked) == {None, real.selection.wants.show_from}
+    assert real.selection.wants.show_from > 0

@@ -85,14 +85,14 @@ def named_and_score(asked, evidence, below, runs=150):
         is_light = selection.positions < len(evidence.weights) - 2
         found += is_light.sum()
         scores += selection.scores[is_light].tolist()
-        fetched += 0 if below is None else sum(shown.light.asked)
+        fetched += 0 if below is None else sum(shown.below_threshold.asked)
     return found, float(np.mean(scores)), fetched / runs
 
 
 @pytest.mark.parametrize("weight", [8.0, 9.4])
 def test_a_table_is_answered_alike_whatever_is_shown(weight):
     asked = replace(mechanism(), k=300)
-    evidence, below = table(3000, weight, [60, 80]), asked.wants.light_below
+    evidence, below = table(3000, weight, [60, 80]), asked.wants.show_from
     assert weight * ONE < below
     shown, kept = (named_and_score(asked, evidence, x) for x in (None, below))
     assert shown[0] > 10
@@ -102,7 +102,7 @@ def test_a_table_is_answered_alike_whatever_is_shown(weight):
 
 
 def test_strips_beyond_64_bits_ask_for_all_items():
-    assert mechanism().gaussians.light_below is not None
+    assert mechanism().gaussians.show_from is not None
     known = Strips(1e6, 1e6, 1 - 2.0**-20, round(8e6 * ONE), round(7e6 * ONE))
     assert not known.are_small
     assert strips().are_small

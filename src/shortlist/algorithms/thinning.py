@@ -19,7 +19,7 @@ from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Floats, Ints, Reals
 from shortlist.draws.reals import TINY, ULP, Quotient
 from shortlist.errors import InputError
-from shortlist.evidence import LightItems, WeighedItems
+from shortlist.evidence import ItemsBelowThreshold, WeighedItems
 
 if TYPE_CHECKING:
     from flint import arb
@@ -170,7 +170,7 @@ _SPARE = Fraction(1025, 1024)  # of the largest chance's float, whose error is f
 
 
 def succeeding(
-    light: LightItems, chances: Callable[[Ints], Reals], draws: Draws
+    light: ItemsBelowThreshold, chances: Callable[[Ints], Reals], draws: Draws
 ) -> WeighedItems | None:
     """The light items that succeed, each with its own chance, independently; None if none was seen.
 

@@ -3,7 +3,7 @@
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.counts_and_weights import (
     GroupedCounts,
-    LightItems,
+    ItemsBelowThreshold,
     PrivateCounts,
     PublicCounts,
     WeighedItems,
@@ -19,7 +19,7 @@ __all__ = [
     "Contributions",
     "GroupedCounts",
     "GroupedSets",
-    "LightItems",
+    "ItemsBelowThreshold",
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",

@@ -86,11 +86,11 @@ class UserSets(ABC):
         ones = np.ones(self.largest + 1, np.int64)
         return PrivateCounts(self.added_by_size(ones), self.max_items_per_user)
 
-    def weigh(self, light_below: int | None = None) -> WeightedHistogram:  # noqa: ARG002 - here all are shown
+    def weigh(self, show_from: int | None = None) -> WeightedHistogram:  # noqa: ARG002 - here all are shown
         """Each user adds `unit_weight(number of items)` to every item held, after `bounded`.
 
         Args:
-            light_below: As `Wants.light_below`. The positions of items not shown are their codes
+            show_from: As `Wants.show_from`. The positions of items not shown are their codes
                 too.
         """
         if self.max_items_per_user is None:
@@ -115,7 +115,7 @@ class UserSets(ABC):
             return self
         if wants.kind is PrivateCounts:
             return self.recount()
-        return self.weigh(wants.light_below)
+        return self.weigh(wants.show_from)
 
 
 class Steering(ABC):

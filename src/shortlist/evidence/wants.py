@@ -15,10 +15,10 @@ class Wants:
         kind: The type of evidence.
         bound: How much of one user may be in it at most: items, or comparisons. None where it is
             to be whole, or where the mechanism bounds it by itself.
-        light_below: Items that weigh less than this, in units of `UNIT`, need not be shown:
-            `WeightedHistogram.light` may stand for them. None where all items are to be shown.
+        show_from: Items that weigh less than this, in units of `UNIT`, need not be shown:
+            `WeightedHistogram.below_threshold` may stand for them. None to show all items.
     """
 
     kind: type
     bound: int | None = None
-    light_below: int | None = None
+    show_from: int | None = None

@@ -21,7 +21,7 @@ from shortlist.algorithms.thinning import succeeding
 from shortlist.draws import UNIT, Draws, Floats, Ints
 from shortlist.draws.noise import OPEN
 from shortlist.draws.reals import TINY, ULP, NormalCDF
-from shortlist.evidence import LightItems, WeighedItems
+from shortlist.evidence import ItemsBelowThreshold, WeighedItems
 
 if TYPE_CHECKING:
     from flint import arb
@@ -108,7 +108,9 @@ class Strips:
         """The same as an array."""
         return np.array(self._left_to_second, np.int64)
 
-    def draw(self, light: LightItems, named: WeighedItems | None, draws: Draws) -> Ranged | None:
+    def draw(
+        self, light: ItemsBelowThreshold, named: WeighedItems | None, draws: Draws
+    ) -> Ranged | None:
         """The items that are in a strip and reach what it leaves; None if none was seen.
 
         Args:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from shortlist.draws import Draws, Floats, Ints, Noise, Order, Ordered
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
-from shortlist.evidence import LightItems, WeightedHistogram
+from shortlist.evidence import ItemsBelowThreshold, WeightedHistogram
 from shortlist.mechanisms._strips import Ranged, Strips
 from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.weighted_gaussian import (
     Discovered,
     discover,
-    light_below,
+    show_from,
     to_units,
     weight_added,
 )
@@ -113,9 +113,9 @@ class TwoGaussians:
         return [spread, name]
 
     @property
-    def light_below(self) -> int | None:
+    def show_from(self) -> int | None:
         """The least weight with which an item is to be shown: either may well name that."""
-        first, mean = (light_below(each.sigma, each.least) for each in self.thresholds)
+        first, mean = (show_from(each.sigma, each.least) for each in self.thresholds)
         if first is None or mean is None or not self._strips.are_small:
             return None
         return min(first, mean)
@@ -146,7 +146,7 @@ class TwoGaussians:
 
         The items are positions in the evidence.
         """
-        if (light := discovered.evidence.light) is not None:
+        if (light := discovered.evidence.below_threshold) is not None:
             return self._mean_with_light(discovered, light, draws, k)
         at, named = discovered.looked_at, discovered.passed
         weights = discovered.evidence.weights[at]
@@ -156,7 +156,7 @@ class TwoGaussians:
         return at[ranked.positions], ranked.values
 
     def _mean_with_light(
-        self, discovered: Discovered, light: LightItems, draws: Draws, k: int
+        self, discovered: Discovered, light: ItemsBelowThreshold, draws: Draws, k: int
     ) -> tuple[Ints, Floats]:
         """The same where light items are not shown: few of them take part."""
         known = Ranged.by_first(*discovered.seen(), to_units(self.first_threshold))

@@ -135,7 +135,7 @@ class DiscoverThenRank(Mechanism):
     @property
     def wants(self) -> Wants:
         """The evidence, of which one user is in at most `max_items_per_user`."""
-        return Wants(self.evidence, self.max_items_per_user, self.gaussians.light_below)
+        return Wants(self.evidence, self.max_items_per_user, self.gaussians.show_from)
 
     @property
     def rho(self) -> float:

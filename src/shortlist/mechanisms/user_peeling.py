@@ -24,8 +24,8 @@ from shortlist.mechanisms.peeling import odds, pick, picks_cost, picks_epsilon
 from shortlist.mechanisms.weighted_gaussian import (
     WeightedGaussian,
     discover,
-    light_below,
     people_needed,
+    show_from,
     weight_added,
 )
 from shortlist.parameters import (
@@ -254,7 +254,7 @@ class UserPeeling(Mechanism):
         if (plan := self._plan.discovery) is None:
             return np.arange(evidence.n_items)
         bounded = evidence.bounded(plan.max_items_per_user, draws)
-        weighed = bounded.weigh(light_below(plan.sigma, plan.threshold))
+        weighed = bounded.weigh(show_from(plan.sigma, plan.threshold))
         return discover(weighed, plan.sigma, plan.threshold, draws).named.positions
 
 

@@ -41,8 +41,8 @@ __all__ = [
     "GaussianDiscovery",
     "WeightedGaussian",
     "discover",
-    "light_below",
     "people_needed",
+    "show_from",
     "to_units",
     "weight_added",
 ]
@@ -179,8 +179,7 @@ class WeightedGaussian(GaussianDiscovery):
 
     @property
     def wants(self) -> Wants:
-        light = light_below(self.sigma, self.threshold)
-        return Wants(self.evidence, self.max_items_per_user, light)
+        return Wants(self.evidence, self.max_items_per_user, show_from(self.sigma, self.threshold))
 
     def audit_hints(self) -> AuditHints:
         return replace(super().audit_hints(), score_sd=self.sigma)
@@ -257,12 +256,12 @@ def discover(
 
     items = np.flatnonzero(evidence.weights)
     passed = draws.coin(chances(evidence.weights[items]))
-    if evidence.light is None:
+    if evidence.below_threshold is None:
         return Discovered(evidence, items, passed)
-    return Discovered(evidence, items, passed, succeeding(evidence.light, chances, draws))
+    return Discovered(evidence, items, passed, succeeding(evidence.below_threshold, chances, draws))
 
 
-def light_below(sigma: float, threshold: float) -> int | None:
+def show_from(sigma: float, threshold: float) -> int | None:
     """The least weight with which an item is shown, in units of `UNIT`; None if all are shown.
 
     A lighter one passes with a chance below Q(3.5) = 0.0003. A bound further below the threshold

@@ -141,7 +141,7 @@ class _Evidence(ExitStack):
 
     def answered(self, mechanism: Mechanism) -> Ints:
         """The positions that a mechanism selects."""
-        wants = replace(mechanism.wants, light_below=None)  # one evidence for all of one bound
+        wants = replace(mechanism.wants, show_from=None)  # one evidence for all of one bound
         if wants.bound is None:  # nothing is drawn, and what reads a store looks at it afresh
             with self._engine.show(wants, self._draws) as shown:
                 return copy(mechanism).select(shown.evidence, self._draws).positions

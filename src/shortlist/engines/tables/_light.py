@@ -8,20 +8,20 @@ from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Expression
 from shortlist.engines.tables._names import CODE, HOLDERS, RANK, SUM
 from shortlist.engines.tables.scratch import Scratch
-from shortlist.evidence import LightItems, WeighedItems
+from shortlist.evidence import ItemsBelowThreshold, WeighedItems
 
 __all__ = ["LightInTable", "weighed"]
 
 
 @dataclass(frozen=True)
-class LightInTable(LightItems):
+class LightInTable(ItemsBelowThreshold):
     """Light items in a temporary table of all items: `CODE`, `SUM`, `HOLDERS`, `RANK` by `SUM`.
 
     Attributes:
         table: The table.
         scratch: Where temporary tables are made.
         first: The place of the first light item: items before it have no weight at all.
-        n: As in `LightItems`; `below` too.
+        n: As in `ItemsBelowThreshold`; `below` too.
     """
 
     table: Expression
@@ -41,7 +41,7 @@ class LightInTable(LightItems):
         return cls(table, scratch, first, int(found["less"][0]) - first, below)
 
     def fetch(self, ranks: Ints) -> WeighedItems:
-        """As `LightItems.fetch`."""
+        """As `ItemsBelowThreshold.fetch`."""
         asked = self.scratch.give({RANK: ranks + self.first})
         found = weighed(asked.join(self.table, RANK), self.scratch)
         self.scratch.forget(asked)

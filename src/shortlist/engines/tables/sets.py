@@ -161,15 +161,15 @@ class SetsInTable(UserSets):
         sizes = np.flatnonzero(self._users_of_size)
         return self.scratch.give({SIZE: sizes.astype(np.int32), _WEIGHT: weights[sizes]})
 
-    def weigh(self, light_below: int | None = None) -> WeightedHistogram:
+    def weigh(self, show_from: int | None = None) -> WeightedHistogram:
         """As `UserSets.weigh`: light items stay in the engine."""
-        if light_below is None or self.max_items_per_user is None:
+        if show_from is None or self.max_items_per_user is None:
             return super().weigh()
         summed = self._weighed(self.unit_weights())
         ranked = self.scratch.keep(self.scratch.dialect.numbered(summed, RANK, by=SUM))
         coded = self.values.numbered.coded(ranked, RANK)
-        heavy = weighed(coded.filter(coded[SUM] >= light_below), self.scratch)
-        light = LightInTable.of(coded, light_below, self.scratch)
+        heavy = weighed(coded.filter(coded[SUM] >= show_from), self.scratch)
+        light = LightInTable.of(coded, show_from, self.scratch)
         weights, counts = (self._by_code(heavy.positions, held) for held in heavy[1:])
         return WeightedHistogram(weights, counts, self.max_items_per_user, light)
 
