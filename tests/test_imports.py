@@ -63,8 +63,8 @@ ALLOWED = {
     "_version": set(),
     "errors": set(),
     "strength": set(),
-    "progress": {"errors"},
-    "runtime": set(),
+    "runtime": {"errors"},
+    "progress": {"runtime"},
     "kernels": {"runtime"},
     "charts": {"errors"},
     "privacy": {"errors", "kernels"},
@@ -73,7 +73,7 @@ ALLOWED = {
     "draws": {"errors", "runtime"},
     "bits": {"draws"},
     "evidence": {"draws", "errors", "kernels", "runtime"},
-    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "progress"},
+    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "runtime"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
@@ -82,7 +82,7 @@ ALLOWED = {
     },
     "table": {"draws", "errors", "kernels", "runtime"},
     "stores": {"draws", "errors", "evidence", "parameters", "runtime", "table"},
-    "engines": {"draws", "errors", "evidence", "runtime", "progress", "stores", "table"},
+    "engines": {"draws", "errors", "evidence", "runtime", "stores", "table"},
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "runtime", "questions", "strength",
@@ -96,11 +96,11 @@ ALLOWED = {
     },
     "plan": {
         "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
-        "runtime", "progress", "questions", "release", "strength",
+        "runtime", "questions", "release", "strength",
     },
     "sources": {
         "draws", "engines", "errors", "evidence", "mechanisms", "parameters", "plan", "planning",
-        "privacy", "runtime", "progress", "questions", "release", "stores", "table",
+        "privacy", "runtime", "questions", "release", "stores", "table",
     },
     "budget": {
         "_version", "errors", "mechanisms", "parameters", "plan", "privacy", "runtime", "release",

@@ -15,13 +15,13 @@ from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import SPENT, InputError, has_failed, spending
 from shortlist.mechanisms.mechanism import Accounting, Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, Release
 from shortlist.release.json_values import described_guarantee, described_mechanism, json_value
 from shortlist.release.making import make_release, restated
 from shortlist.release.rendering import card
 from shortlist.release.sheet import notes
+from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import require_threads
 from shortlist.strength import strength, why
 

@@ -11,7 +11,7 @@ import pytest
 from helpers.command import domain
 from helpers.terminal import Watched, read_until, terminal
 from shortlist.cli import _progress_line, publishing
-from shortlist.progress import phase
+from shortlist.runtime.phases import phase
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 

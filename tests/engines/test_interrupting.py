@@ -12,7 +12,7 @@ import pytest
 from helpers.lying import Relation, is_slow
 from shortlist.engines.tables.scratch import Scratch
 from shortlist.errors import SPENT
-from shortlist.progress import listening
+from shortlist.runtime.phases import listening
 from shortlist.table.interrupting import interrupt_of, interruptible
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")

@@ -6,7 +6,7 @@ import pytest
 import shortlist as sl
 from helpers.charts import rows_of
 from helpers.refusals import MARKER, refusal
-from shortlist.expectations.expectation import Expectation
+from shortlist.expectations.playing import Expectation
 from shortlist.mechanisms import OneShotLaplace, ThresholdTopK
 
 SMALL = {"users": 2_000, "items": 200, "items_per_user": 5, "runs": 10}
@@ -75,7 +75,7 @@ def test_it_says_what_was_played_and_what_came_out():
     ],
 )
 def test_it_says_which_items_to_expect(chances, said):
-    found = Expectation(told="a plan", k=2, named=1.0, right=1.0, chances=chances, runs=4)
+    found = Expectation(described="a plan", k=2, named=1.0, right=1.0, chances=chances, runs=4)
     assert f"\n- {said} named in at least half of the runs\n" in str(found)
 
 

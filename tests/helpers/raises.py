@@ -9,7 +9,7 @@ import shortlist
 
 ROOT = Path(shortlist.__file__).parent
 BUILDERS = {"InputError", "Words", "WeakPrivacyWarning", "phase"}
-BUILDING = {"errors", "progress.py"}
+BUILDING = {"errors", "phases.py"}
 MARK = re.compile(r"\{([^{}]+)\}")
 
 

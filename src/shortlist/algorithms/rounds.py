@@ -24,7 +24,7 @@ from shortlist.evidence import UserSets
 from shortlist.evidence.user_sets import Steering
 from shortlist.privacy import round_up
 from shortlist.privacy.accountant.rounds import Limits, Schedule, sd_of_round
-from shortlist.progress import phase
+from shortlist.runtime.phases import phase
 
 __all__ = ["BOOSTS", "Aim", "Found", "Heard", "Progress", "Rounds"]
 

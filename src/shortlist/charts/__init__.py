@@ -1,9 +1,7 @@
 """Charts by Altair, of numbers that anybody may see: what is drawn, and the look they share."""
 
-from shortlist.charts.curves import Curve, curves
-from shortlist.charts.drawing import drawn
-from shortlist.charts.intervals import WIDE, Interval, intervals
-from shortlist.charts.look import COLOURS, INK, MARK, MUTED, RULE, dressed, require_altair
+from shortlist.charts.curves_and_intervals import WIDE, Interval, NamedCurve, curves, intervals
+from shortlist.charts.look import COLOURS, INK, MARK, MUTED, RULE, drawn, dressed, require_altair
 
 __all__ = [
     "COLOURS",
@@ -12,8 +10,8 @@ __all__ = [
     "MUTED",
     "RULE",
     "WIDE",
-    "Curve",
     "Interval",
+    "NamedCurve",
     "curves",
     "drawn",
     "dressed",

@@ -1,16 +1,19 @@
-"""The look that all charts share, and what they are drawn with."""
+"""The look that all charts share, and how they become pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["COLOURS", "INK", "MARK", "MUTED", "RULE", "dressed", "require_altair"]
+__all__ = ["COLOURS", "INK", "MARK", "MUTED", "RULE", "drawn", "dressed", "require_altair"]
 
 INK = "#1f2428"
 """Titles and labels."""
@@ -24,7 +27,18 @@ COLOURS = (
     *("#0b6e99", "#d1701a", "#3a8f3a", "#8e4fa8", "#c23b5a"),
     *("#58b4d8", "#a0795b", "#777777", "#c9a400", "#1b3a4b"),
 )
-"""What is told apart, in this order."""
+"""What is to be distinguished, in this order."""
+
+_MOST_SECONDS = 120.0  # for what takes one or two
+# vl-convert brings V8, which reserves so much address space that it aborts where that is limited.
+# Nothing is imported from the working folder (-I), and the libraries from where they are here.
+_DRAWING = """
+import json, sys
+given = json.load(sys.stdin)
+sys.path[:] = given["path"]
+import vl_convert
+json.dump([vl_convert.vegalite_to_svg(chart) for chart in given["charts"]], sys.stdout)
+"""
 
 _Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
 
@@ -49,9 +63,9 @@ def dressed(chart: _Drawn, title: str | Sequence[str], notes: Sequence[str]) -> 
     import altair as alt
 
     lines = title if isinstance(title, str) else list(title)
-    told = alt.Title(lines, subtitle=list(notes), anchor="start", frame="group")
+    heading = alt.Title(lines, subtitle=list(notes), anchor="start", frame="group")
     made: _Drawn = (
-        chart.properties(title=told)
+        chart.properties(title=heading)
         .configure(font="sans-serif", padding=14, background="white")
         .configure_view(stroke=RULE)
         .configure_axis(
@@ -70,3 +84,24 @@ def dressed(chart: _Drawn, title: str | Sequence[str], notes: Sequence[str]) -> 
         .configure_legend(labelFontSize=12, symbolOpacity=1, symbolStrokeWidth=2)
     )
     return made
+
+
+def drawn(charts: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """Charts, in the words of Vega-Lite, as SVG; None if they cannot be drawn, for any reason."""
+    if getattr(sys, "frozen", False):  # a program of its own, which is no Python to be run
+        return None
+    given = json.dumps({"path": sys.path, "charts": list(charts)})
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python, with these words
+            [sys.executable, "-I", "-c", _DRAWING],
+            input=given,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=True,
+            timeout=_MOST_SECONDS,
+        )
+        pictures: list[str] = json.loads(done.stdout)
+    except (OSError, MemoryError, ValueError, subprocess.SubprocessError):
+        return None
+    return pictures

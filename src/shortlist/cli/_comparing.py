@@ -12,7 +12,7 @@ from shortlist.cli.limited_memory import prepare
 from shortlist.cli.publishing import print_text, warnings_of_ours, without_panics
 from shortlist.cli.request import Request
 from shortlist.errors import InputError
-from shortlist.progress import phase
+from shortlist.runtime.phases import phase
 
 if TYPE_CHECKING:
     from shortlist.questions import Question

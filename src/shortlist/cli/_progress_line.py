@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shortlist.cli._shell import SHELL
-from shortlist.progress import listening
+from shortlist.runtime.phases import listening
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -19,7 +19,7 @@ from shortlist.cli.completing import script
 from shortlist.cli.failure import releasing_nothing
 from shortlist.cli.request import QUESTIONS, Request
 from shortlist.errors import InputError, nearest, shown
-from shortlist.progress import phase
+from shortlist.runtime.phases import phase
 
 __all__ = ["app"]
 

@@ -5,7 +5,6 @@ here, with bits from a fixed seed, so that the same question has the same answer
 """
 
 from shortlist.expectations.chances import chart_of_chances
-from shortlist.expectations.expectation import Expectation
-from shortlist.expectations.playing import expected
+from shortlist.expectations.playing import Expectation, expected
 
 __all__ = ["Expectation", "chart_of_chances", "expected"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.charts import Curve, curves, require_altair
+from shortlist.charts import NamedCurve, curves, require_altair
 from shortlist.draws import ExactDraws
 from shortlist.draws.random_bits import SeededBits
 from shortlist.errors import InputError
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["chances", "chart_of_chances"]
 
 _AMONG_OTHERS = "Whether an item that is found is among the best hangs on the others."
-_SEED = 1  # of what is played: the same chart each time
-_HELD = (1, 10, 100)  # items of each user, beside the most that count
-_FROM, _TO, _POINTS = 0.12, 2.2, 25  # of the users at whom the chance is about 1/2
+# The same chart each time.
+_SEED = 1
+_ITEMS_OF_EACH_USER = (1, 10, 100)
+# The ends of the axis, as shares of the number of users at which the chance is about 1/2.
+_FROM, _TO = 0.12, 2.2
+_POINTS = 25
 
 
 def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart:
@@ -35,7 +38,7 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
     require_altair()
     found = chances(mechanism)
     done = "named" if isinstance(question, Domain) else "found"
-    told = mechanism.finding.told if mechanism.finding else ""
+    how = mechanism.finding.told if mechanism.finding else ""
     left = [curve.name for curve in found if not curve.points]
     return curves(
         [curve for curve in found if curve.points],
@@ -43,7 +46,7 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
         notes=[
             f"{_promise(mechanism)}. No data was read.",
             *([] if done == "named" else [_AMONG_OTHERS]),
-            *told.split("\n"),
+            *how.split("\n"),
             *([f"Left out, as too large a table: {', '.join(left)}."] if left else []),
         ],
         across="users who hold the item",
@@ -56,7 +59,7 @@ def _promise(mechanism: Mechanism) -> str:
     return f"{name}, epsilon = {epsilon:g}, delta = {delta:g}"
 
 
-def chances(mechanism: Mechanism) -> list[Curve]:
+def chances(mechanism: Mechanism) -> list[NamedCurve]:
     """For each number of items that users hold, the chances by the number of users.
 
     A curve has no points where they would take too large a table.
@@ -84,14 +87,14 @@ def _no_chance(mechanism: Mechanism) -> InputError:
 
 def _numbers_held(finding: Detection) -> list[int]:
     most = finding.most
-    numbers = {*_HELD, *([] if most is None else [most])}
+    numbers = {*_ITEMS_OF_EACH_USER, *([] if most is None else [most])}
     return sorted(held for held in numbers if most is None or held <= most)
 
 
-def _curve(finding: Detection, held: int) -> Curve:
+def _curve(finding: Detection, held: int) -> NamedCurve:
     half = finding.around * math.sqrt(held)
     steps = np.geomspace(_FROM, _TO, _POINTS) * half
     users = sorted({max(1, round(step)) for step in steps.tolist()})
     found = finding.chances(users, held, ExactDraws(SeededBits(_SEED)))
     points = [] if found is None else list(zip(users, found.tolist(), strict=True))
-    return Curve(f"each holds {counted(held, 'item')}", points)
+    return NamedCurve(f"each holds {counted(held, 'item')}", points)

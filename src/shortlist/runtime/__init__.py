@@ -1,1 +1,1 @@
-"""What concerns the running process, and no question: forks, folders, threads and cores."""
+"""What concerns the running process, and no data: forks, folders, threads, and what it is doing."""

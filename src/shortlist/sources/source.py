@@ -19,10 +19,10 @@ from shortlist.planning import (
     warn_of_weakness,
 )
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.progress import phase
 from shortlist.questions import Question
 from shortlist.release.readable import harmless
 from shortlist.release.rendering import CardTable, card
+from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere
 
 __all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "opened", "require_question"]

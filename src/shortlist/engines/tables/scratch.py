@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.engines.tables._dialect import Arrow, Dialect, Expression
 from shortlist.errors import InputError, Words
-from shortlist.progress import phase
+from shortlist.runtime.phases import phase
 from shortlist.table.part import attempt
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 import shortlist as sl
 from shortlist.bits import SeededBits
 from shortlist.errors import Words
-from shortlist.progress import listening, phase
+from shortlist.runtime.phases import listening, phase
 
 
 def heard_in(ask):
