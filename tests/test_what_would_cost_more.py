@@ -10,7 +10,7 @@ from helpers.refusals import refusal
 from shortlist.mechanisms import Peeling, WeightedGaussian
 from shortlist.mechanisms.wrappers import NoisyCounts
 from shortlist.privacy import ZCDP, Composed, Pure
-from shortlist.privacy.accountant import BoundedRange, Composition, EitherStage, NovelItems
+from shortlist.privacy.accountant import BoundedRange, Composition, EitherStage, ItemsByThreshold
 from shortlist.privacy.combined_costs import Sum
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -56,4 +56,4 @@ def test_an_option_that_nothing_depends_on_is_refused():
 def test_stages_that_would_take_for_ever_are_refused():
     way = (BoundedRange(0.1),)
     refusal(lambda: Composition((EitherStage(way, way),) * 5), "more than 4 branches")
-    refusal(lambda: NovelItems((), 10**100), "from 1 to 2^32")
+    refusal(lambda: ItemsByThreshold((), 10**100), "from 1 to 2^32")

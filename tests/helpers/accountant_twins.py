@@ -109,10 +109,10 @@ def weights_delta(epsilon, sigma, threshold, bound):
 
 def both_ways(epsilon, sigma, threshold, t, s):
     passed = tail((arb(threshold) - 1 / arb(s).sqrt()) / arb(sigma))
-    unnamed = (1 - passed) ** t
+    own_items = (1 - passed) ** t
     mu = (1 - arb(t) / s).sqrt() / arb(sigma)
-    moved = unnamed.log()
-    adding = 1 - unnamed + unnamed * curve(arb(epsilon) - moved, mu)
+    moved = own_items.log()
+    adding = 1 - own_items + own_items * curve(arb(epsilon) - moved, mu)
     return max(float(adding.mid()), float(curve(arb(epsilon) + moved, mu).mid()))
 
 

@@ -24,7 +24,7 @@ from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
     GaussianStage,
-    Lost,
+    ThresholdDelta,
 )
 from shortlist.privacy.composed import repeated
 
@@ -75,9 +75,9 @@ def test_many_groups_cost_less_than_by_adding_up():
 
 def test_what_may_be_lost_adds_up():
     mechanism = around(LimitedDomain, groups=3, k=20)
-    each = mechanism.selection.cost.composition.unnamed
-    lost = mechanism.cost.composition.unnamed
-    assert isinstance(lost, Lost)
+    each = mechanism.selection.cost.composition.own_items
+    lost = mechanism.cost.composition.own_items
+    assert isinstance(lost, ThresholdDelta)
     assert 3 * each.delta <= lost.delta < 3.001 * each.delta
     assert mechanism.cost.rho == pytest.approx(3 * mechanism.selection.cost.rho)
 

@@ -17,7 +17,7 @@ from shortlist.draws import ExactDraws
 from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms import LimitedDomain
 from shortlist.privacy import ZCDP, Approximate, Pure
-from shortlist.privacy.accountant import BoundedRange, Composition, Lost
+from shortlist.privacy.accountant import BoundedRange, Composition, ThresholdDelta
 
 fixed = settings(derandomize=True, deadline=None, max_examples=80)
 HUGE = 2**62
@@ -76,7 +76,7 @@ def test_the_cost_and_the_bar_are_those_of_the_theorem(given, beyond):
     else:
         lost = mechanism.threshold_delta
         assert cost.ways[0] == ZCDP((Pure.bounded_range(local) * k).rho, lost)
-        assert cost.composition == Composition((BoundedRange(local, k),), Lost(lost))
+        assert cost.composition == Composition((BoundedRange(local, k),), ThresholdDelta(lost))
         assert mechanism.threshold_delta < mechanism.delta
         assert k * Fraction(local) > Fraction(mechanism.epsilon)  # or pure picks were better
     bounds = [mechanism.looked_at, mechanism.max_items_per_user]

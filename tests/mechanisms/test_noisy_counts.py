@@ -54,7 +54,7 @@ def fits(mechanism, factor=1.0):
         stages = composition_of(before)
         mu = math.sqrt(0 if isinstance(noise, Laplace) else squared_mu(way, k=mechanism.k, m=n))
         stage = PureStage(1 / noise.scale, n) if isinstance(noise, Laplace) else GaussianStage(mu)
-        whole = Composition((*stages.stages, stage), stages.unnamed)
+        whole = Composition((*stages.stages, stage), stages.own_items)
         return whole.delta(mechanism.epsilon) <= mechanism.delta * (1 + 1e-9)
     if isinstance(noise, Laplace):
         total = before + Pure(round_up(1 / Fraction(noise.scale))) * n

@@ -21,7 +21,7 @@ from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets, Pairing
 from shortlist.mechanisms import Accounting, PerGroup
-from shortlist.privacy.accountant import BoundedRange, GaussianStage, Lost
+from shortlist.privacy.accountant import BoundedRange, GaussianStage, ThresholdDelta
 
 ORACLE = ORACLES[PerGroup]
 ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
@@ -84,7 +84,7 @@ def test_the_cost_is_that_of_the_proof_note_whatever_the_number_of_groups():
         assert isinstance(gaussian, GaussianStage)
         assert isinstance(choices, BoundedRange)
         assert choices.times == 2
-        assert mechanism.cost.composition.unnamed == Lost(mechanism.threshold_delta)
+        assert mechanism.cost.composition.own_items == ThresholdDelta(mechanism.threshold_delta)
         spent = gaussian.mu**2 / 2 + 2 * mechanism._choice_epsilon**2 / 8
         assert spent == pytest.approx(mechanism.rho, rel=1e-6)
         costs.append(mechanism.cost)

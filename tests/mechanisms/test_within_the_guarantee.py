@@ -27,7 +27,7 @@ from shortlist.mechanisms import (
     WeightedGaussian,
 )
 from shortlist.mechanisms.peeling import EDGE
-from shortlist.privacy.accountant import Composition, NovelItems, Threshold
+from shortlist.privacy.accountant import Composition, ItemsByThreshold, Threshold
 from shortlist.privacy.accountant.gaussian_threshold import GaussianThreshold, noisy_weights
 
 KINDS = [
@@ -181,10 +181,13 @@ def test_thresholds_of_two_tests_with_all_of_delta_each_are_seen_in_the_cost():
         one.least < t
         for one, t in zip(twice, (mechanism.first_threshold, mechanism.mean_threshold), strict=True)
     )
-    loose = Composition(mechanism.stages(mechanism.rho), NovelItems(twice, 100))
+    loose = Composition(mechanism.stages(mechanism.rho), ItemsByThreshold(twice, 100))
     assert loose.least_delta(1.0) > 1.5e-6
     right = tuple(Threshold(t.sigma, t.least) for t in mechanism.gaussians.thresholds)
-    assert Composition(mechanism.stages(mechanism.rho), NovelItems(right, 100)).delta(1.0) <= 1e-6
+    assert (
+        Composition(mechanism.stages(mechanism.rho), ItemsByThreshold(right, 100)).delta(1.0)
+        <= 1e-6
+    )
 
 
 # --- where it is asked for

@@ -15,10 +15,10 @@ from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
     GaussianStage,
-    Lost,
-    NovelInRounds,
-    NovelItems,
+    ItemsByThreshold,
+    ItemsInRounds,
     Threshold,
+    ThresholdDelta,
 )
 from shortlist.privacy.accountant.after_choice import after_choice, fitted_after_choice
 from shortlist.privacy.accountant.fitting import largest_after
@@ -57,7 +57,7 @@ def by_definition(epsilon, choice, lost, worst_of=worst):
 @pytest.mark.parametrize("choice", [1e-3, 0.05, 0.4])
 @pytest.mark.parametrize("lost", [1e-6, 1e-3, 0.1])
 def test_the_worst_of_two_losses_and_hardly_more(epsilon, choice, lost):
-    novel = NovelInRounds(lost, KEPT, BOUND)
+    novel = ItemsInRounds(lost, KEPT, BOUND)
     after = AfterChoice((GaussianStage(MU, on_weights=True),), novel, choice)
     true = by_definition(epsilon, choice, lost)
     assert true * (1 - 1e-9) <= after.delta(epsilon) <= true * (1.03 + choice)
@@ -65,17 +65,17 @@ def test_the_worst_of_two_losses_and_hardly_more(epsilon, choice, lost):
 
 def test_one_user_throughout_would_cost_less():
     """As a stage of bounded range, for users whose items are novel at every bound or at none."""
-    novel, stage = NovelInRounds(1e-3, KEPT, BOUND), GaussianStage(MU, on_weights=True)
+    novel, stage = ItemsInRounds(1e-3, KEPT, BOUND), GaussianStage(MU, on_weights=True)
     after = AfterChoice((stage,), novel, 0.2)
     whole = Composition((BoundedRange(0.2), stage), novel)
     assert 0.5e-3 < curve(0.8, MU) < 1.5e-3  # about what is lost
     assert after.delta(0.8) > 1.1 * whole.delta(0.8)
 
 
-@pytest.mark.parametrize("unnamed", [None, Lost(1e-4)])
-def test_without_novel_items_it_is_a_stage_of_bounded_range(unnamed):
-    after = AfterChoice((GaussianStage(MU),), unnamed, 0.1)
-    whole = Composition((BoundedRange(0.1), GaussianStage(MU)), unnamed)
+@pytest.mark.parametrize("own_items", [None, ThresholdDelta(1e-4)])
+def test_without_novel_items_it_is_a_stage_of_bounded_range(own_items):
+    after = AfterChoice((GaussianStage(MU),), own_items, 0.1)
+    whole = Composition((BoundedRange(0.1), GaussianStage(MU)), own_items)
     assert whole.delta(0.8) * (1 - 1e-3) <= after.delta(0.8) <= whole.delta(0.8) * 1.05
 
 
@@ -88,7 +88,7 @@ def test_without_novel_items_it_is_a_stage_of_bounded_range(unnamed):
 )
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 1.0])
 def test_what_takes_a_grid_is_looked_at_once(stages, epsilon):
-    novel = NovelInRounds(1e-3, KEPT, BOUND)
+    novel = ItemsInRounds(1e-3, KEPT, BOUND)
     after, chosen = AfterChoice(stages, novel, 0.05), Composition(stages, novel)
     assert after.delta(epsilon) >= chosen.delta(epsilon)
     if epsilon >= 0.05:
@@ -100,14 +100,14 @@ def test_what_takes_a_grid_is_looked_at_once(stages, epsilon):
 
 
 def test_naming_novel_items_by_coin_is_looked_at_once():
-    novel = NovelItems((Threshold(3.0, 15.0),), BOUND)
+    novel = ItemsByThreshold((Threshold(3.0, 15.0),), BOUND)
     stage = GaussianStage(MU, on_weights=True)
     after = AfterChoice((stage,), novel, 0.05)
     assert after.delta(1.0) == pytest.approx(Composition((stage,), novel).delta(0.95), rel=1e-6)
 
 
 def test_no_choice_costs_nothing():
-    novel = NovelInRounds(1e-3, KEPT, BOUND)
+    novel = ItemsInRounds(1e-3, KEPT, BOUND)
     after = AfterChoice((GaussianStage(MU, on_weights=True),), novel, 0.0)
     assert after.delta(0.5) == pytest.approx(after.chosen.delta(0.5), rel=1e-4)
     assert after.rho == pytest.approx(after.chosen.rho)

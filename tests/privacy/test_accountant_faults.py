@@ -11,14 +11,14 @@ from shortlist.privacy.accountant import (
     Composition,
     EitherStage,
     GaussianStage,
-    NovelItems,
+    ItemsByThreshold,
     Threshold,
     _value_functions,
     composition,
 )
 from shortlist.privacy.accountant import _bounded_range as loops
 from shortlist.privacy.accountant import _normal_noise as gaussians
-from shortlist.privacy.accountant._loss_grid import Grid, Profile, Window
+from shortlist.privacy.accountant._loss_grid import LossGrid, Profile, Window
 
 PICKS, EPSILON, COARSE = (BoundedRange(0.5, 3),), 0.8, 0.001
 
@@ -43,10 +43,10 @@ def plain(monkeypatch):
 
 
 def forget():
-    for remembered in (Composition.delta, Composition.novel_delta):
+    for remembered in (Composition.delta, Composition.own_items_delta):
         remembered.cache_clear()
-    _value_functions.reader.cache_clear()
-    _value_functions.Reader._valuation.cache_clear()
+    _value_functions.values_at_epsilon.cache_clear()
+    _value_functions.ValuesAtEpsilon._valuation.cache_clear()
 
 
 @pytest.mark.parametrize("up", [True, False])
@@ -141,12 +141,12 @@ def test_what_is_beyond_the_grid_cannot_stay_at_its_last_value(monkeypatch):
         short = np.floor(self.epsilon / self.step).astype(np.int64) - 2
         return np.minimum(first, short), np.minimum(last, short)  # nothing above epsilon is kept
 
-    ordinary = Grid.windows
-    monkeypatch.setattr(Grid, "windows", windows)
+    ordinary = LossGrid.windows
+    monkeypatch.setattr(LossGrid, "windows", windows)
     forget()
     assert Composition(PICKS).delta(EPSILON) >= truth  # bounded by the chord: sound, if loose
     monkeypatch.setattr(
-        Grid, "_above", lambda _, profile, nodes: np.full(len(nodes), profile.values[-1])
+        LossGrid, "_above", lambda _, profile, nodes: np.full(len(nodes), profile.values[-1])
     )
     forget()
     short = Composition((GaussianStage(0.5), EitherStage((GaussianStage(0.8),), ())))
@@ -178,7 +178,7 @@ def test_a_dropped_tail_is_caught(monkeypatch):
 @pytest.mark.parametrize("step", [0.01, 0.3, 2.0])
 def test_the_q_mass_of_cells_is_kept(step, monkeypatch):
     """On a function that is linear in R, noise changes nothing: its mean of R is that of before."""
-    grid = Grid(step, 1, -3.0, True, 1e-12)
+    grid = LossGrid(step, 1, -3.0, True, 1e-12)
     window = Window(math.ceil(-1 / step), math.ceil(1 / step))
 
     def noisy():
@@ -210,9 +210,11 @@ def test_a_threshold_as_if_it_excluded_the_noise_is_caught(monkeypatch):
     def apart(value, lost):
         return max(lost, value(0.0))
 
-    cases = NovelItems((Threshold(2.0, 9.0),), 2).cases
+    cases = ItemsByThreshold((Threshold(2.0, 9.0),), 2).cases
     place = int(np.flatnonzero(np.isclose(cases.shared, 0.5))[0])
-    readings = _value_functions.reader((GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125)
+    readings = _value_functions.values_at_epsilon(
+        (GaussianStage(1 / 2.0, on_weights=True),), 1.0, 1.0, 0.125
+    )
     case = float(cases.shared[place]), float(cases.lost[place])
     assert readings.value(*case) >= truth * (1 - 1e-12)
     monkeypatch.setattr(_value_functions, "both_directions", apart)
@@ -227,21 +229,21 @@ def test_thresholds_of_both_ways_add_up(monkeypatch):
     first = random.standard_normal(4_000_000)
     mean = correlation * first + math.sqrt(1 - 0.3) * random.standard_normal(len(first))
     named = np.mean((1 + 2 * first >= 8) | (1 + mean >= 4.6))
-    assert NovelItems(tests, 1).cases.lost[-1] >= named
+    assert ItemsByThreshold(tests, 1).cases.lost[-1] >= named
 
     def larger(self, items, weight):
         return items * max(t.chance(weight) for t in self.thresholds)
 
-    monkeypatch.setattr(NovelItems, "lost", larger)
-    assert NovelItems(tests, 1).cases.lost[-1] < named * 0.9
+    monkeypatch.setattr(ItemsByThreshold, "lost", larger)
+    assert ItemsByThreshold(tests, 1).cases.lost[-1] < named * 0.9
 
 
 def test_looking_at_the_ends_alone_is_caught(monkeypatch):
     """Items that are as likely to be named, however many there are: one of fifty is worst."""
     monkeypatch.setattr(
-        NovelItems, "lost", lambda _, items, weight: 1e-6 + 1e-9 * items * weight**2
+        ItemsByThreshold, "lost", lambda _, items, weight: 1e-6 + 1e-9 * items * weight**2
     )
-    novel = NovelItems((Threshold(4.3, 24.0),), 50)
+    novel = ItemsByThreshold((Threshold(4.3, 24.0),), 50)
     whole = Composition((GaussianStage(1 / 4.3, on_weights=True),), novel)
     mu = 0.98**0.5 / 4.3
     lost = 1e-6 + 1e-9 / 50
@@ -269,8 +271,8 @@ def test_a_coin_before_the_choice_of_a_branch_covers_one_behind_it():
     lost, epsilon = 1e-3, 0.5
     ways = [(BoundedRange(0.3, 2),), (BoundedRange(0.1, 9),)]
     branch = Composition((EitherStage(*ways),))
-    readings = _value_functions.reader(branch.merged, epsilon, 1.0, branch.rho)
+    readings = _value_functions.values_at_epsilon(branch.merged, epsilon, 1.0, branch.rho)
     together = readings.value(1.0, lost)
     for way in ways:
-        alone = _value_functions.reader(way, epsilon, 1.0, branch.rho)
+        alone = _value_functions.values_at_epsilon(way, epsilon, 1.0, branch.rho)
         assert together >= alone.value(1.0, lost) * (1 - 1e-3)

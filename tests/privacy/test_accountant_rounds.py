@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from shortlist.errors import InputError
 from shortlist.mechanisms import Accounting, AdaptiveGaussian
-from shortlist.privacy.accountant import Composition, GaussianStage, NovelInRounds
+from shortlist.privacy.accountant import Composition, GaussianStage, ItemsInRounds
 from shortlist.privacy.accountant.rounds import RoundsRelease, limits_of
 
 GIVEN = {  # of the noise, of all thresholds, and of the largest weight of a user of most items
@@ -83,7 +83,7 @@ def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(setting):
 
 
 def test_what_is_lost_is_added_and_not_taken_for_a_coin():
-    mu, novel = 0.3, NovelInRounds(0.01, 0.3, 5)
+    mu, novel = 0.3, ItemsInRounds(0.01, 0.3, 5)
     composition = Composition((GaussianStage(mu, on_weights=True),), novel)
     for epsilon in (0.0, 0.5, 1.0):
         users = [(n / d) for d in range(1, 6) for n in range(1, d)]
@@ -116,4 +116,4 @@ def test_what_would_wrap_around_is_refused_where_it_is_made(epsilon, rounds):
 @pytest.mark.parametrize("given", [{"bound": 0}, {"kept": 5.0}, {"kept": math.nan}, {"delta": 1.0}])
 def test_what_is_lost_in_rounds_has_a_range(given):
     with pytest.raises(InputError):
-        NovelInRounds(**{"delta": 0.1, "kept": 0.3, "bound": 5} | given)
+        ItemsInRounds(**{"delta": 0.1, "kept": 0.3, "bound": 5} | given)

@@ -9,7 +9,7 @@ from shortlist.privacy.accountant import (
     Composition,
     EitherStage,
     GaussianStage,
-    NovelItems,
+    ItemsByThreshold,
     Threshold,
 )
 from shortlist.privacy.accountant._value_functions import worst
@@ -65,7 +65,7 @@ def test_the_least_noise_meets_the_guarantee_and_never_passes_it(epsilon, delta,
     assert noisy_weights(lower, bound, by_policy=by_policy).delta(epsilon) > delta
 
 
-class AlwaysNamed(NovelItems):
+class AlwaysNamed(ItemsByThreshold):
     """As likely to be named, however many of the items are novel: the worst has a single one."""
 
     def lost(self, items, weight):
@@ -118,7 +118,7 @@ def discover_then_rank(threshold_sigma=None, bound=100):
     thresholds = tuple(Threshold(s, t) for s, t in threshold_sigma or [(7.72, 44.4), (4.23, 24.4)])
     first, second = GaussianStage(0.129, on_weights=True), GaussianStage(0.198, on_weights=True)
     branch = EitherStage((BoundedRange(0.0884, 20),), (second,))
-    return Composition((first, branch), NovelItems(thresholds, bound))
+    return Composition((first, branch), ItemsByThreshold(thresholds, bound))
 
 
 def test_a_whole_mechanism_is_no_less_than_each_of_its_users():
@@ -126,25 +126,27 @@ def test_a_whole_mechanism_is_no_less_than_each_of_its_users():
     delta, lower = whole.delta(1.0), whole.least_delta(1.0)
     assert lower <= delta <= lower * 1.001
     shared = Composition(whole.stages).delta(1.0)
-    lost = float(whole.unnamed.cases.lost[-1])
+    lost = float(whole.own_items.cases.lost[-1])
     picks = Composition((BoundedRange(0.0884, 20),)).delta(1.0)
     assert delta >= shared * (1 - 1e-9)
     assert delta >= lost + picks * (1 - lost)
-    assert whole.novel_delta(1.0) <= delta
+    assert whole.own_items_delta(1.0) <= delta
 
 
 def test_delta_grows_with_the_bound_and_falls_with_thresholds():
-    deltas = [discover_then_rank(bound=bound).novel_delta(1.0) for bound in (1, 10, 100, 10_000)]
+    deltas = [
+        discover_then_rank(bound=bound).own_items_delta(1.0) for bound in (1, 10, 100, 10_000)
+    ]
     assert deltas == sorted(deltas)
     assert deltas[0] < deltas[-1]
     low = discover_then_rank([(7.72, 43.0), (4.23, 24.0)])
     assert low.delta(1.0) > discover_then_rank().delta(1.0)
-    assert discover_then_rank([(7.72, 44.4)]).novel_delta(1.0) < deltas[2]
+    assert discover_then_rank([(7.72, 44.4)]).own_items_delta(1.0) < deltas[2]
 
 
 def test_blocks_of_large_bounds_cover_what_is_in_them():
     thresholds, bound = (Threshold(3.0, 12.0),), 400
-    shared, lost = NovelItems(thresholds, bound).cases
+    shared, lost = ItemsByThreshold(thresholds, bound).cases
     s = np.array([1, 50, 99, 100, 101, 150, 333, 399, 400])
     for size in s.tolist():
         for t in sorted({1, 2, size // 3, size // 2, size - 1, size} - {0}):
@@ -157,7 +159,7 @@ def test_blocks_of_large_bounds_cover_what_is_in_them():
 
 def test_policies_may_do_what_equal_weights_do_and_more():
     thresholds = (Threshold(4.0, 20.0),)
-    equal, policy = (NovelItems(thresholds, 30, by_policy=by).cases for by in (False, True))
+    equal, policy = (ItemsByThreshold(thresholds, 30, by_policy=by).cases for by in (False, True))
     for shared, lost in zip(*equal, strict=True):
         assert policy.lost[policy.shared >= shared * (1 - 1e-12)].max() >= lost * (1 - 1e-12)
 

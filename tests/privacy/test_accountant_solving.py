@@ -14,7 +14,7 @@ from shortlist.privacy.accountant import (
     Composition,
     EitherStage,
     GaussianStage,
-    NovelItems,
+    ItemsByThreshold,
     Threshold,
 )
 from shortlist.privacy.accountant.fitting import largest_parameter
@@ -77,15 +77,15 @@ def test_discover_then_rank_gives_both_users_nearly_all_of_delta():
 
     def whole(lost):
         tests = (Threshold(s, least_threshold(s, lost / 2, bound)) for s in sigmas)
-        return Composition(stages(rho)[0], NovelItems(tuple(tests), bound))
+        return Composition(stages(rho)[0], ItemsByThreshold(tuple(tests), bound))
 
     lost = largest_parameter(
-        lambda lost, fineness: whole(lost).novel_delta(epsilon, fineness=fineness),
+        lambda lost, fineness: whole(lost).own_items_delta(epsilon, fineness=fineness),
         delta=delta,
         near=0.98 * delta,
         fineness=1.0,
     )
-    first, mean = (test.least for test in whole(lost).unnamed.thresholds)
+    first, mean = (test.least for test in whole(lost).own_items.thresholds)
     assert stages(rho)[1] >= 0.0884
     assert first <= 44.6
     assert mean <= 24.4

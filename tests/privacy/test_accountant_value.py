@@ -16,8 +16,8 @@ from shortlist.privacy.accountant import (
     Composition,
     EitherStage,
     GaussianStage,
-    Lost,
     PureStage,
+    ThresholdDelta,
 )
 
 SMALL = [
@@ -224,7 +224,9 @@ def test_delta_falls_with_epsilon_and_grows_with_everything_else():
 def test_pure_guarantees_have_no_delta():
     assert Composition((BoundedRange(0.1, 10),)).delta(1.0) > 0  # 0.1 is a float above 1/10
     assert Composition((BoundedRange(0.125, 8),)).delta(1.0) == 0
-    assert Composition((BoundedRange(0.125, 8),), Lost(1e-6)).delta(1.0) == pytest.approx(1e-6)
+    assert Composition((BoundedRange(0.125, 8),), ThresholdDelta(1e-6)).delta(1.0) == pytest.approx(
+        1e-6
+    )
     assert Composition((GaussianStage(0.1),)).delta(40.0) > 0
     assert Composition(()).delta(0.0) == 0
 
@@ -232,7 +234,9 @@ def test_pure_guarantees_have_no_delta():
 def test_mass_that_is_lost_adds_up():
     picks = (BoundedRange(0.1, 20),)
     delta = Composition(picks).delta(0.8)
-    assert Composition(picks, Lost(1e-3)).delta(0.8) == pytest.approx(1e-3 + delta, rel=1e-12)
+    assert Composition(picks, ThresholdDelta(1e-3)).delta(0.8) == pytest.approx(
+        1e-3 + delta, rel=1e-12
+    )
 
 
 EXTREME = [

@@ -90,7 +90,7 @@ def test_an_unused_delta_of_the_selection_is_all_for_the_counts():
     )
     assert mechanism.selection.delta == DELTA / 2
     assert mechanism.selection.spent_delta == 0
-    assert mechanism._delta_left == DELTA
+    assert mechanism._left[1] == DELTA
 
 
 ROWS = pl.DataFrame({"user": [1, 2, 3, 4] * 20, "item": [f"i{n}" for n in range(20)] * 4})

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -41,6 +42,7 @@ def cost_of(kind):
 COSTS = {kind.__name__: cost_of(kind) for kind in KINDS}
 COSTS["ways"] = COSTS["Peeling"] + COSTS["WeightedGaussian"]
 COSTS["sum of ways"] = COSTS["ways"] + Pure(0.1)
+OF_0_2 = json.loads(Path(__file__).with_name("costs_of_0_2.json").read_text())
 each = pytest.mark.parametrize("name", COSTS)
 
 
@@ -77,6 +79,13 @@ def test_what_is_stored_is_plain_and_comes_back(name):
     assert stored(cost_from(**told)) == stored(COSTS[name])
 
 
+@pytest.mark.parametrize("written", OF_0_2, ids=[written["what"] for written in OF_0_2])
+def test_what_0_2_wrote_is_read_for_good(written):
+    cost = cost_from(**written["cost"])
+    assert cost.delta(1.0) == written["delta"]
+    assert stored(cost) == written["cost"]
+
+
 def picks(told):
     return told["composition"]["stages"][0]
 
@@ -95,7 +104,7 @@ CHANGES = {
     "a stage for a composition": lambda told: told.update(composition=picks(told)),
     "a number for a stage": lambda told: told["composition"].update(stages=[1.0]),
     "a number for stages": lambda told: told["composition"].update(stages=1.0),
-    "something lost that is none": lambda told: told["composition"].update(unnamed=1e-7),
+    "something lost that is none": lambda told: told["composition"].update(own_items=1e-7),
     "no way in zCDP": lambda told: told.pop("by_rho"),
     "an unknown way in zCDP": lambda told: told["by_rho"].update(name="Free"),
     "an epsilon below 0": lambda told: told.update(epsilon=-1.0),

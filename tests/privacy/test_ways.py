@@ -12,9 +12,9 @@ from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
     GaussianStage,
-    Lost,
-    NovelItems,
+    ItemsByThreshold,
     Threshold,
+    ThresholdDelta,
 )
 
 PICKS = BoundedRange(0.1067, times=20)
@@ -22,12 +22,12 @@ WEIGHTS = GaussianStage(0.2, on_weights=True)
 COMPOSED = {
     "picks": Composed(Composition((PICKS,)), Pure.bounded_range(0.1067) * 20, epsilon=1.0),
     "weights": Composed(
-        Composition((WEIGHTS,), NovelItems((Threshold(5.0, 30.0),), 10)),
+        Composition((WEIGHTS,), ItemsByThreshold((Threshold(5.0, 30.0),), 10)),
         Gaussian(0.02 * (1 + 1e-12), 1e-6),
         epsilon=1.0,
     ),
     "lost": Composed(
-        Composition((PICKS,), Lost(1e-7)),
+        Composition((PICKS,), ThresholdDelta(1e-7)),
         ZCDP((Pure.bounded_range(0.1067) * 20).rho, 1e-7),
         epsilon=1.0,
     ),

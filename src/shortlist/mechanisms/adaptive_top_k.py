@@ -40,8 +40,8 @@ from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
     EitherStage,
-    Lost,
     Stage,
+    ThresholdDelta,
 )
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
 from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, Schedule, limits_of
@@ -155,7 +155,7 @@ class AdaptiveTopK(Mechanism):
             epsilon=self.epsilon,
             delta=self.delta,
             by_rho=by_rho,
-            unnamed=Lost(self.threshold_delta),
+            own_items=ThresholdDelta(self.threshold_delta),
         )
 
     def _stages(self, rho: float) -> tuple[Stage, ...]:
@@ -172,7 +172,7 @@ class AdaptiveTopK(Mechanism):
         choice = Pure.bounded_range(self._choice_epsilon) * _CHOICES
         ways = privacy.max(picks, ZCDP(self._in_gaussians) + choice)
         by_rho = Pure.bounded_range(self.route_epsilon) + ways + ZCDP(0.0, self.threshold_delta)
-        composition = Composition(self._stages(self.rho), Lost(self.threshold_delta))
+        composition = Composition(self._stages(self.rho), ThresholdDelta(self.threshold_delta))
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     @cached_property

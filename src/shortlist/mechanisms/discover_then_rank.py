@@ -29,7 +29,7 @@ from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
     EitherStage,
-    NovelItems,
+    ItemsByThreshold,
     Stage,
     Threshold,
 )
@@ -177,7 +177,9 @@ class DiscoverThenRank(Mechanism):
     def composition(self) -> Composition:
         """All stages, and the items that one user alone may hold."""
         thresholds = self._thresholds(*self._spent)
-        return Composition(self.stages(self.rho), NovelItems(thresholds, self.max_items_per_user))
+        return Composition(
+            self.stages(self.rho), ItemsByThreshold(thresholds, self.max_items_per_user)
+        )
 
     @property
     def first_rho(self) -> float:

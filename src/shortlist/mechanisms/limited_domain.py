@@ -29,7 +29,7 @@ from shortlist.mechanisms.mechanism import (
 from shortlist.mechanisms.peeling import first, odds, picks
 from shortlist.parameters import MOST_ITEMS, DeltaOfCounts, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_up
-from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
+from shortlist.privacy.accountant import BoundedRange, Composition, Stage, ThresholdDelta
 from shortlist.privacy.accountant.fitting import largest_within
 from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 
@@ -109,7 +109,7 @@ class LimitedDomain(Mechanism):
             epsilon=self.epsilon,
             delta=self.delta,
             by_rho=self._by_rho,
-            unnamed=Lost(self.delta * self.threshold_share),
+            own_items=ThresholdDelta(self.delta * self.threshold_share),
         )
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
@@ -176,7 +176,9 @@ class LimitedDomain(Mechanism):
         if self._is_pure:
             return Approximate(picks_of_range.pure, self.threshold_delta, picks_of_range.rho)
         by_rho = ZCDP(picks_of_range.rho, self.threshold_delta)
-        composition = Composition(self._stages(self.local_epsilon), Lost(self.threshold_delta))
+        composition = Composition(
+            self._stages(self.local_epsilon), ThresholdDelta(self.threshold_delta)
+        )
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:

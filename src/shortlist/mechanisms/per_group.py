@@ -29,7 +29,7 @@ from shortlist.mechanisms.mechanism import (
 )
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down
-from shortlist.privacy.accountant import BoundedRange, Composition, Lost, Stage
+from shortlist.privacy.accountant import BoundedRange, Composition, Stage, ThresholdDelta
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
 from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, Schedule, limits_of
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
@@ -123,7 +123,7 @@ class PerGroup(Mechanism):
             epsilon=self.epsilon,
             delta=self.delta,
             by_rho=by_rho,
-            unnamed=Lost(self.threshold_delta),
+            own_items=ThresholdDelta(self.threshold_delta),
         )
 
     def _stages(self, rho: float) -> tuple[Stage, ...]:
@@ -137,7 +137,7 @@ class PerGroup(Mechanism):
         """All noise, the choices of a bound, and what thresholds lose."""
         choices = Pure.bounded_range(self._choice_epsilon) * len(self._shares)
         by_rho = ZCDP(self._in_gaussians, self.threshold_delta) + choices
-        composition = Composition(self._stages(self.rho), Lost(self.threshold_delta))
+        composition = Composition(self._stages(self.rho), ThresholdDelta(self.threshold_delta))
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     @cached_property

@@ -39,7 +39,7 @@ from shortlist.privacy import Approximate, Cost, Gaussian, Pure
 from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
-    NovelItems,
+    ItemsByThreshold,
     Stage,
     Threshold,
 )
@@ -170,7 +170,7 @@ class UserPeeling(Mechanism):
         first = rho * self.discovery_share
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))
         by_rho = Gaussian(first, lost) + Pure.bounded_range(local) * self.k
-        composition = Composition(self._stages(rho), NovelItems(passed, bound))
+        composition = Composition(self._stages(rho), ItemsByThreshold(passed, bound))
         return _Plan(
             local,
             cost_of_release(self.accounting, composition, by_rho, self.epsilon),

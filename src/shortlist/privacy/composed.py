@@ -95,9 +95,9 @@ def composition_of(cost: Cost) -> Composition | None:
 
     >>> from shortlist.privacy import Pure
     >>> composition_of(Pure(0.5))
-    Composition(stages=(PureStage(epsilon=0.5, times=1),), unnamed=None)
+    Composition(stages=(PureStage(epsilon=0.5, times=1),), own_items=None)
     """
-    from shortlist.privacy.accountant import Composition, GaussianStage, Lost, PureStage
+    from shortlist.privacy.accountant import Composition, GaussianStage, PureStage, ThresholdDelta
 
     match cost:
         case Composed():
@@ -105,10 +105,10 @@ def composition_of(cost: Cost) -> Composition | None:
         case Pure() | Either():
             return Composition((PureStage(cost.pure),))
         case Approximate():
-            return Composition((PureStage(cost.pure),), Lost(cost.lost))
+            return Composition((PureStage(cost.pure),), ThresholdDelta(cost.lost))
         case Gaussian():
             mu = math.sqrt(2 * cost.rho) * (1 + 2.0**-50)
-            return Composition((GaussianStage(mu),), Lost(cost.lost))
+            return Composition((GaussianStage(mu),), ThresholdDelta(cost.lost))
     return None
 
 
@@ -142,13 +142,13 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     stages = composition_of(cost) if is_known else None
     if times == 1 or stages is None:
         return added_up if times > 1 else cost
-    from shortlist.privacy.accountant import Composition, Lost
+    from shortlist.privacy.accountant import Composition, ThresholdDelta
 
     # What else there is besides the stages, such as a choice among them or items that one user
     # alone holds, would be forgotten below.
-    if type(stages) is not Composition or not isinstance(stages.unnamed, Lost | None):
+    if type(stages) is not Composition or not isinstance(stages.own_items, ThresholdDelta | None):
         return added_up
-    lost = Lost(added_up.lost) if stages.lost else None
+    lost = ThresholdDelta(added_up.lost) if stages.lost else None
     try:
         composition = Composition(stages.stages * times, lost)
     except InputError:  # too many branches

@@ -18,6 +18,9 @@ _PLAIN: dict[str, type[Cost]] = {
     kind.__name__: kind for kind in (Approximate, Gaussian, Pure, ZCDP)
 }
 
+# What 0.2 wrote is read for good, so that names in files stay where names in the code change.
+_FIELDS_IN_FILES = {"own_items": "own_items"}
+
 
 def stored(cost: Cost) -> dict[str, Any]:
     """The name of a cost and what it is made of, as JSON values.
@@ -82,10 +85,14 @@ def _pure(cost: Cost) -> Pure:
 def _stored_part(part: Any) -> Any:
     if isinstance(part, tuple):
         return [_stored_part(inner) for inner in part]
-    if type(part).__name__ not in _kinds_of_parts():
+    name = next((name for name, kind in _kinds_of_parts().items() if type(part) is kind), None)
+    if name is None:
         return part
-    values = {field.name: _stored_part(getattr(part, field.name)) for field in fields(part)}
-    return {"stage": type(part).__name__, **values}
+    values = {
+        _FIELDS_IN_FILES.get(field.name, field.name): _stored_part(getattr(part, field.name))
+        for field in fields(part)
+    }
+    return {"stage": name, **values}
 
 
 def _part_from(value: Any) -> Any:
@@ -94,24 +101,25 @@ def _part_from(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     kind = _kinds_of_parts()[value["stage"]]
-    return kind(**{name: _part_from(inner) for name, inner in value.items() if name != "stage"})
+    fields_of_files = {in_file: field for field, in_file in _FIELDS_IN_FILES.items()}
+    parts = {str(name): _part_from(inner) for name, inner in value.items() if name != "stage"}
+    return kind(**{fields_of_files.get(name, name): part for name, part in parts.items()})
 
 
 @cache
 def _kinds_of_parts() -> dict[str, type]:
-    """What a composition is made of, by name; loaded where there is one."""
+    """What a composition is made of, by its name in files; loaded where there is one."""
     from shortlist.privacy import accountant
 
-    names = (
-        "AfterChoice",
-        "BoundedRange",
-        "Composition",
-        "EitherStage",
-        "GaussianStage",
-        "Lost",
-        "NovelInRounds",
-        "NovelItems",
-        "PureStage",
-        "Threshold",
-    )
-    return {name: getattr(accountant, name) for name in names}
+    return {
+        "AfterChoice": accountant.AfterChoice,
+        "BoundedRange": accountant.BoundedRange,
+        "Composition": accountant.Composition,
+        "EitherStage": accountant.EitherStage,
+        "GaussianStage": accountant.GaussianStage,
+        "ThresholdDelta": accountant.ThresholdDelta,
+        "ItemsInRounds": accountant.ItemsInRounds,
+        "ItemsByThreshold": accountant.ItemsByThreshold,
+        "PureStage": accountant.PureStage,
+        "Threshold": accountant.Threshold,
+    }

@@ -7,7 +7,7 @@ from helpers.planted.planting import Plant
 from shortlist.mechanisms import mechanism
 from shortlist.mechanisms.mechanism import Accounting
 from shortlist.privacy import _delta_curves, combined_costs, composed
-from shortlist.privacy.accountant import Composition, Lost
+from shortlist.privacy.accountant import Composition, ThresholdDelta
 from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import ZCDP, Approximate, Cost, Gaussian, Pure
@@ -103,7 +103,7 @@ def _lost_once(patch):
         def wrong(cost, n, *, epsilon):
             told = right(cost, n, epsilon=epsilon)
             if isinstance(told, Composed) and n > 1:
-                once = Composition(told.composition.stages, Lost(cost.lost))
+                once = Composition(told.composition.stages, ThresholdDelta(cost.lost))
                 return Composed(once, ZCDP(told.rho, cost.lost), epsilon=epsilon)
             return told
 

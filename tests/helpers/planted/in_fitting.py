@@ -16,7 +16,7 @@ from shortlist.privacy.accountant import (
 )
 from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.policy_coin import UnitCoin
-from shortlist.privacy.accountant.rounds import NovelInRounds
+from shortlist.privacy.accountant.rounds import ItemsInRounds
 
 ROUNDS = "adaptive-gaussian", "chosen-bound", "adaptive-top-k", "adaptive-hitting-set", "per-group"
 
@@ -28,7 +28,7 @@ OF_PICKS = "peeling", "limited-domain", "user-peeling"
 
 
 def _as_coin(patch):
-    patch.number(NovelInRounds, "by_coin", value=True)
+    patch.number(ItemsInRounds, "by_coin", value=True)
 
 
 def _none_between(patch):
@@ -39,7 +39,7 @@ def _none_between(patch):
 
         return wrong
 
-    patch.method(NovelInRounds, "cases", make)
+    patch.method(ItemsInRounds, "cases", make)
 
 
 def _kept_all(patch):

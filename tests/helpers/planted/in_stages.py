@@ -10,7 +10,7 @@ from shortlist.privacy.accountant import _value_functions, stages
 from shortlist.privacy.accountant._bounded_range import apply_ranges
 from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.items_of_one_user import Cases, Lost, NovelItems
+from shortlist.privacy.accountant.items_of_one_user import Cases, ItemsByThreshold, ThresholdDelta
 from shortlist.privacy.accountant.stages import BoundedRange, EitherStage, GaussianStage, PureStage
 
 PICKS = "peeling", "adaptive-top-k", "joint-or-peel", "user-peeling", "limited-domain"
@@ -135,7 +135,7 @@ def _nothing_lost(patch):
         @functools.lru_cache(maxsize=64)
         def wrong(self, epsilon, *, fineness=1.0):
             told = self
-            if isinstance(self.unnamed, Lost):
+            if isinstance(self.own_items, ThresholdDelta):
                 told = Composition(self.stages)
             return right(told, epsilon, fineness=fineness)
 
@@ -152,7 +152,7 @@ def _nobody_alone(patch):
 
         return wrong
 
-    patch.method(NovelItems, "cases", make)
+    patch.method(ItemsByThreshold, "cases", make)
 
 
 def _choice_is_nothing(patch):
@@ -169,7 +169,7 @@ def _approximate_is_pure(patch):
     def make(right):
         def wrong(cost):
             told = right(cost)
-            return None if told is None else replace(told, unnamed=None)
+            return None if told is None else replace(told, own_items=None)
 
         return wrong
 

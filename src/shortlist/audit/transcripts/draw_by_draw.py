@@ -19,13 +19,13 @@ from shortlist.privacy.accountant import (
     Composition,
     EitherStage,
     GaussianStage,
-    Lost,
     PureStage,
     Stage,
+    ThresholdDelta,
 )
 from shortlist.privacy.accountant.after_choice import AfterChoice
-from shortlist.privacy.accountant.items_of_one_user import Novel
-from shortlist.privacy.accountant.rounds import NovelInRounds
+from shortlist.privacy.accountant.items_of_one_user import ItemsOfOneUser
+from shortlist.privacy.accountant.rounds import ItemsInRounds
 from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure
@@ -155,8 +155,8 @@ def ways_of(cost: Cost) -> list[Claimed]:
 
 
 def _kept(composition: Composition) -> float:
-    unnamed = composition.unnamed
-    return unnamed.kept if isinstance(unnamed, NovelInRounds) else 1.0
+    own_items = composition.own_items
+    return own_items.kept if isinstance(own_items, ItemsInRounds) else 1.0
 
 
 def _after(claimed: Claimed, stages: Iterable[Stage]) -> Iterator[Claimed]:
@@ -266,7 +266,7 @@ class _Paths:
         if cost.lost and not composition.lost:
             yield PartOfClaim("mass is lost that no stage has", 0.0, cost.lost)
         for way in self.ways:
-            for shared, lost in _corners(composition.unnamed):
+            for shared, lost in _corners(composition.own_items):
                 delta = certain_delta(way.most(shared, lost), at)
                 yield PartOfClaim("delta of stages", mechanism.delta, delta)
 
@@ -326,12 +326,12 @@ def _distinct(paths: Iterable[tuple[Path, int]]) -> Iterator[tuple[Path, int]]:
         seen.add(key)
 
 
-def _corners(unnamed: Lost | Novel | None) -> list[tuple[float, float]]:
+def _corners(own_items: ThresholdDelta | ItemsOfOneUser | None) -> list[tuple[float, float]]:
     """Users who share all their items, and who share none: how much, and what thresholds lose."""
-    if isinstance(unnamed, Novel):
-        shared, lost = unnamed.cases
+    if isinstance(own_items, ItemsOfOneUser):
+        shared, lost = own_items.cases
         return [(float(shared[i]), float(lost[i])) for i in (0, -1)]
-    return [(1.0, 0.0 if unnamed is None else unnamed.delta)]
+    return [(1.0, 0.0 if own_items is None else own_items.delta)]
 
 
 def _is_by_guarantee(cost: Cost) -> bool:

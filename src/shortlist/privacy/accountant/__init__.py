@@ -2,8 +2,12 @@
 
 from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.items_of_one_user import Lost, NovelItems, Threshold
-from shortlist.privacy.accountant.rounds import NovelInRounds
+from shortlist.privacy.accountant.items_of_one_user import (
+    ItemsByThreshold,
+    Threshold,
+    ThresholdDelta,
+)
+from shortlist.privacy.accountant.rounds import ItemsInRounds
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
@@ -19,11 +23,11 @@ __all__ = [
     "Composition",
     "EitherStage",
     "GaussianStage",
-    "Lost",
-    "NovelInRounds",
-    "NovelItems",
+    "ItemsByThreshold",
+    "ItemsInRounds",
     "PureStage",
     "Stage",
     "Stages",
     "Threshold",
+    "ThresholdDelta",
 ]

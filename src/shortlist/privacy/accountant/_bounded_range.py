@@ -12,7 +12,7 @@ import numpy as np
 
 from shortlist.kernels import kernel
 from shortlist.privacy._delta_curves import Floats
-from shortlist.privacy.accountant._loss_grid import Grid, Ints, Profile, Window
+from shortlist.privacy.accountant._loss_grid import Ints, LossGrid, Profile, Window
 from shortlist.privacy.accountant.stages import PureStage
 
 __all__ = [
@@ -36,7 +36,9 @@ _SEGMENT = 128  # nodes for which the choice is divided in one way
 _WIDER = 5  # by how much each cell away from the best choice is wider than the one before
 
 
-def apply_ranges(grid: Grid, inner: Profile, epsilon: float, firsts: Ints, lasts: Ints) -> Profile:
+def apply_ranges(
+    grid: LossGrid, inner: Profile, epsilon: float, firsts: Ints, lasts: Ints
+) -> Profile:
     """Stages of range epsilon, one for each window, from firsts to lasts, of nodes that are wanted.
 
     The adversary chooses t in [0, epsilon] at each node: the loss is t with probability
@@ -74,7 +76,7 @@ def apply_ranges(grid: Grid, inner: Profile, epsilon: float, firsts: Ints, lasts
     return Profile(int(firsts[-1]), values[: lasts[-1] - firsts[-1] + 1])
 
 
-def apply_pure(grid: Grid, inner: Profile, stage: PureStage, window: Window) -> Profile:
+def apply_pure(grid: LossGrid, inner: Profile, stage: PureStage, window: Window) -> Profile:
     """One stage of loss epsilon or -epsilon: what randomised response has, the worst of all."""
     steps = grid.steps(stage.epsilon)
     chance = 1 / (1 + math.exp(-steps * grid.step))
@@ -181,7 +183,7 @@ def pad(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
 ) -> None:
     """Write values on `size` nodes from `begin` on, with bounds of what is not known.
 
-    They are those of `Grid.extended`, in one pass.
+    They are those of `LossGrid.extended`, in one pass.
     """
     below = values[0] if up else 0.0
     top = values[known_last - known_first]

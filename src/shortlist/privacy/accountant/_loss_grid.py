@@ -24,7 +24,7 @@ from shortlist.privacy.accountant.stages import (
     spread_of,
 )
 
-__all__ = ["Grid", "Ints", "Profile", "Spacing", "Spreads", "Window", "is_feasible", "spacing"]
+__all__ = ["Ints", "LossGrid", "Profile", "Spacing", "Spreads", "Window", "is_feasible", "spacing"]
 
 Ints = NDArray[np.int64]
 
@@ -71,7 +71,7 @@ class Profile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Grid:
+class LossGrid:
     """Losses x = n step, and which way values on them are rounded.
 
     Attributes:
@@ -166,7 +166,7 @@ class Grid:
         window = Window(int(nodes[0]), int(nodes[-1]))
         return np.maximum(top, -np.expm1(np.minimum(self.excess(window), 0.0)))
 
-    def resampled(self, profile: Profile, window: Window, other: Grid) -> Profile:
+    def resampled(self, profile: Profile, window: Window, other: LossGrid) -> Profile:
         """Values rounded up, on the nodes of another grid: on the chords between nodes, in R."""
         losses = other.losses(window)
         losses += 2.0**-48 * np.abs(losses)  # more than rounding can move them

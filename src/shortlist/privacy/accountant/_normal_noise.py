@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.privacy._delta_curves import Floats, tail_above
-from shortlist.privacy.accountant._loss_grid import Grid, Profile, Window
+from shortlist.privacy.accountant._loss_grid import LossGrid, Profile, Window
 
 __all__ = ["Masses", "apply", "cell_masses", "masses_above", "masses_below"]
 
@@ -35,7 +35,7 @@ class Masses(NamedTuple):
     beyond: float
 
 
-def apply(grid: Grid, inner: Profile, mu: float, window: Window) -> Profile:
+def apply(grid: LossGrid, inner: Profile, mu: float, window: Window) -> Profile:
     """The mean of the inner function where normal noise of sensitivity mu adds to the loss."""
     far = math.sqrt(-2 * math.log(grid.precision))
     law = (masses_above if grid.up else masses_below)(grid.step, mu, far)

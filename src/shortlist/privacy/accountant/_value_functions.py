@@ -12,7 +12,14 @@ import numpy as np
 from shortlist.privacy._delta_curves import gaussian_curve, zcdp_delta
 from shortlist.privacy.accountant import _normal_noise as gaussians
 from shortlist.privacy.accountant._bounded_range import apply_pure, apply_ranges
-from shortlist.privacy.accountant._loss_grid import Grid, Ints, Profile, Spreads, Window, spacing
+from shortlist.privacy.accountant._loss_grid import (
+    Ints,
+    LossGrid,
+    Profile,
+    Spreads,
+    Window,
+    spacing,
+)
 from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
@@ -32,16 +39,16 @@ from shortlist.privacy.rounding import largest_of_blocks
 
 __all__ = [
     "Before",
-    "Reader",
-    "Reading",
     "Valuation",
+    "ValueFunction",
+    "ValuesAtEpsilon",
     "both_directions",
-    "reader",
     "valuation",
+    "values_at_epsilon",
     "worst",
 ]
 
-Reading = Callable[[float], float]
+ValueFunction = Callable[[float], float]
 """The value function of what follows, at any loss."""
 
 _TOLERANCE = 2e-5  # what a worst case between the ends may be overestimated by, to save looks
@@ -72,7 +79,7 @@ class Valuation:
         start: The losses asked for are in [-start, start].
     """
 
-    grid: Grid
+    grid: LossGrid
     start: float
     _known: dict[object, Profile] = field(default_factory=dict, compare=False, repr=False)
 
@@ -162,7 +169,7 @@ class Valuation:
         inner = self.grid.last_range(nearest, stage.epsilon)
         return apply_ranges(self.grid, inner, stage.epsilon, firsts[1:], lasts[1:])
 
-    def _own_grid(self, stage: BoundedRange) -> Grid | None:
+    def _own_grid(self, stage: BoundedRange) -> LossGrid | None:
         """One of which the last stage's range is a whole number of steps, if this one is not.
 
         To look values up between its nodes costs less than a longer range, at each repetition.
@@ -197,7 +204,7 @@ def _repeated(one: Spread, times: Ints, more: Spread) -> Spreads:
     return Spreads(floats * one.variance + more.variance, floats * one.farthest + more.farthest)
 
 
-def both_directions(value: Reading, lost: float) -> float:
+def both_directions(value: ValueFunction, lost: float) -> float:
     """The larger of what adding and what removing a user gives, with one coin up front.
 
     Where the user is there, novel items are named with probability `lost`; else all happens with
@@ -222,7 +229,7 @@ def worst(cases: Cases, value_of: Callable[[float, float], float]) -> float:
 
 
 @dataclass(frozen=True)
-class Reader:
+class ValuesAtEpsilon:
     """Value functions of some stages at one epsilon, rounded up; those computed once are kept.
 
     Attributes:
@@ -251,7 +258,7 @@ class Reader:
         """The same where what is lost says nothing: it may hang together with all else."""
         return min(lost + self.value(shared, 0.0), 1.0)
 
-    def _reading(self, shared: float, lost: float) -> Reading:
+    def _reading(self, shared: float, lost: float) -> ValueFunction:
         if is_gaussian(self.stages):
             return partial(self._curve, mu_of(self.stages, shared) * (1 + 2.0**-49))
         valuation = self._valuation(0.0)
@@ -271,9 +278,11 @@ class Reader:
 
 
 @lru_cache(maxsize=16)
-def reader(stages: Stages, epsilon: float, fineness: float, rho: float) -> Reader:
+def values_at_epsilon(
+    stages: Stages, epsilon: float, fineness: float, rho: float
+) -> ValuesAtEpsilon:
     """One for each of the last few questions."""
-    return Reader(stages, epsilon, fineness, rho)
+    return ValuesAtEpsilon(stages, epsilon, fineness, rho)
 
 
 def valuation(
@@ -281,5 +290,5 @@ def valuation(
 ) -> Valuation:
     """Value functions on a grid for losses from -start to start."""
     precision = min(max(zcdp_delta(rho, max(epsilon, 0.0)) * _LEFT_OUT, _LEAST), 1e-4)
-    grid = Grid(*spacing(stages, fineness, up=up), epsilon, up, precision)
+    grid = LossGrid(*spacing(stages, fineness, up=up), epsilon, up, precision)
     return Valuation(grid, start)

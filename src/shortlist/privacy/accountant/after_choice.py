@@ -18,7 +18,7 @@ from shortlist.privacy._delta_curves import Floats, gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.fitting import largest_parameter
 from shortlist.privacy.accountant.gaussian_threshold import least_sigma
-from shortlist.privacy.accountant.items_of_one_user import Cases, Lost, Novel
+from shortlist.privacy.accountant.items_of_one_user import Cases, ItemsOfOneUser
 from shortlist.privacy.accountant.rounds import RoundsRelease, Schedule, limits_of
 from shortlist.privacy.accountant.stages import is_gaussian, mu_of
 
@@ -54,7 +54,7 @@ class AfterChoice(Composition):
     @cached_property
     def chosen(self) -> Composition:
         """The release alone."""
-        return Composition(self.stages, self.unnamed)
+        return Composition(self.stages, self.own_items)
 
     @cached_property
     def rho(self) -> float:
@@ -68,7 +68,7 @@ class AfterChoice(Composition):
         Where the release is normal noise, the losses are looked at part by part. Else they are
         taken to be as large as the range, which costs little where that is small.
         """
-        curve = self._curve_of_noise(self.chosen.unnamed)
+        curve = self._curve_of_noise()
         if curve is None:
             least = epsilon - self.choice * _ROUNDING
             return _reflected(lambda x: self.chosen.delta(x, fineness=fineness), least)
@@ -88,7 +88,7 @@ class AfterChoice(Composition):
         return np.exp(largest) * np.expm1(self.choice - largest), np.expm1(largest)
 
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as in `Composition`
-    def novel_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
+    def own_items_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
         """As `delta`: the worst user is one of them or not, by what was chosen."""
         return self.delta(epsilon, fineness=fineness)
 
@@ -96,14 +96,17 @@ class AfterChoice(Composition):
         """That of the release alone, which the choice makes no less."""
         return self.chosen.least_delta(epsilon, fineness=fineness)
 
-    def _curve_of_noise(self, unnamed: Lost | Novel | None) -> Callable[[Floats], Floats] | None:
+    def _curve_of_noise(self) -> Callable[[Floats], Floats] | None:
         """The delta of the release at each epsilon, below 0 too; None where that takes a grid."""
-        if not is_gaussian(self.merged) or (isinstance(unnamed, Novel) and unnamed.by_coin):
+        if not is_gaussian(self.merged):
             return None
-        lost = 0.0 if unnamed is None or isinstance(unnamed, Novel) else unnamed.delta
-        cases = Cases(np.ones(1), np.array([lost]))
-        if isinstance(unnamed, Novel):
-            cases = unnamed.cases
+        if not isinstance(self.own_items, ItemsOfOneUser):
+            lost = 0.0 if self.own_items is None else self.own_items.delta
+            cases = Cases(np.ones(1), np.array([lost]))
+        elif self.own_items.by_coin:
+            return None
+        else:
+            cases = self.own_items.cases
 
         def curve(epsilons: Floats) -> Floats:
             found = np.zeros(len(epsilons))
@@ -132,7 +135,7 @@ def after_choice(release: RoundsRelease, plan: Schedule, bound: int, choice: flo
         choice: The range of the choice.
     """
     rounds = release.composition(plan, bound)
-    return AfterChoice(rounds.stages, rounds.unnamed, choice)
+    return AfterChoice(rounds.stages, rounds.own_items, choice)
 
 
 def fitted_after_choice(

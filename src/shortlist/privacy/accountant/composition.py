@@ -11,8 +11,18 @@ from typing import TypeAlias
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import gaussian_curve, zcdp_delta
 from shortlist.privacy.accountant._loss_grid import is_feasible
-from shortlist.privacy.accountant._value_functions import both_directions, reader, valuation, worst
-from shortlist.privacy.accountant.items_of_one_user import Cases, Lost, Novel, NovelItems
+from shortlist.privacy.accountant._value_functions import (
+    both_directions,
+    valuation,
+    values_at_epsilon,
+    worst,
+)
+from shortlist.privacy.accountant.items_of_one_user import (
+    Cases,
+    ItemsByThreshold,
+    ItemsOfOneUser,
+    ThresholdDelta,
+)
 from shortlist.privacy.accountant.stages import (
     Stages,
     as_stages,
@@ -28,7 +38,7 @@ from shortlist.privacy.rounding import round_up
 
 __all__ = ["Composition"]
 
-Set: TypeAlias = Lost | Novel | None
+Set: TypeAlias = ThresholdDelta | ItemsOfOneUser | None
 
 _BRANCHES = 4
 _REMEMBERED = 512  # looks, which take milliseconds: one calibration has about 30
@@ -45,7 +55,7 @@ class Composition:
 
     Attributes:
         stages: In the order in which they run; what follows a branch follows both ways.
-        unnamed: The items that one user alone may hold, or mass that is lost; None where there is
+        own_items: The items that one user alone may hold, or mass that is lost; None where there is
             neither.
 
     >>> from shortlist.privacy.accountant import BoundedRange
@@ -55,7 +65,7 @@ class Composition:
     """
 
     stages: Stages
-    unnamed: Set = None
+    own_items: Set = None
 
     def __post_init__(self) -> None:
         if n_branches(self.stages) > _BRANCHES:  # each doubles what is to be computed
@@ -74,9 +84,9 @@ class Composition:
     @property
     def lost(self) -> float:
         """The mass that its zCDP leaves out: what may be named that one user alone holds."""
-        if isinstance(self.unnamed, Novel):
-            return float(self.unnamed.cases.lost[-1])
-        return 0.0 if self.unnamed is None else self.unnamed.delta
+        if isinstance(self.own_items, ItemsOfOneUser):
+            return float(self.own_items.cases.lost[-1])
+        return 0.0 if self.own_items is None else self.own_items.delta
 
     @cached_property
     def is_feasible(self) -> bool:
@@ -93,32 +103,32 @@ class Composition:
         """
         if not 0 <= epsilon < math.inf:
             raise InputError("must be at least 0", given={"epsilon": epsilon})
-        if isinstance(self.unnamed, Novel):
-            return self._worst(self.unnamed, self.unnamed.cases, epsilon, fineness)
-        lost = 0.0 if self.unnamed is None else self.unnamed.delta
+        if isinstance(self.own_items, ItemsOfOneUser):
+            return self._worst(self.own_items, self.own_items.cases, epsilon, fineness)
+        lost = 0.0 if self.own_items is None else self.own_items.delta
         known = self._by_zcdp(epsilon, lost)
         if not self._is_worth_a_grid(epsilon) or epsilon >= self._farthest:
             return known
         stages = without_pure_ways(self.merged, epsilon)
-        value = lost + reader(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
+        value = lost + values_at_epsilon(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as above
-    def novel_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
+    def own_items_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
         """As `delta`, of users only who hold a novel item: what thresholds are chosen by."""
-        if not isinstance(self.unnamed, Novel):
+        if not isinstance(self.own_items, ItemsOfOneUser):
             return 0.0
-        shared, lost = self.unnamed.cases
+        shared, lost = self.own_items.cases
         cases = Cases(shared[lost > 0], lost[lost > 0])
-        return self._worst(self.unnamed, cases, epsilon, fineness)
+        return self._worst(self.own_items, cases, epsilon, fineness)
 
-    def _worst(self, novel: Novel, cases: Cases, epsilon: float, fineness: float) -> float:
+    def _worst(self, novel: ItemsOfOneUser, cases: Cases, epsilon: float, fineness: float) -> float:
         if not len(cases.lost):
             return 0.0
         known = self._by_zcdp(epsilon, float(cases.lost[-1]))
         if not self._is_worth_a_grid(epsilon):
             return known
-        readings = reader(self.merged, epsilon, fineness, self.rho)
+        readings = values_at_epsilon(self.merged, epsilon, fineness, self.rho)
         value = worst(cases, readings.value if novel.by_coin else readings.value_beside)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
@@ -130,9 +140,11 @@ class Composition:
         """
         if not self._is_worth_a_grid(epsilon):
             return 0.0
-        if not isinstance(self.unnamed, NovelItems):  # else nothing is known of what is lost
+        if not isinstance(
+            self.own_items, ItemsByThreshold
+        ):  # else nothing is known of what is lost
             return self._least(epsilon, 1.0, 0.0, fineness)
-        cases = self.unnamed.cases
+        cases = self.own_items.cases
         some = {0, len(cases.shared) // 2, len(cases.shared) - 1}
         return max(self._least(epsilon, cases.shared[i], cases.lost[i], fineness) for i in some)
 

@@ -10,7 +10,11 @@ from functools import partial
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import gaussian_delta
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.items_of_one_user import Lost, NovelItems, Threshold
+from shortlist.privacy.accountant.items_of_one_user import (
+    ItemsByThreshold,
+    Threshold,
+    ThresholdDelta,
+)
 from shortlist.privacy.accountant.stages import GaussianStage, Stage, rho_of
 from shortlist.privacy.calibration import gaussian_rho
 
@@ -54,7 +58,7 @@ def largest_within(
     epsilon: float,
     delta: float,
     by_rho: float,
-    unnamed: Lost | NovelItems | None = None,
+    own_items: ThresholdDelta | ItemsByThreshold | None = None,
 ) -> float:
     """The largest parameter with which the stages are within (epsilon, delta), or hardly less.
 
@@ -65,14 +69,14 @@ def largest_within(
         epsilon: Of the guarantee.
         delta: Of the guarantee, above 0.
         by_rho: The largest that zCDP is known to allow.
-        unnamed: The items that one user alone may hold, or what is lost.
+        own_items: The items that one user alone may hold, or what is lost.
     """
     if delta < _LEAST_DELTA:
         return by_rho
 
     def spent(parameter: float, fineness: float) -> float:
         try:
-            composition = Composition(stages(parameter), unnamed)
+            composition = Composition(stages(parameter), own_items)
         except InputError:  # so large that nothing is protected
             return 1.0
         return composition.delta(epsilon, fineness=fineness)
@@ -137,8 +141,10 @@ def noise_and_loss(
         InputError: Delta is too small.
     """
     for reserved in (0.0, SET_APART * delta):
-        unnamed = Lost(reserved) if reserved else None
-        rho = largest_within(stages, epsilon=epsilon, delta=delta, by_rho=by_rho, unnamed=unnamed)
+        own_items = ThresholdDelta(reserved) if reserved else None
+        rho = largest_within(
+            stages, epsilon=epsilon, delta=delta, by_rho=by_rho, own_items=own_items
+        )
         spent = partial(_spent, stages(rho), partial(thresholds, rho), bound, epsilon)
         lost = largest_share(spent, delta=delta, least=_LEAST * delta)
         if lost > 0:
@@ -154,8 +160,8 @@ def _spent(
     lost: float,
 ) -> float:
     """The delta of users who alone hold an item, and a little more."""
-    novel = NovelItems(thresholds(lost), bound)
-    return Composition(stages, novel).novel_delta(epsilon) * (1 + _MARGIN)
+    novel = ItemsByThreshold(thresholds(lost), bound)
+    return Composition(stages, novel).own_items_delta(epsilon) * (1 + _MARGIN)
 
 
 def largest_after(
@@ -177,8 +183,8 @@ def largest_after(
         return replace(composition, stages=(*composition.stages, stage(parameter)))
 
     def spent(parameter: float, fineness: float) -> float:
-        lost = composition.unnamed if isinstance(composition.unnamed, Lost) else None
-        return replace(after(parameter), unnamed=lost).delta(epsilon, fineness=fineness)
+        lost = composition.own_items if isinstance(composition.own_items, ThresholdDelta) else None
+        return replace(after(parameter), own_items=lost).delta(epsilon, fineness=fineness)
 
     if composition.delta(epsilon) >= delta:
         return 0.0
@@ -244,7 +250,7 @@ def largest_parameter(
         return math.log(max(spent(x, fineness), _TINY))
 
     wanted = math.log(delta)
-    coarse = _Search(lambda x: log_spent(x, fineness), wanted, near, slope)
+    coarse = _SecantSearch(lambda x: log_spent(x, fineness), wanted, near, slope)
     guess = coarse.solve(_SETTLED) if fineness < 1 else near
     # Errors fall with the square of the fineness: what two grids differ by foretells the third.
     if coarse.slope > 0:
@@ -252,7 +258,9 @@ def largest_parameter(
         ahead = min(max(log_spent(guess, fineness / 2) - here, 0.0), 1.0)
         step = wanted - here + ahead * (1 - fineness**2) / 3 - _AIMED
         guess *= math.exp(step / coarse.slope)
-    fine = _Search(lambda x: log_spent(x, 1.0), wanted + math.log1p(-_AIMED), guess, coarse.slope)
+    fine = _SecantSearch(
+        lambda x: log_spent(x, 1.0), wanted + math.log1p(-_AIMED), guess, coarse.slope
+    )
     fine.solve(_MET - _AIMED, at_most=wanted)
     if fine.good is None:
         raise InputError("too small to be reached", given={"delta": delta})
@@ -290,7 +298,7 @@ def largest_share(spent: Callable[[float], float], *, delta: float, least: float
     return good
 
 
-class _Search:
+class _SecantSearch:
     """A search for the x where a growing function crosses a level, by secants of logarithms.
 
     Attributes:

@@ -11,7 +11,7 @@ from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import gaussian_curve, upper_quantiles
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.fitting import largest_share
-from shortlist.privacy.accountant.items_of_one_user import NovelItems, Threshold, blocks
+from shortlist.privacy.accountant.items_of_one_user import ItemsByThreshold, Threshold, blocks
 from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
@@ -57,7 +57,7 @@ def noisy_weights(
         bound: The most items of one user.
         drift: How far rounding may take the weights of shared items apart, beside what the user
             adds to them.
-        by_policy: Whether weights are built by a policy; see `NovelItems`.
+        by_policy: Whether weights are built by a policy; see `ItemsByThreshold`.
 
     >>> round(noisy_weights(GaussianThreshold(4.2247, 23.816), 100).delta(1.0) * 1e6, 2)
     1.0
@@ -66,7 +66,7 @@ def noisy_weights(
     stages: Stages = (GaussianStage(mu, on_weights=True),)
     if drift:  # no less of it where less is shared: nu + 2 drift + drift² >= (sqrt(nu) + drift)²
         stages += (GaussianStage(mu * math.sqrt(drift * (2 + drift)) * (1 + 2.0**-50)),)
-    return Composition(stages, NovelItems((Threshold(*release),), bound, by_policy))
+    return Composition(stages, ItemsByThreshold((Threshold(*release),), bound, by_policy))
 
 
 def least_noise(
@@ -83,7 +83,7 @@ def least_noise(
         delta: Of the guarantee, in (0, 1).
         bound: The most items of one user.
         drift: How far rounding may take the ℓ2 sensitivity above 1.
-        by_policy: Whether weights are built by a policy; see `NovelItems`.
+        by_policy: Whether weights are built by a policy; see `ItemsByThreshold`.
 
     >>> sigma, threshold = least_noise(epsilon=1.0, delta=1e-6, bound=100)
     >>> round(sigma, 3), round(threshold, 2)

@@ -14,10 +14,10 @@ from shortlist.privacy._delta_curves import Floats, tail_above
 
 __all__ = [
     "Cases",
-    "Lost",
-    "Novel",
-    "NovelItems",
+    "ItemsByThreshold",
+    "ItemsOfOneUser",
     "Threshold",
+    "ThresholdDelta",
     "blocks",
     "require_bound",
 ]
@@ -60,7 +60,7 @@ class Cases(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lost:
+class ThresholdDelta:
     """Sub-laws that lose some mass on either side, however that depends on the rest.
 
     Attributes:
@@ -74,7 +74,7 @@ class Lost:
             raise InputError("must be in [0, 1)", given={"delta": self.delta})
 
 
-class Novel(ABC):
+class ItemsOfOneUser(ABC):
     """A set whose items one user alone may hold: what users there may be, and what each loses.
 
     Class attributes:
@@ -91,7 +91,7 @@ class Novel(ABC):
 
 
 @dataclass(frozen=True)
-class NovelItems(Novel):
+class ItemsByThreshold(ItemsOfOneUser):
     """A set whose items one user alone may hold, named where a noisy weight reaches a threshold.
 
     A user has at most `bound` items after bounding, s in all and t that nobody else holds, each

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from shortlist.privacy._delta_curves import Floats, gaussian_curve, tail_above, zcdp_delta
-from shortlist.privacy.accountant._loss_grid import Grid, Window, is_feasible
+from shortlist.privacy.accountant._loss_grid import LossGrid, Window, is_feasible
 from shortlist.privacy.accountant._value_functions import Valuation
 from shortlist.privacy.accountant.stages import BoundedRange
 from shortlist.privacy.rounding import round_up
@@ -71,7 +71,7 @@ def normal_noise_above(picks: BoundedRange) -> float:
     if math.isinf(far := _far(picks, least)):
         return math.inf
     parts = math.ceil(_STEPS / math.sqrt(picks.times))
-    grid = Grid(picks.epsilon, parts, 0.0, up=True, precision=math.exp(-far * far / 2))
+    grid = LossGrid(picks.epsilon, parts, 0.0, up=True, precision=math.exp(-far * far / 2))
     reach = min(far * least + least**2 / 2, picks.times * picks.epsilon) + 2 * grid.step
     profile = Valuation(grid, reach).value((picks,))
     n_steps = math.floor(reach / grid.step)

@@ -21,11 +21,16 @@ from shortlist.privacy._delta_curves import Floats, upper_quantiles
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.fitting import largest_share
 from shortlist.privacy.accountant.gaussian_threshold import sigma_to_spare
-from shortlist.privacy.accountant.items_of_one_user import Cases, Novel, blocks, require_bound
+from shortlist.privacy.accountant.items_of_one_user import (
+    Cases,
+    ItemsOfOneUser,
+    blocks,
+    require_bound,
+)
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = ["NovelInRounds", "RoundsRelease", "Schedule", "fitted", "limits_of", "noise_then_loss"]
+__all__ = ["ItemsInRounds", "RoundsRelease", "Schedule", "fitted", "limits_of", "noise_then_loss"]
 
 _STEP = 1.05  # from one share of novel items to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
@@ -35,7 +40,7 @@ _SLACK = 1e-11  # relative, of quantiles and sums of floats
 
 
 @dataclass(frozen=True)
-class NovelInRounds(Novel):
+class ItemsInRounds(ItemsOfOneUser):
     """Items that one user alone may hold, weighed in rounds that look at earlier rounds' noise.
 
     That noise decides where the user's other items stand, so that naming a novel item is no coin
@@ -131,7 +136,7 @@ class RoundsRelease(NamedTuple):
     def composition(self, plan: Schedule, bound: int) -> Composition:
         """What the release costs, of users with at most `bound` items after bounding."""
         mu = 1 / self.sigma * (1 + 2.0**-50)
-        novel = NovelInRounds(self.lost, plan.kept, bound)
+        novel = ItemsInRounds(self.lost, plan.kept, bound)
         return Composition((GaussianStage(mu, on_weights=True),), novel)
 
 

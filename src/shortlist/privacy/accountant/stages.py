@@ -51,7 +51,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Repeated:
+class _RepeatedStage:
     """A stage that is run several times, each chosen by what those before released."""
 
     epsilon: float
@@ -63,7 +63,7 @@ class _Repeated:
 
 
 @dataclass(frozen=True)
-class BoundedRange(_Repeated):
+class BoundedRange(_RepeatedStage):
     """Exponential mechanisms on scores that one user moves by 0 or 1, all the same way.
 
     The privacy loss L of one lies in [t - epsilon, t] for some t that an adversary chooses anew at
@@ -81,7 +81,7 @@ class BoundedRange(_Repeated):
 
 
 @dataclass(frozen=True)
-class PureStage(_Repeated):
+class PureStage(_RepeatedStage):
     """Mechanisms of whose loss only -epsilon <= L <= epsilon is known.
 
     Attributes:

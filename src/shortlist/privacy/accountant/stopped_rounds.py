@@ -12,7 +12,7 @@ from functools import partial
 
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.fitting import noise_on_weights, normal_noise
-from shortlist.privacy.accountant.rounds import NovelInRounds, RoundsRelease, noise_then_loss
+from shortlist.privacy.accountant.rounds import ItemsInRounds, RoundsRelease, noise_then_loss
 from shortlist.privacy.rounding import round_down
 
 __all__ = ["fitted_with_a_stop", "with_a_stop", "zcdp_of_noise"]
@@ -33,7 +33,7 @@ def with_a_stop(release: RoundsRelease, first: float, bound: int) -> Composition
     """
     rho = zcdp_of_noise(release.sigma)
     stages = noise_on_weights(rho * first), normal_noise(rho * (1 - first))
-    return Composition(stages, NovelInRounds(release.lost, 1.0, bound))
+    return Composition(stages, ItemsInRounds(release.lost, 1.0, bound))
 
 
 def fitted_with_a_stop(first: float, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
