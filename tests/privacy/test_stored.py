@@ -104,7 +104,7 @@ CHANGES = {
     "a stage for a composition": lambda told: told.update(composition=picks(told)),
     "a number for a stage": lambda told: told["composition"].update(stages=[1.0]),
     "a number for stages": lambda told: told["composition"].update(stages=1.0),
-    "something lost that is none": lambda told: told["composition"].update(own_items=1e-7),
+    "something lost that is none": lambda told: told["composition"].update(unnamed=1e-7),
     "no way in zCDP": lambda told: told.pop("by_rho"),
     "an unknown way in zCDP": lambda told: told["by_rho"].update(name="Free"),
     "an epsilon below 0": lambda told: told.update(epsilon=-1.0),

@@ -19,7 +19,7 @@ _PLAIN: dict[str, type[Cost]] = {
 }
 
 # What 0.2 wrote is read for good, so that names in files stay where names in the code change.
-_FIELDS_IN_FILES = {"own_items": "own_items"}
+_FIELDS_IN_FILES = {"own_items": "unnamed"}
 
 
 def stored(cost: Cost) -> dict[str, Any]:
@@ -117,9 +117,9 @@ def _kinds_of_parts() -> dict[str, type]:
         "Composition": accountant.Composition,
         "EitherStage": accountant.EitherStage,
         "GaussianStage": accountant.GaussianStage,
-        "ThresholdDelta": accountant.ThresholdDelta,
-        "ItemsInRounds": accountant.ItemsInRounds,
-        "ItemsByThreshold": accountant.ItemsByThreshold,
+        "Lost": accountant.ThresholdDelta,
+        "NovelInRounds": accountant.ItemsInRounds,
+        "NovelItems": accountant.ItemsByThreshold,
         "PureStage": accountant.PureStage,
         "Threshold": accountant.Threshold,
     }
