@@ -144,7 +144,7 @@ def test_the_coarse_one_runs_the_same_code():
     assert all(
         m.audit_hints().coarse is None
         for m in EVERY
-        if not hasattr(m, "_bits") and not hasattr(m, "_is_fine")
+        if not hasattr(m, "_bits") and not hasattr(m, "design")
     )
 
 

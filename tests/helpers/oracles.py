@@ -77,7 +77,7 @@ def built(kind, *, k, epsilon=EPSILON, **options):
 
 def coarsely(kind, **given):
     """Few leading bits, so that they tie and often leave the order open."""
-    return built(type(kind.__name__, (kind,), {"_bits": 2}), **given, delta=0.0)
+    return built(kind, **given, delta=0.0, design=2)
 
 
 def near_cutoff(kind, **given):
@@ -88,8 +88,7 @@ def near_cutoff(kind, **given):
 
 def on_coarse_grid(kind, **given):
     """Any rounding down is private: with this one, and few bounds, all branches can be told."""
-    few = {"_is_fine": False, "_bounds": (1, 2)}
-    return built(type(kind.__name__, (kind,), few), **{"rounds": 2} | given)
+    return built(kind, **{"rounds": 2, "design": kind.design.coarse} | given)
 
 
 def on_fewest_branches(kind, **given):

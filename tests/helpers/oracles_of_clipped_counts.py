@@ -13,12 +13,13 @@ N_ITEMS = 3
 
 def with_clipped_counts(kind, *, k=None, epsilon=2.0):  # noqa: ARG001 - as for others
     """A coarse grid and bounds, beside a domain of one round."""
-    few = type(kind.__name__, (kind,), {"_is_fine": False, "_bounds": (1, 2)})
 
     def selection(epsilon, delta):  # of one item each, so that whole sets are others than bounded
         return WeightedGaussian(epsilon=epsilon, delta=delta, max_items_per_user=1)
 
-    return few.of(selection, epsilon=epsilon, delta=0.2, count_share=0.5)
+    return kind.of(
+        selection, epsilon=epsilon, delta=0.2, count_share=0.5, design=kind.design.coarse
+    )
 
 
 def clipped_oracle(mechanism, data):
@@ -43,14 +44,14 @@ def counted(mechanism, data, found):
         yield (frozenset(), round(mechanism.least_count_sd, 9)), 1.0
         return
     held = [[x for x in found if x in user] for user in data]
-    sds = [math.sqrt(bound) * mechanism.least_count_sd for bound in mechanism._bounds]
+    sds = [math.sqrt(bound) * mechanism.least_count_sd for bound in mechanism.design.bounds]
     odds = [
         math.exp(-mechanism.choice_epsilon * (sd - sds[0] + lost(held, bound, len(found))))
-        for bound, sd in zip(mechanism._bounds, sds, strict=True)
+        for bound, sd in zip(mechanism.design.bounds, sds, strict=True)
     ]
-    for bound, sd, weight in zip(mechanism._bounds, sds, odds, strict=True):
+    for bound, sd, weight in zip(mechanism.design.bounds, sds, odds, strict=True):
         counts = [sum(part(bound, user) for user in held if x in user) for x in found]
-        laws = [on_grid(mechanism._grid(sd), count, sd) for count in counts]
+        laws = [on_grid(mechanism.design.grid(sd), count, sd) for count in counts]
         for values in itertools.product(*laws):
             told = frozenset((x, value) for x, (value, _) in zip(found, values, strict=True))
             yield (told, round(sd, 9)), weight / sum(odds) * math.prod(p for _, p in values)

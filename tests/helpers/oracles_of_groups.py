@@ -64,7 +64,7 @@ def found_groups(mechanism, kept):
     sets = [frozenset(pair % N_GROUPS for pair in user) for user in kept]
     lost = mechanism.delta * mechanism.threshold_share * LOSS_OF_GROUPS
     bound = mechanism.max_groups_per_user
-    found = found_in_a_round(mechanism, sets, OF_GROUPS, lost, bound, mechanism._groups.grid)
+    found = found_in_a_round(mechanism, sets, OF_GROUPS, lost, bound, mechanism._groups.search.grid)
     groups = Counter()
     for named, p in found.items():
         groups[tuple(group for group, _ in named)] += p
@@ -75,7 +75,7 @@ def found_items(mechanism, kept):
     """Each order of found items, with how common each seems, and its chance."""
     sets = [frozenset(pair // N_GROUPS for pair in user) for user in kept]
     lost = mechanism.delta * mechanism.threshold_share * (1 - LOSS_OF_GROUPS)
-    bound, grid = mechanism.max_items_per_user, mechanism._items.grid
+    bound, grid = mechanism.max_items_per_user, mechanism._items.search.grid
     return averaged(
         sets,
         bound,
@@ -102,7 +102,7 @@ def found_in_a_round(mechanism, sets, share, lost, bound, grid):
 
 def gaussians(mechanism):
     """What the choices leave of the zCDP."""
-    return mechanism.rho * (1 - len(mechanism._shares) * CHOICE)
+    return mechanism.rho * (1 - len(mechanism.design.shares) * CHOICE)
 
 
 # --- looks
@@ -125,7 +125,7 @@ def looked_at(mechanism, kept, groups, popularity, *, public, seen):
 
 def from_look(mechanism, kept, popularity, cells, rho, heard, expected, number):
     """All that may be heard by the looks from this one on."""
-    spent = rho * float(mechanism._shares[number])
+    spent = rho * float(mechanism.design.shares[number])
     for told, sd, p in look(mechanism, kept, cells, spent):
         now = dict(heard)
         for cell, value in told.items():
@@ -134,7 +134,7 @@ def from_look(mechanism, kept, popularity, cells, rho, heard, expected, number):
             now[cell] = (mean * precision + value * more) / (precision + more), precision + more
         hoped = expected if number else expectations(now, *popularity)
         values = {cell: moved(*now[cell], hoped[cell]) for cell in now}
-        if number + 1 == len(mechanism._shares):
+        if number + 1 == len(mechanism.design.shares):
             yield now, hoped, values, p
             continue
         still = [cell for cell in cells if is_open(mechanism.k, cell, values, now)]
@@ -146,7 +146,7 @@ def from_look(mechanism, kept, popularity, cells, rho, heard, expected, number):
 def look(mechanism, kept, cells, rho):
     """Noisy clipped counts of the cells by a bound that is chosen, and the noise's sd."""
     held = [[c for c in cells if N_GROUPS * c[1] + c[0] in user] for user in kept]
-    bounds = mechanism._bounds
+    bounds = mechanism.design.bounds
     sds = [math.sqrt(bound / (2 * rho)) for bound in bounds]
     sizes = sorted(Counter(group for group, _ in cells).values())
     most = max(sum(sizes[-mechanism.max_groups_per_user :]), 1)
@@ -160,7 +160,7 @@ def look(mechanism, kept, cells, rho):
     ]
     for bound, sd, chance in zip(bounds, sds, odds, strict=True):
         counts = [sum(part(bound, h) for h in held if cell in h) for cell in cells]
-        laws = [on_grid(mechanism._grid_of_counts(sd), count, sd) for count in counts]
+        laws = [on_grid(mechanism.design.grid_of_counts(sd), count, sd) for count in counts]
         for values in itertools.product(*laws):
             told = {cell: value for cell, (value, _) in zip(cells, values, strict=True)}
             yield told, sd, chance / sum(odds) * math.prod(p for _, p in values)

@@ -28,8 +28,8 @@ class Numbers:
         self.bound, self.lost = mechanism.max_items_per_user, mechanism.composition.lost
         self.rho, self.picks_after = mechanism.rho, mechanism.picks_after
         self.sigma = 1 / math.sqrt(2 * self.rho * (1 - RESERVED))
-        self.parts, self.losses = mechanism._plan.parts, mechanism._plan.losses
-        self.grid = mechanism._grid
+        self.parts, self.losses = mechanism.design.schedule.parts, mechanism.design.schedule.losses
+        self.grid = mechanism.search.grid
         self.step = self.grid.step * BITS
         self.thresholds = [self.threshold(r) for r in range(len(self.parts))]
 

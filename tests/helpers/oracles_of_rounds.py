@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from helpers.oracles_of_users import averaged, weights_of
 
 FLOOR, BOLDNESS = 0.4**2, 1.5
-SHARED = ("sigma", "_plan", "_grid", "_release")  # by all bounds that are chosen from
+SHARED = ("sigma", "search", "_release")  # by all bounds that are chosen from
 
 
 def rounds_oracle(mechanism, data):
@@ -22,12 +22,12 @@ def chosen_bound_oracle(mechanism, data):
     """The same at each bound, with the bound, by the odds of each."""
     outcomes = {}
     odds = list(odds_of_bounds(mechanism, data))
-    for bound, limits, weight in zip(mechanism.bounds, mechanism._every_limits, odds, strict=True):
+    for bound, search, weight in zip(mechanism.bounds, mechanism._searches, odds, strict=True):
         at_bound = SimpleNamespace(
             **{name: getattr(mechanism, name) for name in SHARED},
             max_items_per_user=bound,
-            thresholds=limits.thresholds,
-            threshold=limits.thresholds[-1],
+            thresholds=search.thresholds,
+            threshold=search.threshold,
         )
         for (found, first), p in rounds_oracle(at_bound, data).items():
             told = (f"at most {bound} items of a user", found), first
@@ -37,7 +37,7 @@ def chosen_bound_oracle(mechanism, data):
 
 def odds_of_bounds(mechanism, data):
     """By what users lose at each."""
-    thresholds = [limits.thresholds[-1] for limits in mechanism._every_limits]
+    thresholds = [search.threshold for search in mechanism._searches]
     sizes = [len(held) for held in data if held]
     for bound, threshold in zip(mechanism.bounds, thresholds, strict=True):
         costs = 1 - min(thresholds) / threshold
@@ -60,7 +60,7 @@ def of_kept(mechanism, kept):
 def after(mechanism, kept, seen, found, p):
     """All that may come of noisy weights seen so far, of each item."""
     r = max(map(len, seen.values()), default=0)
-    parts = mechanism._plan.parts
+    parts = mechanism.search.schedule.parts
     if not seen or r == len(parts):
         yield told(mechanism, seen, found), p
         return
@@ -78,7 +78,7 @@ def after(mechanism, kept, seen, found, p):
 
 def law_of_round(mechanism, seen, total, r):
     """For each rounded value: whether it finds the item, and its chance; at last, the coin."""
-    parts, grid = mechanism._plan.parts, mechanism._grid
+    parts, grid = mechanism.search.schedule.parts, mechanism.search.grid
     size, done = grid.step / 2**20, sum(parts[: r + 1])
     sd = mechanism.sigma * math.sqrt(sum(parts) / parts[r])
     bar = done * mechanism.thresholds[r]
@@ -112,7 +112,7 @@ def weight_of(mechanism, user, seen, found, r):
 
 def cap_of(mechanism, d):
     """By the definition, from the thresholds of even weights."""
-    sigma, one = mechanism.sigma, mechanism._plan.parts[0] / mechanism._plan.whole
+    sigma, one = mechanism.sigma, float(mechanism.search.schedule.spent(1))
 
     def noise(d):
         return sigma * upper(mechanism._release.lost * 0.95 / d)
@@ -133,8 +133,8 @@ def upper(chance):
 
 def boost(mechanism, seen, r):
     """In whole parts of 2^11."""
-    parts, whole = mechanism._plan.parts, mechanism._plan.whole
-    size = mechanism._grid.step / 2**20
+    parts, whole = mechanism.search.schedule.parts, mechanism.search.schedule.whole
+    size = mechanism.search.grid.step / 2**20
     if -1 in seen:
         return 0.0
     sums = size * sum(map(math.prod, zip(parts, seen, strict=False))) / whole
@@ -149,5 +149,5 @@ def boost(mechanism, seen, r):
 
 def told(mechanism, seen, found):
     """The items found, with the noisy weights of the first round."""
-    size = mechanism._grid.step / 2**20
+    size = mechanism.search.grid.step / 2**20
     return frozenset(found), tuple(size * seen[x][0] for x in sorted(found))

@@ -45,11 +45,11 @@ class Numbers:
         self.choice = math.sqrt(8 * CHOICE * rho)
         self.rho = rho * (1 - 2 * CHOICE)
         self.sigma = 1 / math.sqrt(2 * self.rho)
-        self.parts, self.losses = mechanism._plan.parts, mechanism._plan.losses
-        several, many = mechanism._several_or_many
-        self.looked_at = sorted({several * self.k, max(self.k, many)})
-        self.bounds, self.grid = mechanism._bounds, mechanism._grid
-        self.grid_of_counts = mechanism._grid_of_counts
+        self.parts, self.losses = mechanism.design.schedule.parts, mechanism.design.schedule.losses
+        design = mechanism.design
+        self.looked_at = sorted({design.times_k * self.k, max(self.k, design.in_all)})
+        self.bounds, self.grid = design.bounds, mechanism.search.grid
+        self.grid_of_counts = design.grid_of_counts
         self.step = self.grid.step * BITS
         self.thresholds = [self.threshold(r) for r in range(len(self.parts))]
 

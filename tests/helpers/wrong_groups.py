@@ -1,7 +1,7 @@
 """Top-k per group with one mistake each, where all groups and items are known to everybody."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,8 +9,7 @@ import numpy as np
 from shortlist.draws import RoundingGrid
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets
-from shortlist.mechanisms.per_group import PerGroup, _Found
-from shortlist.privacy.accountant.rounds import Schedule
+from shortlist.mechanisms.per_group import PerGroup, PerGroupDesign, _FoundCodes
 
 
 def fields_of(evidence):
@@ -25,17 +24,21 @@ class Known(PerGroup):
         return np.arange(held.n_groups), Fraction(1)
 
     def _found_items(self, held, _enough, _draws):
-        return _Found(np.arange(held.n_items), np.ones(held.n_items), Fraction(0))
+        return _FoundCodes(np.arange(held.n_items), np.ones(held.n_items), Fraction(0))
 
 
+_ONE_LOOK = replace(
+    PerGroup.design.coarse,
+    shares=(Fraction(1),),
+    grid_of_counts=lambda sd: RoundingGrid(2 ** (math.frexp(sd)[1] + 19), -2, 6),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
 class OneLook(Known):
     """One look, of which more is told: right, too."""
 
-    _shares = (Fraction(1),)
-    _bounds = (1, 2)
-    _grid_of_counts = property(
-        lambda _: lambda sd: RoundingGrid(2 ** (math.frexp(sd)[1] + 19), -2, 6)
-    )
+    design: PerGroupDesign = field(default=_ONE_LOOK, repr=False)
 
     def audit_hints(self):
         return replace(super().audit_hints(), coarse=None)
@@ -101,10 +104,14 @@ class NoiseForHeld(Known):
         return told._replace(positions=told.positions[kept], scores=told.scores[kept])
 
 
+_ONE_ROUND = PerGroupDesign(of_items=PerGroup.design.coarse.of_items)
+
+
+@dataclass(frozen=True, kw_only=True)
 class OneRound(PerGroup):
     """Each search has one round: right, too."""
 
-    _plan_of_items = Schedule(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
+    design: PerGroupDesign = field(default=_ONE_ROUND, repr=False)
 
 
 class _OfAllGroups(GroupedSets):

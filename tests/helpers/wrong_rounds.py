@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from shortlist import kernels
-from shortlist.algorithms.rounds import Found, Rounds
+from shortlist.algorithms.search_in_rounds import Found, Search
 from shortlist.mechanisms import AdaptiveGaussian
 
 
-class Loop(Rounds):
+class Loop(Search):
     """The right one."""
 
     def found(self, held, draws):
@@ -17,7 +17,7 @@ class Loop(Rounds):
         items = np.flatnonzero(sums)
         heard, every_sum = [], [sums[items]]
         found = np.zeros(len(items), np.bool_)
-        for r in range(len(self.plan.parts) - 1):
+        for r in range(self.schedule.rounds - 1):
             heard.append(self._noisy(every_sum[-1], r, draws))
             found |= self.reached(heard, every_sum, draws)
             boosts = np.full(held.n_items, -1, np.int16)
@@ -28,7 +28,8 @@ class Loop(Rounds):
         return Found(items[found], heard[0][found] * (self.grid.step / 2**20))
 
     def so_far(self, heard):
-        return sum(part * rounded for part, rounded in zip(self.plan.parts, heard, strict=False))
+        parts = self.schedule.parts
+        return sum(part * rounded for part, rounded in zip(parts, heard, strict=False))
 
     def reached(self, heard, _every_sum, _draws):
         return self.so_far(heard) >= self._bar(len(heard) - 1)
@@ -63,9 +64,9 @@ class OneRound(Loop):
     """The last test is held against the noise of its own round, with the bar for all noise."""
 
     def last(self, heard, every_sum, left, draws):
-        part = self.plan.parts[-1]
+        part = self.schedule.parts[-1]
         missing = [0 * rounded for rounded in heard]
-        return super().last(missing, [every_sum[-1] * self.plan.whole // part], left, draws)
+        return super().last(missing, [every_sum[-1] * self.schedule.whole // part], left, draws)
 
 
 class Afresh(Loop):
@@ -91,5 +92,11 @@ class Peeking(Loop):
 
 def in_wrong_rounds(kind, **given):
     """Adaptive Gaussian on a coarse grid, with such rounds."""
-    wrong = type(kind.__name__, (AdaptiveGaussian,), {"_is_fine": False, "_kind": kind})
-    return wrong(**{"epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2, "rounds": 2} | given)
+
+    class Wrong(AdaptiveGaussian):
+        @property
+        def search(self):
+            return kind(**vars(super().search))
+
+    given = {"epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2, "rounds": 2} | given
+    return Wrong(**given, design=AdaptiveGaussian.design.coarse)

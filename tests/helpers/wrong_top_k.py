@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shortlist.algorithms.rounds import Rounds
-from shortlist.algorithms.stopping import UntilSafe
+from shortlist.algorithms.search_in_rounds import Search, UntilSafe
 from shortlist.draws.noise import Normal
 from shortlist.mechanisms import AdaptiveTopK
 
@@ -69,30 +68,32 @@ class RoundTwice(InRounds):
         return super()._left(rounds - 1)
 
 
-class _Watched(Rounds):
+class _Watched(Search):
     def begin(self, held):
         self.__dict__["progress"] = super().begin(held)
         return self.progress
 
 
 class _StopsByAll(UntilSafe):
-    def found(self, held, draws):
-        watched = replace(self, rounds=_Watched(**vars(self.rounds)))
-        return UntilSafe.found(watched, held, draws)
-
-    def is_enough(self, heard, estimates):
-        progress = self.rounds.progress
+    def is_enough(self, search, rounds, estimates):
+        progress = search.progress
         near = progress.so_far[~progress.found] > 0
-        return super().is_enough(heard, estimates) and not near.any()
+        return super().is_enough(search, rounds, estimates) and not near.any()
 
 
 class StopsByAll(InRounds):
     """The rounds stop where nothing else is near."""
 
-    _stopping = _StopsByAll
+    @property
+    def search(self):
+        return _Watched(**vars(super().search))
+
+    @property
+    def _stop(self):
+        return _StopsByAll(**vars(super()._stop))
 
 
-class _Peeking(Rounds):
+class _Peeking(Search):
     def _boosts(self, _r, so_far):
         alive = so_far >= 0
         return (2**11 * alive * (alive.sum() == 1)).astype(np.int16)
@@ -102,11 +103,11 @@ class Peeking(InRounds):
     """An item is worth a boost only while it is the only one."""
 
     @property
-    def _rounds(self):
-        return _Peeking(**vars(super()._rounds))
+    def search(self):
+        return _Peeking(**vars(super().search))
 
 
-class _Thin(Rounds):
+class _Thin(Search):
     def _noisy(self, sums, _r, draws):
         noise = Normal(self.sigma)
         return draws.rounded_down(sums, noise, self.grid, unit=2.0**-20)
@@ -116,8 +117,8 @@ class ThinNoise(InRounds):
     """Each round has the noise of their mean."""
 
     @property
-    def _rounds(self):
-        return _Thin(**vars(super()._rounds))
+    def search(self):
+        return _Thin(**vars(super().search))
 
 
 def coarse(kind, **given):

@@ -76,6 +76,6 @@ def test_scores_are_the_first_round_s_noisy_weights():
 def test_explaining_names_every_threshold():
     mechanism = AdaptiveGaussian(epsilon=1.0, delta=1e-5, max_items_per_user=100)
     text = " ".join(mechanism.explain())
-    assert f"first round, in noise of standard deviation {mechanism._score_sd:.3g}" in text
+    assert f"first round, in noise of standard deviation {mechanism.search.first_sd:.3g}" in text
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
     assert "4 rounds" in text

@@ -1,5 +1,6 @@
 """Adaptive hitting sets: what they cost, what they release, and mistakes that are caught."""
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -8,27 +9,25 @@ import numpy as np
 import pytest
 
 from helpers.audited import broken
-from helpers.hitting import contributions
+from helpers.hitting import contributions, picks_oracle
+from helpers.laws import agree
 from helpers.oracles import ORACLES
-from shortlist.algorithms.stopping import UntilMany
+from shortlist.algorithms.search_in_rounds import Search, UntilMany
+from shortlist.audit.exact.enumerator import law
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveHittingSet
+from shortlist.mechanisms.adaptive_hitting_set import pick_by_reach
 from shortlist.privacy._delta_curves import gaussian_curve
 from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.accountant.picks_as_noise import normal_noise_above
-from shortlist.privacy.accountant.rounds import Schedule
 from shortlist.privacy.calibration import bounded_range_epsilon
 
 ORACLE = ORACLES[AdaptiveHittingSet]
 SETTINGS = {"k": 7, "epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 20}
 SMALL = {"k": 1, "epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2}
-FEW = {
-    "_is_fine": False,
-    "_plan": Schedule(parts=(1, 5), floor=Fraction(0), losses=(0.4, 0.6), reach=4.0),
-    "_enough": (Fraction(1),),
-}
+FEW = AdaptiveHittingSet.design.coarse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +51,7 @@ class ForTheLast(AdaptiveHittingSet):
     """An early stop leaves picks what is left after all rounds."""
 
     def left_after(self, rounds):
-        return super().left_after(max(rounds, len(self._plan.parts)))
+        return super().left_after(max(rounds, self.design.schedule.rounds))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,25 +78,29 @@ class Sharp(AdaptiveHittingSet):
         return 50.0
 
 
-class ByAll(UntilMany):
+class ByAll(Search):
     """The rounds stop after the first if there are two items that may yet be found."""
 
-    def found(self, held, draws):
-        is_alone = len(self.rounds.begin(held).items) == 1
-        rounds = UntilMany(self.rounds, (9 if is_alone else 0,))
-        return rounds.found(held, draws)
+    def found_early(self, _stop, held, draws):
+        is_alone = len(self.begin(held).items) == 1
+        return super().found_early(UntilMany((9 if is_alone else 0,)), held, draws)
+
+
+class StopsByAll(AdaptiveHittingSet):
+    @property
+    def search(self):
+        return ByAll(**vars(super().search))
 
 
 def coarse(kind, **given):
-    """With a coarse grid and rounds."""
-    few = type(kind.__name__, (kind,), FEW)
-    return few(**SMALL | given)
+    """With a coarse grid and few rounds."""
+    return kind(**{"design": FEW} | SMALL | given)
 
 
 def mean_of_squares(mechanism, rounds, share):
     """Twice the zCDP of rounds and picks as noise, for a user who alone holds such a share."""
-    parts, sigma = mechanism._plan.parts, mechanism.sigma
-    first, heard = parts[0] / sum(parts), sum(parts[:rounds]) / sum(parts)
+    schedule, sigma = mechanism.design.schedule, mechanism.sigma
+    first, heard = (float(schedule.spent(n)) for n in (1, rounds))
     picks = BoundedRange(mechanism.picks_after(rounds), mechanism.k)
     return (heard - first * share) / sigma**2 + normal_noise_above(picks) ** 2
 
@@ -134,9 +137,9 @@ def test_the_cost_is_that_of_the_worst_user():
 
 
 def test_three_rounds_have_the_law_of_their_definition():
-    plan = Schedule(parts=(1, 2, 3), floor=Fraction(0), losses=(0.2, 0.3, 0.5), reach=4.0)
-    few = {**FEW, "_plan": plan, "_enough": (Fraction(2), Fraction(1))}
-    mechanism = type("AdaptiveHittingSet", (AdaptiveHittingSet,), few)(**SMALL)
+    schedule = replace(FEW.schedule, parts=(1, 2, 3), losses=(0.2, 0.3, 0.5))
+    design = replace(FEW, schedule=schedule, enough=(Fraction(2), Fraction(1)))
+    mechanism = coarse(AdaptiveHittingSet, design=design)
     oracle = replace(ORACLE, data=[({0},) * 2, ({0, 1}, {0})])
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
@@ -152,14 +155,10 @@ def test_a_mistake_has_another_law(kind):
     assert oracle.distance(coarse(kind, **given), right) > 5e-3
 
 
-@pytest.mark.parametrize(
-    ("kind", "stop", "family"),
-    [(Sharp, UntilMany, [(9, 9, 0)]), (AdaptiveHittingSet, ByAll, [(9, 0, 0)])],
-)
-def test_the_audit_catches(kind, stop, family, monkeypatch):
+@pytest.mark.parametrize(("kind", "family"), [(Sharp, [(9, 9, 0)]), (StopsByAll, [(9, 0, 0)])])
+def test_the_audit_catches(kind, family):
     given = {"epsilon": 1.0, "delta": 0.02}
     assert not broken(audit_exactly(coarse(AdaptiveHittingSet, **given), families=[family]))
-    monkeypatch.setattr("shortlist.mechanisms.adaptive_hitting_set.UntilMany", stop)
     assert "delta" in broken(audit_exactly(coarse(kind, **given), families=[family]))
 
 
@@ -198,3 +197,44 @@ def test_explaining_names_every_threshold_and_when_it_is_enough():
     text = " ".join(mechanism.explain())
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
     assert "items are found: 40 after the first round, or 30, 24 and 20 after the next" in text
+
+
+# --- picks by users reached anew, of items of which some are worth more
+
+SETS = [frozenset(s) for n in range(1, 4) for s in itertools.combinations(range(3), n)]
+WORTH = {0: 1.0, 1: 8.0, 2: 2.5}
+
+
+def picks_law(data, domain, k, epsilon, worth):
+    held, each = contributions(data, 3), np.array([worth[x] for x in domain])
+
+    def run(draws):
+        places = pick_by_reach(held, np.array(domain, np.int64), each, k, epsilon, draws)
+        return tuple(domain[place] for place in places)
+
+    return law(run)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("domain", [(0, 1, 2), (0, 2), ()])
+def test_picks_have_the_law_of_their_definition(k, domain):
+    for data in itertools.combinations_with_replacement(SETS, 2):
+        oracle = picks_oracle(data, domain, k, 0.7, WORTH)
+        agree(picks_law(data, domain, k, 0.7, WORTH), oracle, 1e-12)
+
+
+def test_worth_left_out_or_another_epsilon_is_another_law():
+    data, oracle = SETS[:4], picks_oracle(SETS[:4], (0, 1, 2), 2, 0.7, WORTH)
+    for epsilon, worth in ((0.7, dict.fromkeys(range(3), 1.0)), (0.91, WORTH)):
+        found = picks_law(data, (0, 1, 2), 2, epsilon, worth)
+        assert max(abs(found[told] - p) for told, p in oracle.items()) > 0.01
+
+
+def test_few_far_ahead_are_picked_before_thousands():
+    data = [frozenset({user % 3}) for user in range(300)] + [
+        frozenset({3 + n}) for n in range(4000)
+    ]
+    held, domain = contributions(data, 4003), np.arange(4003)
+    picks = pick_by_reach(held, domain, np.ones(4003), 5, 2.0, ExactDraws(SeededBits(1)))
+    assert sorted(picks[:3].tolist()) == [0, 1, 2]
+    assert len(set(picks.tolist())) == 5

@@ -181,11 +181,11 @@ def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(k, bound):
     from scipy.special import ndtr
 
     mechanism = AdaptiveTopK(k=k, epsilon=1.0, delta=1e-4, max_items_per_user=bound)
-    parts, sigma = mechanism._plan.parts, mechanism.sigma
+    parts, sigma = mechanism.design.schedule.parts, mechanism.sigma
     passed = []
     for d in range(1, bound + 1):
         cap, lost = min(1, 4 / math.sqrt(d)), 0.0
-        for r, threshold in enumerate(mechanism._limits.thresholds):
+        for r, threshold in enumerate(mechanism.thresholds):
             so_far = sum(parts[: r + 1])
             weight = (parts[0] / math.sqrt(d) + (so_far - parts[0]) * cap) / so_far
             lost += d * ndtr((weight - threshold) / (sigma * math.sqrt(sum(parts) / so_far)))
@@ -196,8 +196,7 @@ def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(k, bound):
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_rounds_and_looks_cost_what_all_rounds_would(rounds):
     mechanism = AdaptiveTopK(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=100)
-    parts = mechanism._plan.parts
-    of_rounds = sum(parts[:rounds]) / (sum(parts) * mechanism.sigma**2)
+    of_rounds = float(mechanism.design.schedule.spent(rounds)) / mechanism.sigma**2
     looks = mechanism._looks(mechanism._left(rounds))
     for bound, sd in zip(looks.bounds, looks.sds, strict=True):
         whole = of_rounds + 2 * bound / sd**2

@@ -1,8 +1,9 @@
 """The bound that is chosen: which one, at which price, and mistakes that are caught."""
 
 import json
+import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
 
@@ -12,11 +13,14 @@ import pytest
 
 import shortlist as sl
 from helpers.audited import broken
-from shortlist.algorithms.bound_choice import BoundChoice
+from helpers.hitting import contributions
+from shortlist.algorithms.rounding_grids import coarse_grid
+from shortlist.audit.exact.enumerator import law
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveGaussian, ChosenBound
+from shortlist.mechanisms.chosen_bound import BoundChoice, ChosenBoundDesign
 from shortlist.mechanisms.wrappers import NoisyClippedCounts
 from shortlist.privacy import Gaussian
 
@@ -67,10 +71,10 @@ def test_few_users_get_the_usual_bound(size):
 def test_it_costs_a_few_thousandths_beside_a_bound_that_is_given(epsilon, accounting):
     given = {"epsilon": epsilon, "delta": 1e-5, "accounting": accounting}
     mechanism = made(**given)
-    for bound, limits in zip(mechanism.bounds, mechanism._every_limits, strict=True):
+    for bound, search in zip(mechanism.bounds, mechanism._searches, strict=True):
         fixed = AdaptiveGaussian(max_items_per_user=bound, **given)
         assert 1 < mechanism.sigma / fixed.sigma < 1.005
-        assert 1 < limits.thresholds[-1] / fixed.threshold < 1.012
+        assert 1 < search.threshold / fixed.threshold < 1.012
 
 
 def test_in_zcdp_the_choice_has_its_share():
@@ -84,8 +88,8 @@ def test_explaining_names_the_bounds_and_what_it_takes_at_the_ends():
     mechanism = made()
     text = " ".join(mechanism.explain())
     assert "3, 10, 30, 100, 300 and 1,000" in text
-    first, *_, last = mechanism._every_limits
-    assert f"{first.thresholds[-1]:.4g} at 3" in text
+    first, *_, last = mechanism._searches
+    assert f"{first.threshold:.4g} at 3" in text
     assert all(f"{threshold:.4g}" in text for threshold in last.thresholds)
     assert "from 2 alone" in " ".join(made(max_items_per_user=2).explain())
 
@@ -142,16 +146,100 @@ def test_counts_beside_it_have_hardly_more_noise():
     assert 1 < chosen.least_count_sd / given.least_count_sd < 1.03
 
 
+# --- the choice against its definition, and what one user can change of it
+
+BOUNDS, THRESHOLDS, FACTORS = (1, 2, 4), (9.0, 10.0, 12.0), (0.25, 1.0, 0.5)
+USERS = [{0}, {1}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}]
+EPSILON = 0.7
+
+
+def chooses(epsilon=EPSILON, factors=FACTORS):
+    return BoundChoice(BOUNDS, THRESHOLDS, factors, epsilon)
+
+
+def losses(sizes):
+    """By the definition: of each bound."""
+    costs = [1 - THRESHOLDS[0] / threshold for threshold in THRESHOLDS]
+    return [
+        sum(1 if size > bound else cost for size in sizes if size)
+        for bound, cost in zip(BOUNDS, costs, strict=True)
+    ]
+
+
+def law_of(choice, users):
+    held = contributions(users, 5)
+    found = law(lambda draws: choice.pick(held, draws))
+    return np.array([found.get(place, 0.0) for place in range(len(BOUNDS))], float)
+
+
+@pytest.mark.parametrize("n", range(len(USERS) + 1))
+def test_the_odds_are_those_of_the_definition(n):
+    lost = losses([len(user) for user in USERS[:n]])
+    odds = np.array(FACTORS) * np.exp(-EPSILON * np.array(lost))
+    assert law_of(chooses(), USERS[:n]) == pytest.approx(odds / sum(odds), abs=1e-5)
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_one_user_more_moves_each_loss_by_at_most_one(user):
+    choice = chooses()
+    before, after = (
+        choice._lost(contributions(users, 5).users_of_size()) for users in (USERS, [*USERS, user])
+    )
+    moved = after - before
+    assert moved.dtype == np.int64
+    assert ((moved >= 0) & (moved <= ONE)).all()
+    assert moved == pytest.approx(np.array(losses([len(user)])) * ONE, abs=1)
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_its_privacy_loss_has_no_more_than_its_range(user):
+    ratios = np.log(law_of(chooses(), USERS) / law_of(chooses(), [*USERS, user]))
+    assert np.ptp(ratios) <= EPSILON * (1 + 1e-9)
+    if len(user) == 3:  # beyond some bounds, and within another: nearly all of it
+        assert np.ptp(ratios) >= 0.7 * EPSILON
+
+
+def test_who_holds_nothing_changes_nothing():
+    choice = chooses()
+    some, more = (np.array([nobody, 4, 3, 1]) for nobody in (0, 1000))
+    assert (choice._lost(some) == choice._lost(more)).all()
+
+
+def test_nobody_leaves_it_to_the_factors():
+    assert law_of(chooses(), []) == pytest.approx(np.array(FACTORS) / sum(FACTORS))
+
+
+@pytest.mark.parametrize(("size", "bound"), [(1, 1), (2, 2), (4, 4), (5, 1)])
+def test_many_users_get_the_bound_that_loses_them_least(size, bound):
+    held = contributions([set(range(size))] * 400, 5)
+    picked = [
+        BOUNDS[chooses(factors=(1.0,) * 3).pick(held, ExactDraws(SeededBits(seed)))]
+        for seed in range(20)
+    ]
+    if size <= BOUNDS[-1]:
+        assert set(picked) == {bound}
+    else:  # beyond all of them: none is better
+        assert set(picked) == set(BOUNDS)
+
+
+def test_a_billion_users_do_not_overflow():
+    sizes = np.array([0, 2**29, 0, 2**29, 0, 0, 0], np.int64)
+    lost = chooses()._lost(sizes)
+    assert lost[0] == 2**29 * ONE
+    assert math.log2(lost.max()) < 51
+
+
 # --- mistakes
+
+
+LOUD = ChosenBoundDesign(grid=coarse_grid, bounds=(1, 3), choice_share=0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loud(ChosenBound):
     """The right one, whose choice has most of the budget, on a coarse grid."""
 
-    _is_fine = False
-    _bounds = (1, 3)
-    _share = 0.9
+    design: ChosenBoundDesign = field(default=LOUD, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,14 +267,16 @@ class Items(BoundChoice):
         return ONE * np.array(beyond, np.int64)
 
 
-@dataclass(frozen=True, kw_only=True)
 class TwiceLoud(Loud):
-    _chooser = Twice
+    @property
+    def _choice(self):
+        return Twice(**vars(super()._choice))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ItemsLoud(Loud):
-    _chooser = Items
+    @property
+    def _choice(self):
+        return Items(**vars(super()._choice))
 
 
 @pytest.mark.parametrize(

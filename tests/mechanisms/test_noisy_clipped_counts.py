@@ -30,6 +30,7 @@ from shortlist.mechanisms import (
     WeightedGaussian,
 )
 from shortlist.mechanisms.wrappers import NoisyClippedCounts
+from shortlist.mechanisms.wrappers.noisy_clipped_counts import ClippedCountsDesign
 from shortlist.privacy import Approximate
 from shortlist.privacy.accountant import Composition
 from shortlist.privacy.calibration import subtract_down
@@ -92,7 +93,7 @@ def test_the_choice_has_a_small_share():
 def test_noise_grows_with_the_root_of_the_bound():
     mechanism = build()
     mu = Fraction(mechanism._best.counts.mu)
-    for bound, sd in zip(mechanism._bounds, mechanism._sds, strict=True):
+    for bound, sd in zip(mechanism.design.bounds, mechanism._sds, strict=True):
         assert bound <= (Fraction(sd) * mu) ** 2 <= bound * (1 + Fraction(1, 2**40))
 
 
@@ -107,7 +108,7 @@ def test_whole_sets_are_counted_whatever_the_selection_bounds():
         told = mechanism.select(many, ExactDraws(SeededBits(3)))
         assert len(told.positions) == len(told.scores) > 0
         assert told.noise_sd in mechanism._sds
-        bound = mechanism._bounds[mechanism._sds.index(told.noise_sd)]
+        bound = mechanism.design.bounds[mechanism._sds.index(told.noise_sd)]
         expected = 3000 * part(bound, told.positions)
         assert np.abs(told.scores - expected).max() < 6 * told.noise_sd
 
@@ -176,7 +177,7 @@ class NoiseForOne(NoisyClippedCounts):
 
     @property
     def _sds(self):
-        return tuple(self.least_sd(bound) for bound in self._bounds)
+        return tuple(self.least_sd(bound) for bound in self.design.bounds)
 
     def least_sd(self, bound):
         return self._best.counts.sd(1) * (1 + 2.0**-40 * bound)
@@ -192,9 +193,9 @@ class ByTheBounded(NoisyClippedCounts):
     """Users' parts are clipped by the one item that bounding kept, and added to all held."""
 
     def _with_counts(self, selection, held, draws):
-        clipped = OfOne(held, self._grid, 1.0)
-        chosen = clipped.pick(self._bounds, self._sds, self.choice_epsilon, draws)
-        counts = clipped.noisy(self._bounds[chosen], self._sds[chosen], draws)
+        clipped = OfOne(held, self.design.grid, 1.0)
+        chosen = clipped.pick(self.design.bounds, self._sds, self.choice_epsilon, draws)
+        counts = clipped.noisy(self.design.bounds[chosen], self._sds[chosen], draws)
         return selection._replace(scores=counts, noise_sd=self._sds[chosen])
 
 
@@ -207,9 +208,9 @@ class OfOne(ClippedCounts):
 
 def excess_of(kind):
     """Of the counts of two items that were released, over what the choice and the noise cost."""
-    grid = property(lambda _: lambda _: RoundingGrid(2**20, 0, 9))
-    few = type(kind.__name__, (kind,), {"_bounds": (1, 2), "_grid": grid})
-    mechanism = build("units", epsilon=4.0, delta=0.2, count_share=0.9, of=few)
+    design = ClippedCountsDesign(bounds=(1, 2), grid=lambda _: RoundingGrid(2**20, 0, 9))
+    mechanism = build("units", epsilon=4.0, delta=0.2, count_share=0.9, of=kind)
+    mechanism = dataclasses.replace(mechanism, design=design)
     stages = Composition(mechanism._best.counts.stages)
     released = Selection(np.arange(2), ordered=False)
 
@@ -240,7 +241,7 @@ class Unpaid(NoisyClippedCounts):
 
     @property
     def _sds(self):
-        return tuple(self._best.counts.sd(bound) / 3 for bound in self._bounds)
+        return tuple(self._best.counts.sd(bound) / 3 for bound in self.design.bounds)
 
 
 def test_too_little_noise_is_caught_with_the_selection():
@@ -252,14 +253,13 @@ def test_too_little_noise_is_caught_with_the_selection():
 
 
 def test_privacy_around_rounds():
-    kind = type("Few", (NoisyClippedCounts,), {"_is_fine": False, "_bounds": (1, 2)})
-    rounds = type("Few", (AdaptiveGaussian,), {"_is_fine": False})
-    given = {"max_items_per_user": 1, "rounds": 2}
-    mechanism = kind.of(
-        lambda epsilon, delta: rounds(epsilon=epsilon, delta=delta, **given),
+    given = {"max_items_per_user": 1, "rounds": 2, "design": AdaptiveGaussian.design.coarse}
+    mechanism = NoisyClippedCounts.of(
+        lambda epsilon, delta: AdaptiveGaussian(epsilon=epsilon, delta=delta, **given),
         epsilon=2.0,
         delta=0.2,
         count_share=0.5,
+        design=NoisyClippedCounts.design.coarse,
     )
     one, both = frozenset({0}), frozenset({0, 1})
     pairs = [((), (both,)), ((one,), (one, both)), ((both,), (both, both))]

@@ -101,7 +101,7 @@ def test_thresholds_rise_with_what_one_user_may_bring():
 
 def named_alone(search, most):
     """The chance that something is named which a user alone holds: the largest, over the sizes."""
-    parts, whole = search.plan.parts, search.plan.whole
+    parts, whole = search.schedule.parts, search.schedule.whole
     so_far = np.cumsum(parts)
     noise = search.sigma * np.sqrt(whole / so_far)
     passed = []
@@ -117,8 +117,8 @@ def test_thresholds_lose_what_is_spent_on_them_however_many_groups_or_items_a_us
     mechanism = PerGroup(
         k=5, epsilon=1.0, delta=1e-6, max_items_per_user=3, max_groups_per_user=groups
     )
-    of_groups = named_alone(mechanism._groups, groups)
-    of_items = named_alone(mechanism._items, 3)
+    of_groups = named_alone(mechanism._groups.search, groups)
+    of_items = named_alone(mechanism._items.search, 3)
     assert 0.999 < of_groups / (0.3 * mechanism.threshold_delta) <= 1
     assert 0.999 < of_items / (0.7 * mechanism.threshold_delta) <= 1
     assert of_groups + of_items <= mechanism.threshold_delta
@@ -131,7 +131,7 @@ def looked(counts, popularity, *, k=2, rho=0.5, seen=1.0, seed=0):
     users = np.arange(len(items), dtype=np.uint32)
     held = Contributions.of_rows(users, items, n_users=len(users), n_items=counts.size)
     mechanism = PerGroup(k=k, epsilon=1.0, delta=1e-6, max_items_per_user=10)
-    looks = GroupedLooks(k, mechanism._shares, (1, 2), 0.1, 1, seen)
+    looks = GroupedLooks(k, mechanism.design.shares, (1, 2), 0.1, 1, seen)
     draws = ExactDraws(SeededBits(seed))
     return looks.best(held, np.array(popularity, float), rho, draws)
 

@@ -25,7 +25,7 @@ from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.stored import cost_from, stored
 
-PLAN = AdaptiveGaussian(epsilon=1.0, delta=1e-5, max_items_per_user=10)._plan
+SCHEDULE = AdaptiveGaussian(epsilon=1.0, delta=1e-5, max_items_per_user=10).search.schedule
 MU, KEPT, BOUND = 0.3, 0.3, 5
 
 
@@ -122,21 +122,21 @@ def test_it_is_at_least_what_was_chosen():
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-5), (1.0, 1e-6), (3.0, 1e-9), (1.0, 0.2)])
 def test_noise_and_loss_use_up_delta(epsilon, delta):
     choice = epsilon / 60
-    release = fitted_after_choice(PLAN, epsilon=epsilon, delta=delta, bound=300, choice=choice)
-    spent = after_choice(release, PLAN, 300, choice).delta(epsilon)
+    release = fitted_after_choice(SCHEDULE, epsilon=epsilon, delta=delta, bound=300, choice=choice)
+    spent = after_choice(release, SCHEDULE, 300, choice).delta(epsilon)
     assert 0.995 * delta <= spent <= delta
 
 
 @pytest.mark.parametrize("bound", [1, 3, 10, 100])
 def test_a_smaller_bound_costs_no_more(bound):
-    release = fitted_after_choice(PLAN, epsilon=1.0, delta=1e-6, bound=100, choice=0.01)
-    largest, smaller = (after_choice(release, PLAN, most, 0.01) for most in (100, bound))
+    release = fitted_after_choice(SCHEDULE, epsilon=1.0, delta=1e-6, bound=100, choice=0.01)
+    largest, smaller = (after_choice(release, SCHEDULE, most, 0.01) for most in (100, bound))
     assert smaller.delta(1.0) <= largest.delta(1.0) * (1 + 1e-12)
 
 
 def test_stages_that_follow_are_fitted_within_what_is_left():
-    release = fitted_after_choice(PLAN, epsilon=0.7, delta=0.7e-6, bound=100, choice=0.01)
-    before = after_choice(release, PLAN, 100, 0.01)
+    release = fitted_after_choice(SCHEDULE, epsilon=0.7, delta=0.7e-6, bound=100, choice=0.01)
+    before = after_choice(release, SCHEDULE, 100, 0.01)
     mu = largest_after(before, GaussianStage, epsilon=1.0, delta=1e-6)
     after = replace(before, stages=(*before.stages, GaussianStage(mu)))
     assert after.choice == 0.01
@@ -146,7 +146,10 @@ def test_stages_that_follow_are_fitted_within_what_is_left():
 
 def test_it_is_stored_and_read_again():
     after = after_choice(
-        fitted_after_choice(PLAN, epsilon=1.0, delta=1e-6, bound=100, choice=0.01), PLAN, 100, 0.01
+        fitted_after_choice(SCHEDULE, epsilon=1.0, delta=1e-6, bound=100, choice=0.01),
+        SCHEDULE,
+        100,
+        0.01,
     )
     cost = Composed(after, Gaussian(after.rho, after.lost), epsilon=1.0)
     again = cost_from(**stored(cost))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeAlias
 
 from shortlist.draws import RoundingGrid
 
@@ -10,7 +12,10 @@ __all__ = [
     "BITS_OF_WEIGHTS",
     "FARTHEST",
     "UNIT_OF_WEIGHTS",
+    "GridFor",
+    "GridOfCounts",
     "coarse_grid",
+    "coarse_grid_above_zero",
     "fine_grid",
     "grid_of_two",
 ]
@@ -25,27 +30,31 @@ FARTHEST = 2**54
 _FINE = 10  # binary places of a step, of the noise's standard deviation
 
 
-def fine_grid(sd: float) -> RoundingGrid:
-    """Numbers so close together that rounding down costs nothing worth a word.
+GridFor: TypeAlias = Callable[[float, float], RoundingGrid]
+"""A grid for noise of a standard deviation, and values of which the highest decides something."""
 
-    Args:
-        sd: The standard deviation of the noise.
-    """
+GridOfCounts: TypeAlias = Callable[[float], RoundingGrid]
+"""A grid for noise of a standard deviation."""
+
+
+def fine_grid(sd: float, highest: float = 0.0) -> RoundingGrid:  # noqa: ARG001 - for any values
+    """Numbers so close together that rounding down costs nothing worth a word."""
     step = 2 ** max(math.frexp(sd)[1] - 1 - _FINE + BITS_OF_WEIGHTS, 0)
     return RoundingGrid(step, -FARTHEST // step, FARTHEST // step)
 
 
-def coarse_grid(reached: float) -> RoundingGrid:
-    """Numbers so far apart, up to a weight, that all outcomes can be enumerated."""
-    step = 2 ** max(math.frexp(reached / 2)[1] + BITS_OF_WEIGHTS, 0)
-    return RoundingGrid(step, 0, max(math.ceil(reached / (step * UNIT_OF_WEIGHTS)), 1) + 1)
+def coarse_grid(sd: float, highest: float) -> RoundingGrid:  # noqa: ARG001 - for any noise
+    """Numbers from 0 on, so far apart that all outcomes can be enumerated."""
+    step = 2 ** max(math.frexp(highest / 2)[1] + BITS_OF_WEIGHTS, 0)
+    return RoundingGrid(step, 0, max(math.ceil(highest / (step * UNIT_OF_WEIGHTS)), 1) + 1)
+
+
+def coarse_grid_above_zero(sd: float, highest: float) -> RoundingGrid:
+    """The same without 0."""
+    return coarse_grid(sd, highest)._replace(lowest=1)
 
 
 def grid_of_two(sd: float) -> RoundingGrid:
-    """The coarsest grid on which what is far below another is seen: one number, or below it.
-
-    Args:
-        sd: The standard deviation of the noise.
-    """
+    """The coarsest grid on which what is far below another is seen: one number, or below it."""
     step = 2 ** max(math.frexp(sd)[1] + 1 + BITS_OF_WEIGHTS, 0)
     return RoundingGrid(step, 1, 1)

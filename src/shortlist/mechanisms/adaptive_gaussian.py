@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
-from shortlist.algorithms.rounds import Rounds
-from shortlist.draws import Draws, RoundingGrid
+from shortlist.algorithms.search_in_rounds import Search
+from shortlist.draws import Draws
 from shortlist.errors import InputError, is_whole
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
-from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms._in_rounds import InRounds, SearchDesign
 from shortlist.mechanisms.mechanism import (
     Accounting,
     AuditHints,
-    Mechanism,
     Selection,
-    coarser,
     cost_of_release,
     score_digits,
 )
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian
-from shortlist.privacy.accountant.rounds import (
-    Limits,
-    RoundsRelease,
-    Schedule,
-    fitted,
-    limits_of,
-    sd_of_round,
-)
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule, fitted
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import Domain, Question
 
@@ -43,12 +32,14 @@ __all__ = ["LOST_IN_ZCDP", "AdaptiveGaussian"]
 
 _LEAST_ROUNDS, _MOST_ROUNDS = 2, 10
 _FLOOR = Fraction(2, 5) ** 2  # of the squared norm, spent evenly in later rounds
-_REACH = 3.0  # times the even weight, at most
+_CAP = 3.0  # times the even weight, at most
 _RAISED = 0.04  # by how much more than that of an even weight the last threshold may need
 _EARLY = 0.05  # of what may be lost, in all rounds but the last, three times as much in each
-_BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
+_EXPECTED_GAIN = 1.5
 LOST_IN_ZCDP = 0.5
 """Of delta, for thresholds."""
+
+_DESIGN = SearchDesign()
 
 
 def _require_rounds(name: str, value: int) -> int:
@@ -64,7 +55,7 @@ def _require_rounds(name: str, value: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveGaussian(Mechanism):
+class AdaptiveGaussian(InRounds):
     """Domain discovery in rounds: users move their weight to the items that it may still help.
 
     In the first round each user spreads weight over the items held. The noisy weights so far then
@@ -103,17 +94,14 @@ class AdaptiveGaussian(Mechanism):
     max_items_per_user: Whole
     rounds: Annotated[int, _require_rounds] = 4
     accounting: Accounting = Accounting.EXACT
+    design: SearchDesign = field(default=_DESIGN, repr=False)
 
     question: ClassVar[type[Question]] = Domain
-    evidence: ClassVar[type] = UserSets
-    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
-    _is_fine: ClassVar[bool] = True
-    _kind: ClassVar[type[Rounds]] = Rounds
 
     @cached_property
-    def _plan(self) -> Schedule:
+    def _schedule(self) -> Schedule:
         """Later rounds are more precise, and decide more often."""
         n = self.rounds
         early = [3**r for r in range(n - 1)]
@@ -121,7 +109,7 @@ class AdaptiveGaussian(Mechanism):
             parts=tuple(range(3, n + 3)),
             floor=_FLOOR,
             losses=(*(_EARLY * part / sum(early) for part in early), 1 - _EARLY),
-            reach=_REACH,
+            cap=_CAP,
             raised=_RAISED,
         )
 
@@ -130,7 +118,7 @@ class AdaptiveGaussian(Mechanism):
         """The noise, and what may be lost."""
         if self.accounting is Accounting.EXACT:
             bound = self.max_items_per_user
-            return fitted(self._plan, epsilon=self.epsilon, delta=self.delta, bound=bound)
+            return fitted(self._schedule, epsilon=self.epsilon, delta=self.delta, bound=bound)
         return RoundsRelease(gaussian_sigma(self._by_rho.rho), self._by_rho.lost)
 
     @cached_property
@@ -140,77 +128,42 @@ class AdaptiveGaussian(Mechanism):
         return Gaussian(gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost), lost)
 
     @cached_property
-    def _limits(self) -> Limits:
-        """The thresholds, and the largest weights."""
-        return limits_of(self._plan, self._release, self.max_items_per_user)
-
-    @property
-    def _grid(self) -> RoundingGrid:
-        """What noisy weights are rounded down to: any is private."""
-        return fine_grid(self.sigma) if self._is_fine else coarse_grid(max(self.thresholds))
-
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the mean of all rounds' noise."""
-        return self._release.sigma
-
-    @property
-    def thresholds(self) -> tuple[float, ...]:
-        """The least mean of the noisy weights so far to be named, after each round."""
-        return self._limits.thresholds
-
-    @property
-    def threshold(self) -> float:
-        """That after the last round."""
-        return self.thresholds[-1]
-
-    @property
-    def _score_sd(self) -> float:
-        return sd_of_round(self._plan, self.sigma, 0)
+    def search(self) -> Search:
+        """The rounds, among users of at most `max_items_per_user` items."""
+        bound = self.max_items_per_user
+        return Search.of(self._schedule, self._release, bound, self.design.grid, _EXPECTED_GAIN)
 
     @cached_property
     def cost(self) -> Cost:
         """The noise on the weights, and the items that one user alone may hold."""
         if self.accounting is Accounting.ZCDP:
             return self._by_rho
-        composition = self._release.composition(self._plan, self.max_items_per_user)
+        composition = self._release.composition(self._schedule, self.max_items_per_user)
         by_rho = Gaussian(composition.rho, composition.lost)
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds, the noise in the scores; and the same code with a coarse grid."""
-        return replace(
-            super().audit_hints(),
-            thresholds=self.thresholds[::-1],
-            score_sd=self._score_sd,
-            coarse=coarser(self, _is_fine=False),
-        )
-
-    @property
-    def finding(self) -> ByPlay:
-        """All rounds."""
-        return ByPlay(
-            lambda held, draws: self.select(held, draws).positions,
-            around=self.threshold,
-            most=self.max_items_per_user,
-        )
+        """The thresholds, and the noise in the scores."""
+        return replace(super().audit_hints(), score_sd=self.search.first_sd)
 
     def explain(self) -> list[str]:
         """The rounds in plain words."""
-        bound = self.max_items_per_user
-        rounds = told_of_rounds(
-            self.thresholds, self.sigma, bound=bound, named="named", may_stop=False
+        rounds = self._explain_rounds("named", may_stop=False)
+        return [*rounds, self._explain_scores(), people_needed(self.threshold)]
+
+    def _explain_scores(self) -> str:
+        return (
+            "The score of an item is its noisy weight of the first round, in noise of standard "
+            f"deviation {self.search.first_sd:.3g}: of an item that a later round named it may be "
+            "small."
         )
-        return [*rounds, told_of_first(self._score_sd), people_needed(self.threshold)]
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """A set of items with their noisy weights; of each user `max_items_per_user` count."""
-        return self._found(evidence, self.max_items_per_user, self._limits, draws)
+        return self._named(evidence, self.max_items_per_user, self.search, draws)
 
-    def _found(self, evidence: UserSets, bound: int, limits: Limits, draws: Draws) -> Selection:
-        """What the rounds find at a bound, with these limits."""
-        held = evidence.bounded(bound, draws)
-        rounds = self._kind(self._plan, self.sigma, limits, self._grid, _BOLDNESS)
-        found = rounds.found(held, draws)
-        scores = np.round(found.first, score_digits(self._score_sd))
-        return Selection(found.items, scores, ordered=False, noise_sd=self._score_sd)
+    def _named(self, evidence: UserSets, bound: int, search: Search, draws: Draws) -> Selection:
+        """What a search finds at a bound."""
+        found = search.found(evidence.bounded(bound, draws), draws)
+        scores = np.round(found.first, score_digits(search.first_sd))
+        return Selection(found.items, scores, ordered=False, noise_sd=search.first_sd)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
-from shortlist.algorithms.reaching import pick_by_reach
-from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
-from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.stopping import UntilMany
-from shortlist.draws import Draws, Floats, Ints, RoundingGrid
+from shortlist.algorithms.search_in_rounds import Search, Towards, UntilMany
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._told_of_rounds import in_turn, told_of_rounds
-from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms._in_rounds import InRounds, SearchDesign, in_turn
 from shortlist.mechanisms.mechanism import (
     Accounting,
     AuditHints,
-    Mechanism,
     Selection,
-    coarser,
     cost_of_release,
     score_digits,
 )
@@ -32,39 +27,58 @@ from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.privacy import Cost, Gaussian, round_down
 from shortlist.privacy.accountant import Composition
-from shortlist.privacy.accountant.picks_as_noise import picks_below
-from shortlist.privacy.accountant.rounds import (
-    Limits,
+from shortlist.privacy.accountant.cost_of_rounds import (
     RoundsRelease,
     Schedule,
-    limits_of,
-    sd_of_round,
-)
-from shortlist.privacy.accountant.stopped_rounds import (
     fitted_with_a_stop,
     with_a_stop,
     zcdp_of_noise,
 )
+from shortlist.privacy.accountant.picks_as_noise import picks_below
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import HittingSet, Question
 
-__all__ = ["AdaptiveHittingSet"]
+__all__ = ["AdaptiveHittingSet", "HittingSetDesign", "pick_by_reach"]
 
 _RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
-_PLAN = Schedule(
-    parts=(3, 3, 3, 4, 5),
-    floor=Fraction(0),
-    losses=(0.08, 0.08, 0.08, 0.16, 0.6),
-    reach=4.0,
-)
-_ENOUGH = Fraction(2), Fraction(3, 2), Fraction(6, 5), Fraction(1)  # times k: items to pick from
-_BOLDNESS = 3.0  # an item is expected to gain by what users move, as a factor
+_EXPECTED_GAIN = 3.0
 _POWER = 3  # of its estimated weight, in the odds of an item
 _LOST = 0.5  # of delta, for thresholds, in zCDP
+_ROUNDING = 1 + 1e-9  # of a sum of floats: more
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveHittingSet(Mechanism):
+class HittingSetDesign(SearchDesign):
+    """What is fixed of `AdaptiveHittingSet`.
+
+    Attributes:
+        schedule: How the rounds share what may be spent.
+        enough: How many items are enough to pick from, times k, after each round but the last.
+    """
+
+    schedule: Schedule
+    enough: tuple[Fraction, ...]
+
+    @property
+    def coarse(self) -> Self:
+        """One with so few branches that they can be enumerated."""
+        schedule = replace(self.schedule, parts=(1, 5), losses=(0.4, 0.6))
+        return replace(super().coarse, schedule=schedule, enough=(Fraction(1),))
+
+
+_DESIGN = HittingSetDesign(
+    schedule=Schedule(
+        parts=(3, 3, 3, 4, 5),
+        floor=Fraction(0),
+        losses=(0.08, 0.08, 0.08, 0.16, 0.6),
+        cap=4.0,
+    ),
+    enough=(Fraction(2), Fraction(3, 2), Fraction(6, 5), Fraction(1)),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveHittingSet(InRounds):
     """Hitting set of private items: found in rounds until they are enough, and then picked.
 
     Items are found in rounds, as by `AdaptiveGaussian`. After each but the last, the rounds stop if
@@ -106,15 +120,11 @@ class AdaptiveHittingSet(Mechanism):
     delta: DeltaAboveZero
     max_items_per_user: Whole
     accounting: Accounting = Accounting.EXACT
+    design: HittingSetDesign = field(default=_DESIGN, repr=False)
 
     question: ClassVar[type[Question]] = HittingSet
-    evidence: ClassVar[type] = UserSets
-    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "local_epsilon", "sigma", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
-    _plan: ClassVar[Schedule] = _PLAN
-    _enough: ClassVar[tuple[Fraction, ...]] = _ENOUGH
-    _is_fine: ClassVar[bool] = True
 
     # --- what is spent
 
@@ -133,7 +143,7 @@ class AdaptiveHittingSet(Mechanism):
     @property
     def _first(self) -> float:
         """The share of the first round, or a little less than that."""
-        first = Fraction(self._plan.parts[0], self._plan.whole) * (1 - _RESERVED)
+        first = self.design.schedule.spent(1) * (1 - _RESERVED)
         return round_down(first) * (1 - 2.0**-40)
 
     @property
@@ -161,7 +171,7 @@ class AdaptiveHittingSet(Mechanism):
 
     def left_after(self, rounds: int) -> float:
         """The zCDP of normal noise that picks may cost as much as, after so many rounds."""
-        spent = Fraction(sum(self._plan.parts[:rounds]), self._plan.whole)
+        spent = self.design.schedule.spent(rounds)
         return round_down(Fraction(self.rho) - spent * Fraction(self._in_rounds))
 
     def picks_after(self, rounds: int) -> float:
@@ -176,64 +186,34 @@ class AdaptiveHittingSet(Mechanism):
         """The parameter of each pick, where the first round finds enough."""
         return self.picks_after(1)
 
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the mean of all rounds' noise."""
-        return gaussian_sigma(self._in_rounds)
-
-    @property
-    def thresholds(self) -> tuple[float, ...]:
-        """The least mean of the noisy weights so far to be found, after each round."""
-        return self._limits.thresholds
-
-    @property
-    def threshold(self) -> float:
-        """That after the last round."""
-        return self.thresholds[-1]
-
     @cached_property
-    def _limits(self) -> Limits:
-        release = RoundsRelease(self.sigma, self._release.lost)
-        return limits_of(self._plan, release, self.max_items_per_user)
+    def search(self) -> Search:
+        """The rounds, among users of at most `max_items_per_user` items."""
+        return Search.of(
+            self.design.schedule,
+            RoundsRelease(gaussian_sigma(self._in_rounds), self._release.lost),
+            self.max_items_per_user,
+            self.design.grid,
+            _EXPECTED_GAIN,
+            Towards.NEXT_THRESHOLD,
+        )
 
     @property
     def enough(self) -> tuple[int, ...]:
         """How many items are enough to pick from, after each round but the last."""
-        return tuple(math.ceil(times * self.k) for times in self._enough)
-
-    @property
-    def _score_sd(self) -> float:
-        return sd_of_round(self._plan, self.sigma, 0)
+        return tuple(math.ceil(times * self.k) for times in self.design.enough)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds, the noise in the scores; and the same code with fewer branches."""
-        plan = replace(self._plan, parts=(1, 5), losses=(0.4, 0.6))
-        return replace(
-            super().audit_hints(),
-            thresholds=self.thresholds[::-1],
-            score_sd=self._score_sd,
-            coarse=coarser(self, _is_fine=False, _plan=plan, _enough=(Fraction(1),)),
-        )
-
-    @property
-    def finding(self) -> ByPlay:
-        """All rounds, as where they do not stop early."""
-        return ByPlay(self._found_by_all, around=self.threshold, most=self.max_items_per_user)
-
-    def _found_by_all(self, held: UserSets, draws: Draws) -> Ints:
-        return self._rounds.found(held.bounded(self.max_items_per_user, draws), draws).items
+        """The thresholds, and the noise in the scores."""
+        return replace(super().audit_hints(), score_sd=self.search.first_sd)
 
     def explain(self) -> list[str]:
         """The rounds and the picks in plain words."""
-        bound = self.max_items_per_user
-        rounds = told_of_rounds(
-            self.thresholds, self.sigma, bound=bound, named="found", may_stop=True
-        )
         stops = in_turn([str(enough) for enough in self.enough])
         picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
         reach = "by how many more people each would reach, and by its noisy weights"
         return [
-            *rounds,
+            *self._explain_rounds("found", may_stop=True),
             f"The rounds stop early once enough items are found: {stops}.",
             f"Then {picked} picked, {reach}.",
             f"If the rounds stop after the first, {odds(self.local_epsilon)} If later, by less.",
@@ -245,23 +225,46 @@ class AdaptiveHittingSet(Mechanism):
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items in the order picked, each with its noisy weight of the first round."""
         held = evidence.bounded(self.max_items_per_user, draws)
-        found = UntilMany(self._rounds, self.enough).found(held, draws)
+        found = self.search.found_early(UntilMany(self.enough), held, draws)
         local_epsilon = self.picks_after(found.rounds)
         worth = self._worth(found.estimates)
         picks = pick_by_reach(evidence, found.items, worth, self.k, local_epsilon, draws)
-        scores = np.round(found.first[picks], score_digits(self._score_sd))
-        return Selection(found.items[picks], scores, noise_sd=self._score_sd)
+        sd = self.search.first_sd
+        scores = np.round(found.first[picks], score_digits(sd))
+        return Selection(found.items[picks], scores, noise_sd=sd)
 
     def _worth(self, estimates: Floats) -> Floats:
         """The factor of an item's odds: public, as what it follows from is released."""
         worth: Floats = np.maximum(estimates / self.threshold, 1.0) ** _POWER
         return worth
 
-    @property
-    def _rounds(self) -> Rounds:
-        return Rounds(self._plan, self.sigma, self._limits, self._grid, _BOLDNESS, Aim.NEXT)
 
-    @property
-    def _grid(self) -> RoundingGrid:
-        """What noisy weights are rounded down to: any is private."""
-        return fine_grid(self.sigma) if self._is_fine else coarse_grid(max(self.thresholds))
+def pick_by_reach(
+    held: UserSets, domain: Ints, worth: Floats, k: int, local_epsilon: float, draws: Draws
+) -> Ints:
+    """Places in the domain of `k` items (all, if fewer), in the order picked.
+
+    Each has odds worth · exp(local_epsilon · count), count the number of users who hold it and no
+    item picked before.
+
+    Args:
+        held: Users' whole sets.
+        domain: Item codes, none twice, shape (n,).
+        worth: Of each, at least 1, shape (n,); it is released, or follows from what is.
+        k: How many.
+        local_epsilon: By how much one user changes the logarithm of odds, at most.
+        draws: The exact draws.
+    """
+    picked: list[int] = []
+    unreached = held.unreached(domain)
+    left = np.arange(len(domain))
+    for _ in range(min(k, len(domain))):
+        left = left[np.argsort(-unreached.counts[left], kind="stable")]
+        each = worth[left]
+        at_most = float(each.sum()) * _ROUNDING
+        odds = ExponentialWeights(unreached.counts[left], each, local_epsilon, at_most)
+        place = odds.pick(draws)
+        picked.append(int(left[place]))
+        unreached.reach(picked[-1])
+        left = np.delete(left, place)
+    return np.array(picked, np.int64)

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from shortlist import privacy
 from shortlist.algorithms.clipped_counts import sd_of_counts
-from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid, grid_of_two
-from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.stopping import Stopped, UntilSafe
+from shortlist.algorithms.rounding_grids import (
+    GridOfCounts,
+    coarse_grid_above_zero,
+    fine_grid,
+    grid_of_two,
+)
+from shortlist.algorithms.search_in_rounds import FoundEarly, Search, StopRule, Towards, UntilSafe
 from shortlist.algorithms.two_looks import TwoLooks, best_first
-from shortlist.draws import Draws, Ints, RoundingGrid
+from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._told_of_rounds import ordinal, told_of_rounds
-from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms._in_rounds import InRounds, SearchDesign
 from shortlist.mechanisms.limited_domain import LimitedPicks
-from shortlist.mechanisms.mechanism import (
-    Accounting,
-    AuditHints,
-    Mechanism,
-    Selection,
-    coarser,
-    cost_of_release,
-    score_digits,
-)
+from shortlist.mechanisms.mechanism import Accounting, Selection, cost_of_release, score_digits
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
@@ -43,31 +37,60 @@ from shortlist.privacy.accountant import (
     Stage,
     ThresholdDelta,
 )
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
-from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, Schedule, limits_of
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
-__all__ = ["AdaptiveTopK"]
+__all__ = ["AdaptiveTopK", "TopKDesign"]
 
 _ROUTE = 0.025  # of the zCDP, for the choice between the two ways
 _CHOICE = 0.02  # of the zCDP of the rounds, for each of the two choices of a clipping bound
 _CHOICES = 2
-_LOOKED_AT = 20, 10_000  # of the largest counts: times k, or in all
 _SLACK = 6.0  # by how many local epsilons a lead has to be larger than what "nobody" has
-_PLAN = Schedule(
-    parts=(3, 4, 5, 6),
-    floor=Fraction(0),
-    losses=(0.07, 0.1, 0.13, 0.7),
-    reach=4.0,
-)
-_BOLDNESS = 3.0  # an item is expected to gain by what users move, as a factor
+_EXPECTED_GAIN = 3.0
 _MARGINS = 1.5, 1.0, 0.5  # standard deviations, above which the k-th best is safe
-_BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in a count
 _RANKED = 2  # times k: of what was found, no more are looked at again
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveTopK(Mechanism):
+class TopKDesign(SearchDesign):
+    """What is fixed of `AdaptiveTopK`.
+
+    Attributes:
+        schedule: How the rounds share what may be spent.
+        times_k: So many times k of the largest counts may take part in picks by counts.
+        in_all: So many, if that is more than k, may take part in others.
+        bounds: Of the squared norm of a user's part in a count, to choose from.
+        grid_of_counts: What noisy counts are rounded down to.
+    """
+
+    schedule: Schedule
+    times_k: int = 20
+    in_all: int = 10_000
+    bounds: tuple[int, ...] = tuple(2**n for n in range(9))
+    grid_of_counts: GridOfCounts = fine_grid
+
+    @property
+    def coarse(self) -> Self:
+        """One with so few branches that they can be enumerated."""
+        return replace(
+            self,
+            schedule=replace(self.schedule, parts=(3, 4), losses=(0.3, 0.7)),
+            times_k=1,
+            in_all=2,
+            bounds=(1, 2),
+            grid=coarse_grid_above_zero,
+            grid_of_counts=grid_of_two,
+        )
+
+
+_DESIGN = TopKDesign(
+    schedule=Schedule(parts=(3, 4, 5, 6), floor=Fraction(0), losses=(0.07, 0.1, 0.13, 0.7), cap=4.0)
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveTopK(InRounds):
     """Top-k of private items: by their counts where the best are far ahead, else in rounds.
 
     A private choice looks at how far the k-th count is ahead of a count much further down. If the
@@ -109,9 +132,8 @@ class AdaptiveTopK(Mechanism):
     max_items_per_user: Whole
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
+    design: TopKDesign = field(default=_DESIGN, repr=False)
 
-    evidence: ClassVar[type] = UserSets
-    discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = (
         "rho",
         "route_epsilon",
@@ -121,11 +143,6 @@ class AdaptiveTopK(Mechanism):
         "threshold",
     )
     score_unit: ClassVar[str | None] = "noisy clipped count"
-    _plan: ClassVar[Schedule] = _PLAN
-    _several_or_many: ClassVar[tuple[int, int]] = _LOOKED_AT
-    _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
-    _is_fine: ClassVar[bool] = True
-    _stopping: ClassVar[type[UntilSafe]] = UntilSafe
 
     # --- what is spent
 
@@ -192,50 +209,26 @@ class AdaptiveTopK(Mechanism):
 
     # --- what is told of it
 
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the mean of all rounds' noise."""
-        return self._release.sigma
-
-    @property
-    def threshold(self) -> float:
-        """The least mean noisy weight to be found in the last round."""
-        return self._limits.thresholds[-1]
-
     @cached_property
-    def _release(self) -> RoundsRelease:
-        return RoundsRelease(gaussian_sigma(self._in_gaussians), self.threshold_delta)
-
-    @cached_property
-    def _limits(self) -> Limits:
-        return limits_of(self._plan, self._release, self.max_items_per_user)
-
-    def audit_hints(self) -> AuditHints:
-        """The thresholds; and the same code with a coarse grid and bounds."""
-        plan = replace(self._plan, parts=(3, 4), losses=(0.3, 0.7))
-        few = {"_several_or_many": (1, 2), "_plan": plan, "_bounds": (1, 2), "_is_fine": False}
-        thresholds = self._limits.thresholds[::-1]
-        return replace(super().audit_hints(), thresholds=thresholds, coarse=coarser(self, **few))
-
-    @property
-    def finding(self) -> ByPlay:
-        """All rounds, as where they do not stop early."""
-        return ByPlay(self._found_by_all, around=self.threshold, most=self.max_items_per_user)
-
-    def _found_by_all(self, held: UserSets, draws: Draws) -> Ints:
-        return self._rounds.found(held.bounded(self.max_items_per_user, draws), draws).items
+    def search(self) -> Search:
+        """The rounds, among users of at most `max_items_per_user` items."""
+        return Search.of(
+            self.design.schedule,
+            RoundsRelease(gaussian_sigma(self._in_gaussians), self.threshold_delta),
+            self.max_items_per_user,
+            self.design.grid,
+            _EXPECTED_GAIN,
+            Towards.NEXT_THRESHOLD,
+        )
 
     def explain(self) -> list[str]:
         """Both ways in plain words."""
         picked, best = "1 item is picked by its count", "best item has"
         if self.k > 1:
             picked, best = f"up to {self.k} items are picked by their counts", f"best {self.k} have"
-        test = f"First, a noisy test checks whether the {ordinal(self.k)} largest count is"
-        below = ", or ".join(f"the {ordinal(number + 1)}" for number in self._looked_at)
-        limits, bound = self._limits.thresholds, self.max_items_per_user
-        first, *rounds = told_of_rounds(
-            limits, self.sigma, bound=bound, named="found", may_stop=True
-        )
+        test = f"First, a noisy test checks whether the {_ordinal(self.k)} largest count is"
+        below = ", or ".join(f"the {_ordinal(number + 1)}" for number in self._looked_at)
+        first, *rounds = self._explain_rounds("found", may_stop=True)
         ranks = "What is left of epsilon then pays for noisy counts of the best items found"
         return [
             f"{test} far larger than {below}.",
@@ -261,11 +254,15 @@ class AdaptiveTopK(Mechanism):
         if looked_at is not None:
             return Selection(self._picks(looked_at).select(evidence.counts, draws))
         held = evidence.bounded(self.max_items_per_user, draws)
-        found = self._stopping(self._rounds, self.k, _MARGINS).found(held, draws)
+        found = self.search.found_early(self._stop, held, draws)
         best = best_first(found.estimates, draws)
-        if found.rounds == len(self._plan.parts):
+        if found.rounds == self.design.schedule.rounds:
             return Selection(found.items[best[: self.k]])
         return self._ranked(evidence, found, np.sort(best[: _RANKED * self.k]), draws)
+
+    @property
+    def _stop(self) -> StopRule:
+        return UntilSafe(self.k, _MARGINS)
 
     def _route(self, counts: Ints, draws: Draws) -> int | None:
         """How many of the largest counts to pick from; None for the rounds.
@@ -287,8 +284,8 @@ class AdaptiveTopK(Mechanism):
     @property
     def _looked_at(self) -> tuple[int, ...]:
         """How many of the largest counts may take part."""
-        several, many = self._several_or_many
-        return tuple(sorted({several * self.k, max(self.k, many)}))
+        several, many = self.design.times_k * self.k, self.design.in_all
+        return tuple(sorted({several, max(self.k, many)}))
 
     @cached_property
     def _leads(self) -> tuple[float, ...]:
@@ -312,22 +309,7 @@ class AdaptiveTopK(Mechanism):
         """How many items of the bar's count have the odds of "nobody", rounded up."""
         return round_up(looked_at / Fraction(self.threshold_delta))
 
-    @property
-    def _rounds(self) -> Rounds:
-        return Rounds(self._plan, self.sigma, self._limits, self._grid, _BOLDNESS, Aim.NEXT)
-
-    @property
-    def _grid(self) -> RoundingGrid:
-        """What noisy weights are rounded down to: any is private."""
-        few = coarse_grid(max(self._limits.thresholds))._replace(lowest=1)
-        return fine_grid(self.sigma) if self._is_fine else few
-
-    @property
-    def _grid_of_counts(self) -> Callable[[float], RoundingGrid]:
-        """What noisy counts are, given the standard deviation of the noise."""
-        return fine_grid if self._is_fine else grid_of_two
-
-    def _ranked(self, evidence: UserSets, found: Stopped, kept: Ints, draws: Draws) -> Selection:
+    def _ranked(self, evidence: UserSets, found: FoundEarly, kept: Ints, draws: Draws) -> Selection:
         """The best of what was found, by noisy counts for what the rounds left of the budget."""
         items = found.items[kept]
         looks = self._looks(self._left(found.rounds))
@@ -338,13 +320,13 @@ class AdaptiveTopK(Mechanism):
 
     def _left(self, rounds: int) -> float:
         """What so many rounds leave of their zCDP."""
-        left = Fraction(sum(self._plan.parts[rounds:]), self._plan.whole)
-        return round_down(left * Fraction(self._in_gaussians))
+        return round_down(self.design.schedule.left(rounds) * Fraction(self._in_gaussians))
 
     def _looks(self, rho: float) -> TwoLooks:
         """Two, each for half of the zCDP."""
-        sds = tuple(sd_of_counts(bound, rho / 2) for bound in self._bounds)
-        return TwoLooks(self._bounds, sds, self._choice_epsilon, self._grid_of_counts)
+        bounds = self.design.bounds
+        sds = tuple(sd_of_counts(bound, rho / 2) for bound in bounds)
+        return TwoLooks(bounds, sds, self._choice_epsilon, self.design.grid_of_counts)
 
 
 def _in_gaussians(rho: float) -> float:
@@ -361,3 +343,13 @@ def _largest(counts: Ints, n: int) -> Ints:
 def _at(largest: Ints, place: int) -> int:
     """The count at a place, counted from 0; 0 where there are fewer."""
     return int(largest[place]) if place < len(largest) else 0
+
+
+def _ordinal(number: int) -> str:
+    """The number in a row.
+
+    >>> _ordinal(1), _ordinal(12), _ordinal(10_003)
+    ('1st', '12th', '10,003rd')
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ending}"

@@ -3,38 +3,57 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from shortlist.algorithms.bound_choice import BoundChoice
-from shortlist.draws import Draws
+import numpy as np
+
+from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
+from shortlist.algorithms.search_in_rounds import Search
+from shortlist.draws import Draws, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
-from shortlist.mechanisms._told_of_rounds import told_of_first, told_of_rounds
+from shortlist.mechanisms._in_rounds import SearchDesign
 from shortlist.mechanisms.adaptive_gaussian import LOST_IN_ZCDP, AdaptiveGaussian
-from shortlist.mechanisms.mechanism import (
-    Accounting,
-    AuditHints,
-    Selection,
-    coarser,
-    cost_of_release,
-)
+from shortlist.mechanisms.finding import ByPlay
+from shortlist.mechanisms.mechanism import Accounting, Selection, cost_of_release
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import Whole
 from shortlist.privacy import Cost, Gaussian, round_down, round_up
 from shortlist.privacy.accountant.after_choice import after_choice, fitted_after_choice
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, limits_of
 from shortlist.privacy.accountant.picks_as_noise import picks_below
-from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, limits_of
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 
-__all__ = ["ChosenBound"]
+__all__ = ["BoundChoice", "ChosenBound", "ChosenBoundDesign"]
 
-_CHOICE = 0.0015  # of the zCDP of normal noise, for the choice
-_LOUDEST = 1.0  # of its range: more would tell nothing that counts
-_BOUNDS = 3, 10, 30, 100, 300, 1000
+_LOUDEST = 1.0  # of the choice's range: more would tell nothing that counts
 _USUAL = 100  # the bound that is best on most tables
 _DISTRUST = 2  # the odds of another fall with this power of how many times as large or small it is
+_ONE = 1 << BITS_OF_WEIGHTS  # the whole loss of a user, in the unit of weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenBoundDesign(SearchDesign):
+    """What is fixed of `ChosenBound`.
+
+    Attributes:
+        bounds: Those that are chosen from, if they are below the largest.
+        choice_share: The share of the zCDP of normal noise that pays for the choice.
+    """
+
+    bounds: tuple[int, ...] = (3, 10, 30, 100, 300, 1000)
+    choice_share: float = 0.0015
+
+    @property
+    def coarse(self) -> Self:
+        """One with so few branches that they can be enumerated."""
+        return replace(super().coarse, bounds=(1, 2))
+
+
+_DESIGN = ChosenBoundDesign()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +89,10 @@ class ChosenBound(AdaptiveGaussian):
     ((3, 10, 30, 100, 300, 1000), True)
     """
 
-    max_items_per_user: Whole = _BOUNDS[-1]
+    max_items_per_user: Whole = _DESIGN.bounds[-1]
+    design: ChosenBoundDesign = field(default=_DESIGN, repr=False)
 
     derived: ClassVar[tuple[str, ...]] = ("bounds", "choice_epsilon", "sigma", "threshold")
-    _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
-    _share: ClassVar[float] = _CHOICE
-    _chooser: ClassVar[type[BoundChoice]] = BoundChoice
 
     # --- what is spent
 
@@ -93,16 +110,17 @@ class ChosenBound(AdaptiveGaussian):
     @cached_property
     def choice_epsilon(self) -> float:
         """The range of the choice: it costs no more than normal noise of its share."""
-        return min(picks_below(math.sqrt(2 * self._rho * self._share), 1), _LOUDEST)
+        return min(picks_below(math.sqrt(2 * self._rho * self.design.choice_share), 1), _LOUDEST)
 
     @cached_property
     def _release(self) -> RoundsRelease:
         """The noise, and what may be lost, at each bound."""
         if self.accounting is Accounting.ZCDP:
-            left = (1 - Fraction(self._share)) * Fraction(self._rho) * (1 - Fraction(1, 2**40))
-            return RoundsRelease(gaussian_sigma(round_down(left)), self._lost)
+            left = (1 - Fraction(self.design.choice_share)) * Fraction(self._rho)
+            sigma = gaussian_sigma(round_down(left * (1 - Fraction(1, 2**40))))
+            return RoundsRelease(sigma, self._lost)
         return fitted_after_choice(
-            self._plan,
+            self._schedule,
             epsilon=self.epsilon,
             delta=self.delta,
             bound=self.max_items_per_user,
@@ -113,9 +131,9 @@ class ChosenBound(AdaptiveGaussian):
     def cost(self) -> Cost:
         """The choice, and the rounds at the worst of the bounds."""
         composition = after_choice(
-            self._release, self._plan, self.max_items_per_user, self.choice_epsilon
+            self._release, self._schedule, self.max_items_per_user, self.choice_epsilon
         )
-        choice = Fraction(self._share) * Fraction(self._rho)
+        choice = Fraction(self.design.choice_share) * Fraction(self._rho)
         rho = round_up(Fraction(composition.chosen.rho) + choice)
         by_rho = Gaussian(rho, composition.lost)
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
@@ -126,32 +144,31 @@ class ChosenBound(AdaptiveGaussian):
     def bounds(self) -> tuple[int, ...]:
         """Those that are chosen from."""
         most = self.max_items_per_user
-        return (*(bound for bound in self._bounds if bound < most), most)
+        return (*(bound for bound in self.design.bounds if bound < most), most)
 
     @cached_property
-    def _every_limits(self) -> tuple[Limits, ...]:
-        """The thresholds and the largest weights at each bound."""
-        return tuple(limits_of(self._plan, self._release, bound) for bound in self.bounds)
+    def _searches(self) -> tuple[Search, ...]:
+        """The rounds at each bound: with the same noise, and thresholds of their own."""
+        limits = (limits_of(self._schedule, self._release, bound) for bound in self.bounds)
+        return tuple(replace(self.search, limits=its) for its in limits)
 
-    def audit_hints(self) -> AuditHints:
-        """As of adaptive Gaussian; and the same code with a coarse grid and bounds."""
-        coarse = coarser(self, _is_fine=False, _bounds=(1, 2))
-        return replace(super().audit_hints(), coarse=coarse)
+    @property
+    def finding(self) -> ByPlay:
+        """The choice, and all rounds."""
+        return replace(super().finding, find=lambda held, draws: self.select(held, draws).positions)
 
     def explain(self) -> list[str]:
         """The choice and the rounds in plain words."""
-        *rounds, named = told_of_rounds(
-            self.thresholds, self.sigma, bound="that many", named="named", may_stop=False
-        )
+        *rounds, named = self._explain_rounds("named", may_stop=False, bound="that many")
         least, most = (f"{bound:,}" for bound in (self.bounds[0], self.bounds[-1]))
-        last = f"{self._every_limits[0].thresholds[-1]:.4g}"
+        last = f"{self._searches[0].threshold:.4g}"
         return [
             f"How many items of a user count is chosen privately, from {_listed(self.bounds)}.",
             "The choice looks at how many users hold more than that: these should be few.",
             *rounds,
             f"At a bound of {most}, {named[0].lower()}{named[1:]}",
             f"At smaller bounds it needs less: {last} at {least}, after the last round.",
-            told_of_first(self._score_sd),
+            self._explain_scores(),
             people_needed(self.threshold),
         ]
 
@@ -160,17 +177,17 @@ class ChosenBound(AdaptiveGaussian):
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """A set of items with their noisy weights, and which bound was chosen."""
         place = self._choice.pick(evidence, draws)
-        bound, limits = self.bounds[place], self._every_limits[place]
-        selection = self._found(evidence, bound, limits, draws)
+        bound = self.bounds[place]
+        selection = self._named(evidence, bound, self._searches[place], draws)
         return selection._replace(branch=f"at most {bound} items of a user")
 
     @property
     def _choice(self) -> BoundChoice:
-        thresholds = tuple(limits.thresholds[-1] for limits in self._every_limits)
+        thresholds = tuple(search.threshold for search in self._searches)
         factors = tuple(
             (min(bound, _USUAL) / max(bound, _USUAL)) ** _DISTRUST for bound in self.bounds
         )
-        return self._chooser(self.bounds, thresholds, factors, self.choice_epsilon)
+        return BoundChoice(self.bounds, thresholds, factors, self.choice_epsilon)
 
 
 def _listed(bounds: tuple[int, ...]) -> str:
@@ -181,3 +198,45 @@ def _listed(bounds: tuple[int, ...]) -> str:
     """
     *others, last = (f"{bound:,}" for bound in bounds)
     return f"{', '.join(others)} and {last}" if others else f"{last} alone"
+
+
+@dataclass(frozen=True)
+class BoundChoice:
+    """A private choice of a bound by how many users hold more: all that is in it is public.
+
+    It is an exponential mechanism. A user who holds more items than a bound loses 1 at it, and
+    every other user loses what the bound's threshold costs. So one user more adds a number from 0
+    to 1 to the losses of all bounds.
+
+    Attributes:
+        bounds: To choose from, rising.
+        thresholds: How noisy a weight is enough at each.
+        factors: Of the odds of each, whatever users hold.
+        epsilon: The range.
+    """
+
+    bounds: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    factors: tuple[float, ...]
+    epsilon: float
+
+    def pick(self, held: UserSets, draws: Draws) -> int:
+        """The bound that is likely to lose users least, of whole sets: its place."""
+        lost = self._lost(held.users_of_size())
+        per_unit = self.epsilon * UNIT_OF_WEIGHTS  # exact
+        return ExponentialWeights.of_ways(-lost, np.array(self.factors), per_unit).pick_way(draws)
+
+    def _lost(self, users_of_size: Ints) -> Ints:
+        """What all users lose at each bound, in multiples of 2^-20."""
+        everybody = int(users_of_size[1:].sum())  # who holds nothing may be left out
+        beyond = np.array([users_of_size[bound + 1 :].sum() for bound in self.bounds], np.int64)
+        lost: Ints = beyond * _ONE + (everybody - beyond) * self._of_others
+        return lost
+
+    @property
+    def _of_others(self) -> Ints:
+        """What a user loses who holds no more than a bound, by how it raises the threshold."""
+        least = min(self.thresholds)
+        shares = [1 - least / threshold for threshold in self.thresholds]  # public: as they may be
+        of_others: Ints = np.floor(np.clip(shares, 0.0, 1.0) * _ONE).astype(np.int64)
+        return of_others

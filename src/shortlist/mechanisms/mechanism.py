@@ -31,13 +31,13 @@ __all__ = [
     "Mechanism",
     "Selection",
     "best_are_named",
-    "coarser",
     "cost_of_release",
     "counted",
     "picked_in_turn",
     "require_bounded",
     "score_digits",
     "whole_score",
+    "with_coarse_design",
 ]
 
 
@@ -260,12 +260,17 @@ class Mechanism(ABC):
 
     def audit_hints(self) -> AuditHints:
         """What the audit should know of it: by default, what its parameters of common names say."""
-        return AuditHints(most_items=getattr(self, "k", None), user_bound=self._user_bound)
+        return AuditHints(
+            most_items=getattr(self, "k", None),
+            user_bound=self._user_bound,
+            coarse=with_coarse_design(self),
+        )
 
     @classmethod
     def fields(cls) -> list[str]:
-        """The names of the parameters it is built from."""
-        return [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+        """The names of the parameters it is built from, without its design, which is not shown."""
+        known: Any = cls
+        return [field.name for field in dataclasses.fields(known) if field.repr]
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -280,17 +285,18 @@ class Mechanism(ABC):
         return {n: v.value if isinstance(v, Option) else v for n, v in values.items()}
 
 
-def coarser(mechanism: Mechanism, **attributes: object) -> Mechanism | None:
-    """The same code and parameters with other class attributes, which leave it fewer branches.
+def with_coarse_design(mechanism: Mechanism) -> Mechanism | None:
+    """The mechanism with few branches; None where it has a coarse design already, or none at all.
 
-    None where it has these attributes already.
+    A design is what is fixed of a mechanism whatever the parameters: a field that is not shown, and
+    knows a coarser one, with which the same code can be enumerated.
     """
-    kind = type(mechanism)
-    if all(getattr(kind, name) == value for name, value in attributes.items()):
+    made: Any = mechanism
+    design = getattr(made, "design", None)
+    if design is None or design == design.coarse:
         return None
-    few = type(kind.__name__, (kind,), attributes)
-    made: Mechanism = few(**{name: getattr(mechanism, name) for name in mechanism.fields()})
-    return made
+    coarse: Mechanism = dataclasses.replace(made, design=design.coarse)
+    return coarse
 
 
 def cost_of_release(

@@ -3,50 +3,87 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from shortlist.algorithms.grouped_looks import GroupedLooks
-from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid, grid_of_two
-from shortlist.algorithms.rounds import Aim, Rounds
-from shortlist.algorithms.stopping import ToTheEnd, UntilEnough, UntilMany
+from shortlist.algorithms.rounding_grids import (
+    GridOfCounts,
+    coarse_grid_above_zero,
+    fine_grid,
+    grid_of_two,
+)
+from shortlist.algorithms.search_in_rounds import Search, StopRule, UntilMany
 from shortlist.algorithms.two_looks import best_first
-from shortlist.draws import Draws, Floats, Ints, RoundingGrid
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserGroups, UserSets
+from shortlist.mechanisms._in_rounds import SearchDesign
 from shortlist.mechanisms.mechanism import (
     Accounting,
     AuditHints,
     Mechanism,
     Selection,
-    coarser,
     cost_of_release,
     score_digits,
 )
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down
 from shortlist.privacy.accountant import BoundedRange, Composition, Stage, ThresholdDelta
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
-from shortlist.privacy.accountant.rounds import Limits, RoundsRelease, Schedule, limits_of
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
-__all__ = ["PerGroup"]
+__all__ = ["PerGroup", "PerGroupDesign"]
 
 _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
 _LOSS_OF_GROUPS = 0.3  # of what thresholds may lose
-_LOOKS = Fraction(2, 3), Fraction(1, 3)  # of what is left: a third finds no more
 _ENOUGH = 100  # times k: no more items are looked for
 _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewer of many
-_BOLDNESS = 1.5  # an item is expected to gain by what users move, as a factor
-_BOUNDS = tuple(2**n for n in range(9))  # of the squared norm of a user's part in all counts
+_EXPECTED_GAIN = 1.5
 _SEEN = {False: 1.0, True: 3.0}  # standard deviations: nobody may be in a group that is public
-_ROUNDS = Schedule(parts=(3, 4, 5, 6), floor=Fraction(0), losses=(0.02, 0.07, 0.21, 0.7), reach=4.0)
-_ONE_ROUND = Schedule(parts=(1,), floor=Fraction(0), losses=(1.0,), reach=1.0)
+_ROUNDS = Schedule(parts=(3, 4, 5, 6), floor=Fraction(0), losses=(0.02, 0.07, 0.21, 0.7), cap=4.0)
+_ONE_ROUND = Schedule(parts=(1,), floor=Fraction(0), losses=(1.0,), cap=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerGroupDesign(SearchDesign):
+    """What is fixed of `PerGroup`.
+
+    Attributes:
+        of_items: How the rounds that find items share what may be spent.
+        of_groups: Likewise of groups, where one user may be in several.
+        shares: The parts of what is left that the noisy measurements of counts get.
+        bounds: Of the squared norm of a user's part in all counts, to choose from.
+        grid_of_counts: What noisy counts are rounded down to.
+    """
+
+    of_items: Schedule = _ROUNDS
+    of_groups: Schedule = _ROUNDS
+    # A third measurement finds no more.
+    shares: tuple[Fraction, ...] = (Fraction(2, 3), Fraction(1, 3))
+    bounds: tuple[int, ...] = tuple(2**n for n in range(9))
+    grid_of_counts: GridOfCounts = fine_grid
+
+    @property
+    def coarse(self) -> Self:
+        """One with so few branches that they can be enumerated."""
+        return replace(
+            self,
+            of_items=_ONE_ROUND,
+            of_groups=_ONE_ROUND,
+            shares=(Fraction(1, 2),) * 2,
+            bounds=(1, 2),
+            grid=coarse_grid_above_zero,
+            grid_of_counts=grid_of_two,
+        )
+
+
+_DESIGN = PerGroupDesign()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,16 +130,12 @@ class PerGroup(Mechanism):
     max_groups_per_user: Whole = 1
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
+    design: PerGroupDesign = field(default=_DESIGN, repr=False)
 
     evidence: ClassVar[type] = UserGroups
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "group_threshold", "item_threshold")
     score_unit: ClassVar[str | None] = "noisy clipped count"
-    _plan_of_items: ClassVar[Schedule] = _ROUNDS
-    _plan_of_several: ClassVar[Schedule] = _ROUNDS
-    _shares: ClassVar[tuple[Fraction, ...]] = _LOOKS
-    _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
-    _is_fine: ClassVar[bool] = True
 
     # --- what is spent
 
@@ -128,14 +161,14 @@ class PerGroup(Mechanism):
 
     def _stages(self, rho: float) -> tuple[Stage, ...]:
         """All noise, and the choices of a bound, where these cost so much zCDP."""
-        looks = len(self._shares)
+        looks = len(self.design.shares)
         choices = BoundedRange(bounded_range_epsilon(1, rho * float(_CHOICE)), looks)
         return normal_noise(_in_gaussians(rho, looks)), choices
 
     @cached_property
     def cost(self) -> Cost:
         """All noise, the choices of a bound, and what thresholds lose."""
-        choices = Pure.bounded_range(self._choice_epsilon) * len(self._shares)
+        choices = Pure.bounded_range(self._choice_epsilon) * len(self.design.shares)
         by_rho = ZCDP(self._in_gaussians, self.threshold_delta) + choices
         composition = Composition(self._stages(self.rho), ThresholdDelta(self.threshold_delta))
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
@@ -148,56 +181,47 @@ class PerGroup(Mechanism):
     @property
     def _in_gaussians(self) -> float:
         """The zCDP of the rounds and the noisy counts."""
-        return _in_gaussians(self.rho, len(self._shares))
+        return _in_gaussians(self.rho, len(self.design.shares))
 
     # --- what is told of it
 
     @property
     def group_threshold(self) -> float:
         """The least mean noisy weight of a group to be found in the last round."""
-        return self._groups.limits.thresholds[-1]
+        return self._groups.search.threshold
 
     @property
     def item_threshold(self) -> float:
         """The least mean noisy weight of an item to be found in the last round."""
-        return self._items.limits.thresholds[-1]
+        return self._items.search.threshold
 
     @cached_property
-    def _groups(self) -> _Search:
-        """By how many users are in them."""
+    def _groups(self) -> _Part:
+        """The search for groups, by how many users are in them."""
         bound = self.max_groups_per_user
-        plan = _ONE_ROUND if bound == 1 else self._plan_of_several
-        lost = self.threshold_delta * _LOSS_OF_GROUPS
-        return self._search(plan, _OF_GROUPS, lost, bound)
+        schedule = _ONE_ROUND if bound == 1 else self.design.of_groups
+        return self._part(schedule, _OF_GROUPS, self.threshold_delta * _LOSS_OF_GROUPS, bound)
 
     @cached_property
-    def _items(self) -> _Search:
-        """By how many users hold them in any group."""
+    def _items(self) -> _Part:
+        """The search for items, by how many users hold them in any group."""
         lost = self.threshold_delta * (1 - _LOSS_OF_GROUPS) * (1 - 2.0**-50)
-        return self._search(self._plan_of_items, _OF_ITEMS, lost, self.max_items_per_user)
+        return self._part(self.design.of_items, _OF_ITEMS, lost, self.max_items_per_user)
 
-    def _search(self, plan: Schedule, share: Fraction, lost: float, bound: int) -> _Search:
+    def _part(self, schedule: Schedule, share: Fraction, lost: float, bound: int) -> _Part:
         rho = round_down(Fraction(self._in_gaussians) * share)
-        sigma = gaussian_sigma(rho)
-        limits = limits_of(plan, RoundsRelease(sigma, lost), bound)
-        few = coarse_grid(max(limits.thresholds))._replace(lowest=1)
-        grid = fine_grid(sigma) if self._is_fine else few
-        return _Search(plan, share, sigma, limits, grid)
+        release = RoundsRelease(gaussian_sigma(rho), lost)
+        search = Search.of(schedule, release, bound, self.design.grid, _EXPECTED_GAIN)
+        return _Part(search, share)
 
     def audit_hints(self) -> AuditHints:
-        """The thresholds; and the same code with few rounds, looks and bounds, on a coarse grid."""
-        few = {
-            "_plan_of_items": _ONE_ROUND,
-            "_plan_of_several": _ONE_ROUND,
-            "_shares": (Fraction(1, 2),) * 2,
-            "_bounds": (1, 2),
-            "_is_fine": False,
-        }
-        thresholds = self.group_threshold, self.item_threshold
-        hints = super().audit_hints()
-        # k items in each of any number of groups
-        hints = replace(hints, most_items=None, most_groups=self.max_groups_per_user)
-        return replace(hints, thresholds=thresholds, coarse=coarser(self, **few))
+        """The thresholds; of each of any number of groups k items are named."""
+        return replace(
+            super().audit_hints(),
+            most_items=None,
+            most_groups=self.max_groups_per_user,
+            thresholds=(self.group_threshold, self.item_threshold),
+        )
 
     def explain(self) -> list[str]:
         """The discovery and the looks in plain words."""
@@ -214,8 +238,8 @@ class PerGroup(Mechanism):
         )
         counted = (
             "Each item found is then counted in each group found, with normal noise, in "
-            f"{len(self._shares)} looks. A user who holds many of these items adds less than 1 to "
-            "each count."
+            f"{len(self.design.shares)} looks. A user who holds many of these items adds less than "
+            "1 to each count."
         )
         again = (
             "After a look, only those items are counted again of which it is open whether they "
@@ -255,29 +279,23 @@ class PerGroup(Mechanism):
         if held.groups_are_public:
             return np.arange(held.n_groups), left + _OF_GROUPS
         sets = held.groups.bounded(self.max_groups_per_user, draws)
-        return self._groups.found(ToTheEnd(self._groups.rounds), sets, draws).codes, left
+        return self._groups.found(None, sets, draws).codes, left
 
-    def _found_items(self, held: UserSets, enough: int, draws: Draws) -> _Found:
+    def _found_items(self, held: UserSets, enough: int, draws: Draws) -> _FoundCodes:
         """Those that most users hold first; no further round is run once there are enough."""
-        rounds = self._items.rounds
-        until = UntilMany(rounds, (enough,) * len(rounds.plan.parts))
-        return self._items.found(until, held.bounded(self.max_items_per_user, draws), draws)
+        stop = UntilMany((enough,) * self.design.of_items.rounds)
+        return self._items.found(stop, held.bounded(self.max_items_per_user, draws), draws)
 
     def _looks(self, seen: float) -> GroupedLooks:
         return GroupedLooks(
             self.k,
-            self._shares,
-            self._bounds,
+            self.design.shares,
+            self.design.bounds,
             self._choice_epsilon,
             self.max_groups_per_user,
             seen,
-            self._grid_of_counts,
+            self.design.grid_of_counts,
         )
-
-    @property
-    def _grid_of_counts(self) -> Callable[[float], RoundingGrid]:
-        """What noisy counts are, given the standard deviation of the noise."""
-        return fine_grid if self._is_fine else grid_of_two
 
     @property
     def _least_sd(self) -> float:
@@ -285,7 +303,7 @@ class PerGroup(Mechanism):
         return math.sqrt(1 / (2 * self._in_gaussians))
 
 
-class _Found(NamedTuple):
+class _FoundCodes(NamedTuple):
     """What was found, best first.
 
     Attributes:
@@ -299,34 +317,18 @@ class _Found(NamedTuple):
     left: Fraction
 
 
-class _Search(NamedTuple):
-    """How something is found: everything in it is public.
+class _Part(NamedTuple):
+    """A search, and its share of the zCDP of all Gaussians."""
 
-    Attributes:
-        plan: Of the rounds.
-        share: Of the zCDP of all Gaussians.
-        sigma: The standard deviation of the mean of all rounds' noise.
-        limits: The thresholds, and the largest weights.
-        grid: What noisy weights are rounded down to.
-    """
-
-    plan: Schedule
+    search: Search
     share: Fraction
-    sigma: float
-    limits: Limits
-    grid: RoundingGrid
 
-    @property
-    def rounds(self) -> Rounds:
-        """Which aim at the last threshold."""
-        return Rounds(self.plan, self.sigma, self.limits, self.grid, _BOLDNESS, Aim.LAST)
-
-    def found(self, until: UntilEnough, held: UserSets, draws: Draws) -> _Found:
+    def found(self, stop: StopRule | None, held: UserSets, draws: Draws) -> _FoundCodes:
         """What the rounds find of users' bounded sets, best first."""
-        stopped = until.found(held, draws)
-        order = best_first(stopped.estimates, draws)
-        left = self.share * Fraction(sum(self.plan.parts[stopped.rounds :]), self.plan.whole)
-        return _Found(stopped.items[order], stopped.estimates[order], left)
+        found = self.search.found_early(stop, held, draws)
+        order = best_first(found.estimates, draws)
+        left = self.share * self.search.schedule.left(found.rounds)
+        return _FoundCodes(found.items[order], found.estimates[order], left)
 
 
 def _in_gaussians(rho: float, looks: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -25,7 +25,6 @@ from shortlist.mechanisms.mechanism import (
     Mechanism,
     Selection,
     best_are_named,
-    coarser,
     counted,
 )
 from shortlist.mechanisms.peeling import EDGE, odds, picks_cost, picks_epsilon
@@ -92,10 +91,10 @@ class ThresholdTopK(Mechanism):
     delta: Delta = 0.0
     noise: AddedNoise | None = None
     accounting: Accounting = Accounting.EXACT
+    leading_bits: int = field(default=BITS, repr=False)
 
     evidence: ClassVar[type] = View
     derived: ClassVar[tuple[str, ...]] = ("added", "scale")
-    _bits: ClassVar[int] = BITS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,8 +135,13 @@ class ThresholdTopK(Mechanism):
         return Pure(self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        coarse = coarser(self, _bits=1) if self._bits > _FEW_BITS else None
+        coarse = replace(self, leading_bits=1) if self._bits > _FEW_BITS else None
         return replace(super().audit_hints(), coarse=coarse)
+
+    @property
+    def _bits(self) -> int:
+        """How many leading bits of each number are drawn when it is read."""
+        return self.leading_bits
 
     def explain(self) -> list[str]:
         sd = self._sd * self.scale

@@ -22,7 +22,7 @@ from shortlist.mechanisms.registry import every_mechanism
 
 def on_coarse_grid(mechanism):
     """The variant that is enumerated, where what is rounded down to is a part of the law."""
-    return mechanism.audit_hints().coarse if hasattr(mechanism, "_is_fine") else mechanism
+    return mechanism.audit_hints().coarse if hasattr(mechanism, "design") else mechanism
 
 
 MECHANISMS = [
@@ -65,7 +65,7 @@ def exact(mechanism):
     def run(draws):
         selection = enumerable.select(evidence, draws)
         told = () if selection.scores is None or not edges else selection.scores
-        if hasattr(mechanism, "_is_fine"):  # multiples, and not numbers of edges
+        if hasattr(mechanism, "design"):  # multiples, and not numbers of edges
             told = np.searchsorted(edges, told, side="right")
         return tuple(selection.positions.tolist()), tuple(abs(float(x)) for x in told)
 

@@ -1,6 +1,6 @@
 """Mechanisms on tiny tables, and all that one asks of its draws: what a mistake changes."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -41,7 +41,6 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.mechanism import coarser
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
 N_ITEMS = 8
@@ -70,13 +69,14 @@ def many(_mechanism, _draws):
 
 def few_bounds():
     """Chosen bound with bounds that the users of the table reach."""
-    return coarser(ChosenBound(**LOUD, max_items_per_user=4, **ZCDP), _bounds=(1, 2, 3))
+    design = replace(ChosenBound.design, bounds=(1, 2, 3))
+    return ChosenBound(**LOUD, max_items_per_user=4, **ZCDP, design=design)
 
 
 def in_rounds(**given):
     """Adaptive top-k that looks at so few counts that none is far ahead."""
-    several = AdaptiveTopK(k=5, epsilon=3.0, delta=0.1, max_items_per_user=3, **given)
-    return coarser(several, _several_or_many=(1, 10))
+    design = replace(AdaptiveTopK.design, times_k=1, in_all=10)
+    return AdaptiveTopK(k=5, epsilon=3.0, delta=0.1, max_items_per_user=3, design=design, **given)
 
 
 def in_store(_mechanism, _draws):

@@ -8,15 +8,14 @@ import numpy as np
 from helpers.planted.planting import Plant, always, times
 from shortlist.privacy import calibration
 from shortlist.privacy.accountant import (
+    cost_of_rounds,
     fitting,
     gaussian_threshold,
     picks_as_noise,
-    rounds,
-    stopped_rounds,
 )
+from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds, Schedule
 from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.policy_coin import UnitCoin
-from shortlist.privacy.accountant.rounds import ItemsInRounds
 
 ROUNDS = "adaptive-gaussian", "chosen-bound", "adaptive-top-k", "adaptive-hitting-set", "per-group"
 
@@ -43,19 +42,21 @@ def _none_between(patch):
 
 
 def _kept_all(patch):
-    patch.method(rounds.Plan, "kept", always(1.0))
+    patch.method(Schedule, "kept", always(1.0))
 
 
 def _kept_without_first(patch):
     """Later rounds keep as much as the first."""
-    patch.method(rounds.Plan, "kept", lambda right: lambda self: min(2 * right(self), 1.0))
+    patch.method(
+        cost_of_rounds.Schedule, "kept", lambda right: lambda self: min(2 * right(self), 1.0)
+    )
 
 
 def _without_d(patch):
     def make(right):
         return lambda tails: right(np.full_like(tails, np.max(tails)))
 
-    patch.at(rounds, "upper_quantiles", make)
+    patch.at(cost_of_rounds, "upper_quantiles", make)
 
 
 def _threshold_without_d(patch):
@@ -67,32 +68,32 @@ def _threshold_without_d(patch):
 
 def _whole_loss_each(patch):
     def make(right):
-        def wrong(plan, release, bound):
-            return right(replace(plan, losses=(1.0,) * len(plan.losses)), release, bound)
+        def wrong(schedule, release, bound):
+            return right(replace(schedule, losses=(1.0,) * schedule.rounds), release, bound)
 
         return wrong
 
-    patch.everywhere(rounds, "limits_of", make)
+    patch.everywhere(cost_of_rounds, "limits_of", make)
 
 
 def _even_weights_only(patch):
     """Thresholds as if no item got more than its even weight; caps as they are."""
 
     def make(right):
-        def wrong(plan, release, bound):
-            low = right(replace(plan, reach=1.0, raised=None), release, bound)
-            return right(plan, release, bound)._replace(thresholds=low.thresholds)
+        def wrong(schedule, release, bound):
+            low = right(replace(schedule, cap=1.0, raised=None), release, bound)
+            return right(schedule, release, bound)._replace(thresholds=low.thresholds)
 
         return wrong
 
-    patch.everywhere(rounds, "limits_of", make)
+    patch.everywhere(cost_of_rounds, "limits_of", make)
 
 
 def _limits_of_smaller(patch):
     def make(right):
-        return lambda plan, release, bound: right(plan, release, max(bound // 2, 1))
+        return lambda schedule, release, bound: right(schedule, release, max(bound // 2, 1))
 
-    patch.everywhere(rounds, "limits_of", make)
+    patch.everywhere(cost_of_rounds, "limits_of", make)
 
 
 def _lower_thresholds(patch):
@@ -103,7 +104,7 @@ def _lower_thresholds(patch):
 
         return wrong
 
-    patch.everywhere(rounds, "limits_of", make)
+    patch.everywhere(cost_of_rounds, "limits_of", make)
 
 
 def _later_parameter(patch):
@@ -122,7 +123,7 @@ def _less_noise_fitted(patch):
 
         return wrong
 
-    patch.everywhere(rounds, "noise_then_loss", make)
+    patch.everywhere(cost_of_rounds, "_noise_then_loss", make)
 
 
 def _stop_after_all(patch):
@@ -131,7 +132,7 @@ def _stop_after_all(patch):
     def make(right):
         return lambda release, first, bound: right(release, (first + 1) / 2, bound)
 
-    patch.at(stopped_rounds, "with_a_stop", make)
+    patch.at(cost_of_rounds, "with_a_stop", make)
 
 
 def _picks_as_rho(patch):
@@ -220,10 +221,10 @@ def _of(room, shown, *cases):
     return lambda name, plant: Plant(name, "privacy/" + room, shown, plant, cases)
 
 
-_limits = _of("accountant/rounds", ROUNDS, *OF_ROUNDS)
+_limits = _of("accountant/cost_of_rounds", ROUNDS, *OF_ROUNDS)
 
 _in_rounds = _of(
-    "accountant/rounds",
+    "accountant/cost_of_rounds",
     ("adaptive-gaussian", "adaptive-hitting-set"),
     "adaptive-gaussian",
     "adaptive-hitting-set",
@@ -250,14 +251,14 @@ FITTING = [
     _in_rounds("users of whose items some are novel are not looked at", _none_between),
     Plant(
         "novel items are taken to keep all from others in each round",
-        "privacy/accountant/rounds",
+        "privacy/accountant/cost_of_rounds",
         ("adaptive-gaussian", "chosen-bound"),
         _kept_all,
         ("adaptive-gaussian",),
     ),
     Plant(
         "novel items are taken to keep twice as much as they do",
-        "privacy/accountant/rounds",
+        "privacy/accountant/cost_of_rounds",
         ("adaptive-gaussian", "chosen-bound"),
         _kept_without_first,
         ("adaptive-gaussian",),
@@ -290,14 +291,14 @@ FITTING = [
     ),
     Plant(
         "3 % less noise than was fitted",
-        "privacy/accountant/rounds",
+        "privacy/accountant/cost_of_rounds",
         ROUNDS[:1] + ROUNDS[3:4],
         _less_noise_fitted,
         ("adaptive-gaussian", "adaptive-hitting-set"),
     ),
     Plant(
         "rounds are taken to run on after they may stop",
-        "privacy/accountant/stopped_rounds",
+        "privacy/accountant/cost_of_rounds",
         ("adaptive-hitting-set",),
         _stop_after_all,
         ("adaptive-hitting-set",),

@@ -26,24 +26,23 @@ def _groups_free(patch):
 
 def _groups_as_items(patch):
     def make(right):
-        def wrong(self, plan, share, lost, bound):
-            return right(self, plan, max(share, per_group._OF_ITEMS), lost, bound)._replace(
-                share=share
-            )
+        def wrong(self, schedule, share, lost, bound):
+            more = max(share, per_group._OF_ITEMS)
+            return right(self, schedule, more, lost, bound)._replace(share=share)
 
         return wrong
 
-    patch.method(PerGroup, "_search", make)
+    patch.method(PerGroup, "_part", make)
 
 
 def _both_lose_all(patch):
     def make(right):
-        def wrong(self, plan, share, _lost, bound):
-            return right(self, plan, share, self.threshold_delta, bound)
+        def wrong(self, schedule, share, _lost, bound):
+            return right(self, schedule, share, self.threshold_delta, bound)
 
         return wrong
 
-    patch.method(PerGroup, "_search", make)
+    patch.method(PerGroup, "_part", make)
 
 
 def _each_group_whole(patch):
@@ -95,7 +94,7 @@ def _stops_free(patch):
 
         return wrong
 
-    patch.method(per_group._Search, "found", make)
+    patch.method(per_group._Part, "found", make)
 
 
 def _plant(name, room, shown, plant, *cases):

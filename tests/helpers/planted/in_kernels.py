@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.planted.planting import Plant
 from shortlist import kernels
-from shortlist.algorithms.rounds import BOOSTS
+from shortlist.algorithms.search_in_rounds import BOOSTS
 
 _ONE = 2**40
 IN_ALL = (

@@ -8,11 +8,11 @@ import numpy as np
 
 from helpers.planted.planting import Plant
 from shortlist.algorithms import clipped_counts, grouped_looks, two_looks
-from shortlist.algorithms.bound_choice import _ONE, BoundChoice
 from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.grouped_looks import GroupedLooks
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
+from shortlist.mechanisms.chosen_bound import _ONE, BoundChoice
 
 LOOKED = "adaptive-top-k", "per-group"
 
@@ -242,7 +242,7 @@ def _of(room, shown, *cases):
     return lambda name, plant: _plant(name, room, shown, plant, *cases)
 
 
-_bounds = _of("algorithms/bound_choice", ("chosen-bound",), *CHOSEN)
+_bounds = _of("mechanisms/chosen_bound", ("chosen-bound",), *CHOSEN)
 
 _counts = _of("algorithms/clipped_counts", CLIPPED, *OF_CLIPPED)
 

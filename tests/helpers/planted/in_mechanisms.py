@@ -19,6 +19,7 @@ from shortlist.mechanisms.chosen_bound import ChosenBound
 from shortlist.mechanisms.joint_or_peel import JointOrPeel
 from shortlist.mechanisms.limited_domain import LimitedPicks
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, limits_of
 
 ROUNDS = "adaptive-top-k rounds", "adaptive-top-k rounds exact"
 
@@ -34,22 +35,22 @@ def _smallest_everywhere(patch):
     def make(right):
         return lambda self: right(self)[:1] * len(self.bounds)
 
-    patch.method(ChosenBound, "_every_limits", make)
+    patch.method(ChosenBound, "_searches", make)
 
 
 def _bounded_by_largest(patch):
     def make(right):
-        def wrong(self, evidence, _bound, limits, draws):
-            return right(self, evidence, self.max_items_per_user, limits, draws)
+        def wrong(self, evidence, _bound, search, draws):
+            return right(self, evidence, self.max_items_per_user, search, draws)
 
         return wrong
 
-    patch.method(chosen_bound.AdaptiveGaussian, "_found", make)
+    patch.method(chosen_bound.AdaptiveGaussian, "_named", make)
 
 
 def _free_choice(patch):
     def make(right):
-        return lambda release, plan, bound, choice: right(release, plan, bound, 0 * choice)
+        return lambda release, schedule, bound, choice: right(release, schedule, bound, 0 * choice)
 
     patch.at(chosen_bound, "after_choice", make)
 
@@ -97,9 +98,16 @@ def _nobody_for_one(patch):
 
 
 def _all_of_delta(patch):
-    patch.method(
-        AdaptiveTopK, "_release", lambda right: lambda self: right(self)._replace(lost=self.delta)
-    )
+    def make(right):
+        def wrong(self):
+            search = right(self)
+            release = RoundsRelease(search.sigma, self.delta)
+            limits = limits_of(search.schedule, release, self.max_items_per_user)
+            return replace(search, limits=limits)
+
+        return wrong
+
+    patch.method(AdaptiveTopK, "search", make)
 
 
 def _unfound_counted(patch):

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from helpers.planted.planting import Plant, times
-from shortlist.algorithms import rounds, stopping
-from shortlist.algorithms.rounds import Heard, Rounds
+from shortlist.algorithms import search_in_rounds
+from shortlist.algorithms.search_in_rounds import Observed, Search
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import contributions
@@ -21,25 +21,25 @@ _ONE = 2**40
 
 
 def _noise_of_all(patch):
-    patch.at(rounds, "sd_of_round", lambda _: lambda plan, sigma, r: sigma)  # noqa: ARG005
+    patch.at(search_in_rounds, "sd_of_round", lambda _: lambda schedule, sigma, r: sigma)  # noqa: ARG005
 
 
 def _a_little_less(patch):
-    patch.at(rounds, "sd_of_round", times(0.97))
+    patch.at(search_in_rounds, "sd_of_round", times(0.97))
 
 
 def _later_rounds_less(patch):
     def make(right):
-        return lambda plan, sigma, r: right(plan, sigma, r) * (1 if r == 0 else 0.85)
+        return lambda schedule, sigma, r: right(schedule, sigma, r) * (1 if r == 0 else 0.85)
 
-    patch.at(rounds, "sd_of_round", make)
+    patch.at(search_in_rounds, "sd_of_round", make)
 
 
 def _last_coin_sharper(patch):
     def make(right):
-        return lambda plan, sigma, r: right(plan, sigma, r) * (0.8 if r == -1 else 1)
+        return lambda schedule, sigma, r: right(schedule, sigma, r) * (0.8 if r == -1 else 1)
 
-    patch.at(rounds, "sd_of_round", make)
+    patch.at(search_in_rounds, "sd_of_round", make)
 
 
 def _last_counts_more(patch):
@@ -50,21 +50,21 @@ def _last_counts_more(patch):
 
         return wrong
 
-    patch.method(Rounds, "_last", make)
+    patch.method(Search, "_last", make)
 
 
 def _without_floor(patch):
-    patch.method(Rounds, "_floors", lambda right: lambda self, n: np.zeros_like(right(self, n)))
+    patch.method(Search, "_floors", lambda right: lambda self, n: np.zeros_like(right(self, n)))
 
 
 def _larger_caps(patch):
     patch.method(
-        Rounds, "_caps", lambda right: lambda self, n: np.minimum(right(self, n) * 2, _ONE)
+        Search, "_caps", lambda right: lambda self, n: np.minimum(right(self, n) * 2, _ONE)
     )
 
 
 def _without_caps(patch):
-    patch.method(Rounds, "_caps", lambda right: lambda self, n: np.full_like(right(self, n), _ONE))
+    patch.method(Search, "_caps", lambda right: lambda self, n: np.full_like(right(self, n), _ONE))
 
 
 def _even_by_root(patch):
@@ -75,13 +75,13 @@ def _even_by_root(patch):
 
         return wrong
 
-    patch.method(Rounds, "_even_weights", make)
+    patch.method(Search, "_even_weights", make)
 
 
 def _noise_again(patch):
     now = {}
 
-    def hears(right):
+    def observes(right):
         def wrong(self, progress, draws):
             now["progress"] = progress
             return right(self, progress, draws)
@@ -100,41 +100,41 @@ def _noise_again(patch):
 
         return wrong
 
-    patch.method(Rounds, "hear", hears)
-    patch.method(Rounds, "_noisy", make)
+    patch.method(Search, "observe", observes)
+    patch.method(Search, "_noisy", make)
 
 
 def _lowest_of_table(patch):
     def make(_right):
         def wrong(self, sums, r, draws):
-            noise = Normal(rounds.sd_of_round(self.plan, self.sigma, r))
+            noise = Normal(search_in_rounds.sd_of_round(self.schedule, self.sigma, r))
             lowest = (int(sums.min()) if len(sums) else 0) // self.grid.step
             grid = self.grid._replace(lowest=max(lowest, self.grid.lowest))
-            return draws.rounded_down(sums, noise, grid, unit=rounds.UNIT_OF_WEIGHTS)
+            return draws.rounded_down(sums, noise, grid, unit=search_in_rounds.UNIT_OF_WEIGHTS)
 
         return wrong
 
-    patch.method(Rounds, "_noisy", make)
+    patch.method(Search, "_noisy", make)
 
 
 def _noise_clamped(patch):
     def make(right):
         def wrong(self, sums, r, draws):
-            sd = rounds.sd_of_round(self.plan, self.sigma, r) / self.step
+            sd = search_in_rounds.sd_of_round(self.schedule, self.sigma, r) / self.step
             at = sums / self.grid.step
             told = right(self, sums, r, draws)
             return np.clip(told, np.floor(at - sd), np.ceil(at + sd)).astype(np.int64)
 
         return wrong
 
-    patch.method(Rounds, "_noisy", make)
+    patch.method(Search, "_noisy", make)
 
 
 def _steered_by_truth(patch):
-    def hears(right):
+    def observes(right):
         def wrong(self, progress, draws):
             true = vars(progress).setdefault("_true", np.zeros(len(progress.items), np.int64))
-            part = self.plan.parts[progress.rounds]
+            part = self.schedule.parts[progress.rounds]
             true += part * (progress.sums[progress.items] // self.grid.step)
             return right(self, progress, draws)
 
@@ -148,8 +148,8 @@ def _steered_by_truth(patch):
 
         return wrong
 
-    patch.method(Rounds, "hear", hears)
-    patch.method(Rounds, "steer", steers)
+    patch.method(Search, "observe", observes)
+    patch.method(Search, "steer", steers)
 
 
 def _steered_by_counts(patch):
@@ -168,16 +168,16 @@ def _steered_by_counts(patch):
 def _bar_of_last(patch):
     def make(right):
         def wrong(self, r, step=None):
-            thresholds = (self.limits.thresholds[-1],) * len(self.plan.parts)
+            thresholds = (self.limits.thresholds[-1],) * self.schedule.rounds
             return right(replace(self, limits=self.limits._replace(thresholds=thresholds)), r, step)
 
         return wrong
 
-    patch.method(Rounds, "_bar", make)
+    patch.method(Search, "_bar", make)
 
 
 def _bounded_anew(patch):
-    def hears(right):
+    def observes(right):
         def wrong(self, progress, draws):
             vars(progress)["_draws"] = draws
             return right(self, progress, draws)
@@ -194,25 +194,25 @@ def _bounded_anew(patch):
 
         return wrong
 
-    patch.method(Rounds, "hear", hears)
-    patch.method(Rounds, "steer", steers)
+    patch.method(Search, "observe", observes)
+    patch.method(Search, "steer", steers)
 
 
 def _true_sums_told(patch):
     def make(right):
         def wrong(self, progress, draws):
             sums, is_first = progress.sums, progress.rounds == 0
-            heard = right(self, progress, draws)
-            true = sums[progress.items[heard.left]] // self.grid.step
-            return Heard(heard.left, true) if is_first else heard
+            observed = right(self, progress, draws)
+            true = sums[progress.items[observed.left]] // self.grid.step
+            return Observed(observed.left, true) if is_first else observed
 
         return wrong
 
-    patch.method(Rounds, "hear", make)
+    patch.method(Search, "observe", make)
 
 
 def _estimates_without_noise(patch):
-    def hears(right):
+    def observes(right):
         def wrong(self, progress, draws):
             vars(progress)["_step"] = self.grid.step
             return right(self, progress, draws)
@@ -220,28 +220,28 @@ def _estimates_without_noise(patch):
         return wrong
 
     def adds(right):
-        def wrong(self, progress, part, heard):
-            true = progress.sums[progress.items[heard.left]] // vars(progress)["_step"]
-            return right(self, progress, part, Heard(heard.left, true))
+        def wrong(self, progress, part, observed):
+            true = progress.sums[progress.items[observed.left]] // vars(progress)["_step"]
+            return right(self, progress, part, Observed(observed.left, true))
 
         return wrong
 
-    patch.method(Rounds, "hear", hears)
-    patch.method(stopping._Estimates, "add", adds)
+    patch.method(Search, "observe", observes)
+    patch.method(search_in_rounds._Estimates, "add", adds)
 
 
 def _stops_by_truth(patch):
     """Whether all that many hold was found."""
 
     def make(right):
-        def wrong(self, held, draws):
+        def wrong(self, _stop, held, draws):
             often = int(np.count_nonzero(held.counts >= np.max(held.counts, initial=2) // 2))
-            enough = (often,) * len(self.rounds.plan.parts)
-            return right(stopping.UntilMany(self.rounds, enough), held, draws)
+            stop = search_in_rounds.UntilMany((often,) * self.schedule.rounds)
+            return right(self, stop, held, draws)
 
         return wrong
 
-    patch.method(stopping.UntilEnough, "found", make)
+    patch.method(Search, "found_early", make)
 
 
 def _left_as_first(patch):
@@ -251,11 +251,18 @@ def _left_as_first(patch):
 
         return wrong
 
-    patch.method(Rounds, "_floors", make)
+    patch.method(Search, "_floors", make)
 
 
 def _less_sigma(patch):
-    patch.method(AdaptiveGaussian, "sigma", times(0.9))
+    def make(right):
+        def wrong(self):
+            search = right(self)
+            return replace(search, sigma=0.9 * search.sigma)
+
+        return wrong
+
+    patch.method(AdaptiveGaussian, "search", make)
 
 
 def _drop_lost(patch):
@@ -278,16 +285,16 @@ def _mean_of_parts(patch):
 
     def make(right):
         def wrong(self, r, step=None):
-            so_far = sum(self.plan.parts[: r + 1])
-            fewer = sum(self.plan.parts[:r]) or so_far
+            so_far = sum(self.schedule.parts[: r + 1])
+            fewer = sum(self.schedule.parts[:r]) or so_far
             return int(right(self, r, step) * Fraction(fewer, so_far))
 
         return wrong
 
-    patch.method(Rounds, "_bar", make)
+    patch.method(Search, "_bar", make)
 
 
-def _plant(name, plant, shown=IN_ALL, cases=CASES, room="algorithms/rounds"):
+def _plant(name, plant, shown=IN_ALL, cases=CASES, room="algorithms/search_in_rounds"):
     return Plant(name, room, shown, plant, cases)
 
 
@@ -341,14 +348,14 @@ ROUNDS = [
         _estimates_without_noise,
         ("adaptive-top-k", "adaptive-hitting-set", "per-group"),
         ("adaptive-hitting-set zcdp", "per-group zcdp"),
-        "algorithms/stopping",
+        "algorithms/search_in_rounds",
     ),
     _plant(
         "the rounds stop by how many items many users hold",
         _stops_by_truth,
         ("adaptive-top-k", "adaptive-hitting-set", "per-group"),
         ("adaptive-hitting-set zcdp",),
-        "algorithms/stopping",
+        "algorithms/search_in_rounds",
     ),
     _plant(
         "10 % less noise than is charged for",

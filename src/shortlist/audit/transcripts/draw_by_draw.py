@@ -24,8 +24,8 @@ from shortlist.privacy.accountant import (
     ThresholdDelta,
 )
 from shortlist.privacy.accountant.after_choice import AfterChoice
+from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds
 from shortlist.privacy.accountant.items_of_one_user import ItemsOfOneUser
-from shortlist.privacy.accountant.rounds import ItemsInRounds
 from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure

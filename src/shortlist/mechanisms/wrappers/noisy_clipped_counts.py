@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
-from shortlist.draws import Draws, RoundingGrid
+from shortlist.algorithms.rounding_grids import GridOfCounts, coarse_grid, fine_grid
+from shortlist.draws import Draws
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
@@ -22,8 +22,8 @@ from shortlist.mechanisms.mechanism import (
     AuditHints,
     Mechanism,
     Selection,
-    coarser,
     score_digits,
+    with_coarse_design,
 )
 from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share
@@ -38,8 +38,28 @@ __all__ = ["NoisyClippedCounts"]
 
 _CHOICE = 0.1  # of the zCDP of the counts, for the choice of the bound
 _NOISE_WEIGHT = 1.0  # beside what is left out of a count: both are errors
-_BOUNDS = tuple(2**n for n in range(13))  # of the squared norm of a user's part in all counts
 _MOST = 2.0**29  # of a standard deviation: noise beyond the last multiple is 32 times as large
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClippedCountsDesign:
+    """What is fixed of `NoisyClippedCounts`.
+
+    Attributes:
+        bounds: Of the squared norm of a user's part in all counts, to choose from.
+        grid: What noisy counts are rounded down to: any grid is private.
+    """
+
+    bounds: tuple[int, ...] = tuple(2**n for n in range(13))
+    grid: GridOfCounts = fine_grid
+
+    @property
+    def coarse(self) -> Self:
+        """One with so few branches that they can be enumerated."""
+        return replace(self, bounds=(1, 2), grid=_COARSE)
+
+
+_DESIGN, _COARSE = ClippedCountsDesign(), partial(coarse_grid, highest=2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +89,12 @@ class NoisyClippedCounts(Counted):
     epsilon: Epsilon
     delta: DeltaOfDomain
     count_share: Share
+    design: ClippedCountsDesign = field(default=_DESIGN, repr=False)
 
     question: ClassVar[type[Question]] = Domain
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("choice_epsilon", "least_count_sd")
     score_unit: ClassVar[str | None] = "noisy clipped count"
-    _bounds: ClassVar[tuple[int, ...]] = _BOUNDS
-    _is_fine: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._require_domain()
@@ -156,7 +175,7 @@ class NoisyClippedCounts(Counted):
     @cached_property
     def _sds(self) -> tuple[float, ...]:
         """Of the noise of a count, for each bound."""
-        return tuple(map(self._best.counts.sd, self._bounds))
+        return tuple(map(self._best.counts.sd, self.design.bounds))
 
     @property
     def evidence(self) -> type:  # type: ignore[override]
@@ -171,16 +190,12 @@ class NoisyClippedCounts(Counted):
     def audit_hints(self) -> AuditHints:
         inner = self.selection.audit_hints()
         around = replace(self, selection=inner.coarse or self.selection)
-        return replace(
-            inner,
-            score_sd=None,
-            inner=self.selection,
-            coarse=coarser(around, _is_fine=False, _bounds=(1, 2)),
-        )
+        coarse = with_coarse_design(around)
+        return replace(inner, score_sd=None, inner=self.selection, coarse=coarse)
 
     def _explained_counts(self) -> list[str]:
         part = "A user who holds n of these items, more than D, adds sqrt(D / n) to each count"
-        picked = f"D is picked privately from 1, 2, 4 and so on to {self._bounds[-1]}"
+        picked = f"D is picked privately from 1, 2, 4 and so on to {self.design.bounds[-1]}"
         return [
             f"Each named item comes with a noisy count. {part}, instead of 1.",
             f"{picked}: it is large where many users hold many of the named items.",
@@ -199,20 +214,11 @@ class NoisyClippedCounts(Counted):
         """With counts of what users hold of the selected items."""
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
-        clipped = ClippedCounts(held, self._grid, _NOISE_WEIGHT)
-        chosen = clipped.pick(self._bounds, self._sds, self.choice_epsilon, draws)
+        clipped = ClippedCounts(held, self.design.grid, _NOISE_WEIGHT)
+        chosen = clipped.pick(self.design.bounds, self._sds, self.choice_epsilon, draws)
         sd = self._sds[chosen]
-        counts = clipped.noisy(self._bounds[chosen], sd, draws)
+        counts = clipped.noisy(self.design.bounds[chosen], sd, draws)
         return selection._replace(scores=np.round(counts, score_digits(sd)), noise_sd=sd)
-
-    @property
-    def _grid(self) -> Callable[[float], RoundingGrid]:
-        """What noisy counts are rounded down to, given their noise: any is private."""
-        return fine_grid if self._is_fine else partial(_coarse_grid, 2.0)
-
-
-def _coarse_grid(reached: float, sd: float) -> RoundingGrid:  # noqa: ARG001 - whatever the noise is
-    return coarse_grid(reached)
 
 
 class _ChoiceAndCounts(NamedTuple):

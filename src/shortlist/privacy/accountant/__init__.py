@@ -2,12 +2,12 @@
 
 from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds
 from shortlist.privacy.accountant.items_of_one_user import (
     ItemsByThreshold,
     Threshold,
     ThresholdDelta,
 )
-from shortlist.privacy.accountant.rounds import ItemsInRounds
 from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,

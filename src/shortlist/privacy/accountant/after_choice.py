@@ -16,10 +16,10 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import Floats, gaussian_curve
 from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule, limits_of
 from shortlist.privacy.accountant.fitting import largest_parameter
 from shortlist.privacy.accountant.gaussian_threshold import least_sigma
 from shortlist.privacy.accountant.items_of_one_user import Cases, ItemsOfOneUser
-from shortlist.privacy.accountant.rounds import RoundsRelease, Schedule, limits_of
 from shortlist.privacy.accountant.stages import is_gaussian, mu_of
 
 __all__ = ["AfterChoice", "after_choice", "fitted_after_choice"]
@@ -125,26 +125,28 @@ def _reflected(delta: Callable[[float], float], epsilon: float) -> float:
     return min((1 - math.exp(epsilon) * (1 - delta(-epsilon))) * _ROUNDING, 1.0)
 
 
-def after_choice(release: RoundsRelease, plan: Schedule, bound: int, choice: float) -> AfterChoice:
+def after_choice(
+    release: RoundsRelease, schedule: Schedule, bound: int, choice: float
+) -> AfterChoice:
     """Rounds with the same noise and loss at each bound, after one of the bounds was chosen.
 
     Args:
         release: The noise, and what is lost, at each bound.
-        plan: How the rounds share it.
+        schedule: How the rounds share it.
         bound: The largest of the bounds: what users at a smaller one may be like, they may be here.
         choice: The range of the choice.
     """
-    rounds = release.composition(plan, bound)
+    rounds = release.composition(schedule, bound)
     return AfterChoice(rounds.stages, rounds.own_items, choice)
 
 
 def fitted_after_choice(
-    plan: Schedule, *, epsilon: float, delta: float, bound: int, choice: float
+    schedule: Schedule, *, epsilon: float, delta: float, bound: int, choice: float
 ) -> RoundsRelease:
     """The noise, and what may be lost, that give the lowest threshold of some beside a choice.
 
     Args:
-        plan: How the rounds share it.
+        schedule: How the rounds share it.
         epsilon: Of the guarantee, above 0.
         delta: Of the guarantee, in (0, 1).
         bound: The largest of the bounds.
@@ -157,13 +159,13 @@ def fitted_after_choice(
 
     def with_loss(lost: float) -> RoundsRelease:
         def spent(mu: float, _: float) -> float:
-            return after_choice(RoundsRelease(1 / mu, lost), plan, bound, choice).delta(epsilon)
+            return after_choice(RoundsRelease(1 / mu, lost), schedule, bound, choice).delta(epsilon)
 
         mu = largest_parameter(spent, delta=delta, near=near, fineness=1.0)
         return RoundsRelease(1 / mu, lost)
 
     def threshold(release: RoundsRelease) -> float:
-        return limits_of(plan, release, bound).thresholds[-1]
+        return limits_of(schedule, release, bound).thresholds[-1]
 
     best, *others = (partial(with_loss, share * delta) for share in _LOST)
     found = best()

@@ -3,6 +3,11 @@
 A user who alone holds n of d items spends at least the share `floor` · n/d of the squared norm on
 them in every later round, so that the noise on the items of others hides more of the user. And one
 of the n is named with a small probability only. Proof note: `docs/proofs/adaptive-gaussian.md`.
+
+Rounds may stop early, for something else that looks at users' whole rows. All of it then costs no
+more than normal noise, whenever the rounds stop; only the first round is sure to be run, and to
+spend less on others' items where a user alone holds some. Proof note:
+`docs/proofs/adaptive-hitting-set.md`.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +24,7 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import Floats, upper_quantiles
 from shortlist.privacy.accountant.composition import Composition
-from shortlist.privacy.accountant.fitting import largest_share
+from shortlist.privacy.accountant.fitting import largest_share, noise_on_weights, normal_noise
 from shortlist.privacy.accountant.gaussian_threshold import sigma_to_spare
 from shortlist.privacy.accountant.items_of_one_user import (
     Cases,
@@ -30,7 +35,18 @@ from shortlist.privacy.accountant.items_of_one_user import (
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = ["ItemsInRounds", "RoundsRelease", "Schedule", "fitted", "limits_of", "noise_then_loss"]
+__all__ = [
+    "ItemsInRounds",
+    "Limits",
+    "RoundsRelease",
+    "Schedule",
+    "fitted",
+    "fitted_with_a_stop",
+    "limits_of",
+    "sd_of_round",
+    "with_a_stop",
+    "zcdp_of_noise",
+]
 
 _STEP = 1.05  # from one share of novel items to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
@@ -84,7 +100,7 @@ class Schedule:
         parts: The precision of each round's noise, in parts of the whole: whole numbers.
         floor: The share of the squared norm that a user spends evenly in the later rounds.
         losses: The part of the probability of naming a novel item that each round is given.
-        reach: How many times the even weight an item may get in later rounds.
+        cap: How many times the even weight an item may get in later rounds, at most.
         raised: By how much more than that of an even weight the last threshold may need in all, as
             a share, so that an item of few may get more; None where it does not matter.
     """
@@ -92,18 +108,35 @@ class Schedule:
     parts: tuple[int, ...]
     floor: Fraction
     losses: tuple[float, ...]
-    reach: float
+    cap: float
     raised: float | None = None
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there are."""
+        return len(self.parts)
 
     @property
     def whole(self) -> int:
         """All parts."""
         return sum(self.parts)
 
+    def so_far(self, rounds: int) -> int:
+        """The parts of the first so many rounds."""
+        return sum(self.parts[:rounds])
+
+    def spent(self, rounds: int) -> Fraction:
+        """The share of the whole that so many rounds spend."""
+        return Fraction(self.so_far(rounds), self.whole)
+
+    def left(self, rounds: int) -> Fraction:
+        """The share that so many rounds leave."""
+        return 1 - self.spent(rounds)
+
     @property
     def kept(self) -> float:
         """The least share of the squared norm that a novel item takes from others, rounded down."""
-        first = Fraction(self.parts[0], self.whole)
+        first = self.spent(1)
         return round_down(first + (1 - first) * self.floor)
 
 
@@ -133,18 +166,18 @@ class RoundsRelease(NamedTuple):
     sigma: float
     lost: float
 
-    def composition(self, plan: Schedule, bound: int) -> Composition:
+    def composition(self, schedule: Schedule, bound: int) -> Composition:
         """What the release costs, of users with at most `bound` items after bounding."""
         mu = 1 / self.sigma * (1 + 2.0**-50)
-        novel = ItemsInRounds(self.lost, plan.kept, bound)
+        novel = ItemsInRounds(self.lost, schedule.kept, bound)
         return Composition((GaussianStage(mu, on_weights=True),), novel)
 
 
-def fitted(plan: Schedule, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
+def fitted(schedule: Schedule, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
     """The least noise that the guarantee allows, and then nearly the most that may be lost.
 
     Args:
-        plan: How the rounds share it.
+        schedule: How the rounds share it.
         epsilon: Of the guarantee, above 0.
         delta: Of the guarantee, in (0, 1).
         bound: The most items of one user.
@@ -152,15 +185,15 @@ def fitted(plan: Schedule, *, epsilon: float, delta: float, bound: int) -> Round
     Raises:
         InputError: Delta is too small.
     """
-    return noise_then_loss(
-        lambda release: release.composition(plan, bound), epsilon=epsilon, delta=delta
+    return _noise_then_loss(
+        lambda release: release.composition(schedule, bound), epsilon=epsilon, delta=delta
     )
 
 
-def noise_then_loss(
+def _noise_then_loss(
     composition: Callable[[RoundsRelease], Composition], *, epsilon: float, delta: float
 ) -> RoundsRelease:
-    """The same, of whatever is composed with so much noise and loss.
+    """The least noise that the guarantee allows whatever is composed of it, and then the loss.
 
     Args:
         composition: Of the noise of everything together, and of what may be lost.
@@ -182,7 +215,7 @@ def noise_then_loss(
     raise InputError("no threshold can be fitted to it", given={"delta": delta})
 
 
-def limits_of(plan: Schedule, release: RoundsRelease, bound: int) -> Limits:
+def limits_of(schedule: Schedule, release: RoundsRelease, bound: int) -> Limits:
     """The largest weights in later rounds, and thresholds that hold for every size of a user.
 
     A user of d novel items has, before one of them is named, a mean weight of at most x on each
@@ -193,28 +226,62 @@ def limits_of(plan: Schedule, release: RoundsRelease, bound: int) -> Limits:
         OverflowError: The noise or a threshold is beyond what fixed-point numbers hold.
     """
     first, last = blocks(bound)
-    even, one = 1 / np.sqrt(first) * (1 + 2.0**-50), plan.parts[0] / plan.whole
-    caps = np.minimum(1.0, plan.reach * even)
-    if plan.raised is not None:
-        noise = release.sigma * upper_quantiles(release.lost * plan.losses[-1] / last)
-        room = (1 + plan.raised) * np.max(even + noise) - noise - one * even
+    even, one = 1 / np.sqrt(first) * (1 + 2.0**-50), schedule.parts[0] / schedule.whole
+    caps = np.minimum(1.0, schedule.cap * even)
+    if schedule.raised is not None:
+        noise = release.sigma * upper_quantiles(release.lost * schedule.losses[-1] / last)
+        room = (1 + schedule.raised) * np.max(even + noise) - noise - one * even
         caps = np.minimum(caps, room / (1 - one))
     caps = np.maximum(even, caps)
     thresholds = []
-    for r, loss in enumerate(plan.losses):
-        so_far = sum(plan.parts[: r + 1])
-        weight = (plan.parts[0] * even + (so_far - plan.parts[0]) * caps) / so_far
+    for r, loss in enumerate(schedule.losses):
+        so_far = schedule.so_far(r + 1)
+        weight = (schedule.parts[0] * even + (so_far - schedule.parts[0]) * caps) / so_far
         quantiles = upper_quantiles(release.lost * loss / last)
-        noise = release.sigma * math.sqrt(plan.whole / so_far) * quantiles
+        noise = release.sigma * math.sqrt(schedule.whole / so_far) * quantiles
         levels = weight + noise
-        slack = _SLACK * (weight + np.abs(noise) + release.sigma * math.sqrt(plan.whole))
+        slack = _SLACK * (weight + np.abs(noise) + release.sigma * math.sqrt(schedule.whole))
         thresholds.append(float(np.max(levels + slack)))
     if not max(release.sigma, *map(abs, thresholds)) <= _REACHABLE:
         raise OverflowError  # whole numbers that noisy sums are held against would wrap around
     return Limits(tuple(thresholds), first, caps)
 
 
-def sd_of_round(plan: Schedule, sigma: float, r: int) -> float:
+def sd_of_round(schedule: Schedule, sigma: float, r: int) -> float:
     """The standard deviation of the noise of round r alone, counted from 0, rounded up."""
-    ratio = Fraction(math.sqrt(plan.whole / plan.parts[r])) * (1 + Fraction(1, 2**50))
+    ratio = Fraction(math.sqrt(schedule.whole / schedule.parts[r])) * (1 + Fraction(1, 2**50))
     return round_up(Fraction(sigma) * ratio)
+
+
+def zcdp_of_noise(sigma: float) -> float:
+    """Of normal noise of this standard deviation, at ℓ2 sensitivity 1; rounded down."""
+    return round_down(1 / (2 * Fraction(sigma) ** 2))
+
+
+def with_a_stop(release: RoundsRelease, first: float, bound: int) -> Composition:
+    """The rounds and what follows them.
+
+    Args:
+        release: The noise that all of it is worth together, and what is lost.
+        first: At most the share of the first round.
+        bound: The most items of one user.
+    """
+    rho = zcdp_of_noise(release.sigma)
+    stages = noise_on_weights(rho * first), normal_noise(rho * (1 - first))
+    return Composition(stages, ItemsInRounds(release.lost, 1.0, bound))
+
+
+def fitted_with_a_stop(first: float, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
+    """The least noise that the guarantee allows, and then nearly the most that may be lost.
+
+    Args:
+        first: At most the share of the first round.
+        epsilon: Of the guarantee, above 0.
+        delta: Of the guarantee, in (0, 1).
+        bound: The most items of one user.
+
+    Raises:
+        InputError: Delta is too small.
+    """
+    composition = partial(with_a_stop, first=first, bound=bound)
+    return _noise_then_loss(composition, epsilon=epsilon, delta=delta)

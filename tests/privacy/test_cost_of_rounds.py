@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from shortlist.errors import InputError
 from shortlist.mechanisms import Accounting, AdaptiveGaussian
 from shortlist.privacy.accountant import Composition, GaussianStage, ItemsInRounds
-from shortlist.privacy.accountant.rounds import RoundsRelease, limits_of
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, limits_of
 
 GIVEN = {  # of the noise, of all thresholds, and of the largest weight of a user of most items
     (1.0, 1e-5, 100): (3.7306, [56.356, 35.987, 26.742, 19.721], 0.3),
@@ -34,11 +34,11 @@ def test_thresholds_where_what_is_lost_is_what_the_noise_leaves(setting):
     sigma, thresholds, cap = GIVEN[setting]
     mechanism = made(*setting)
     assert mechanism.sigma == pytest.approx(sigma, rel=2e-5)
-    plan = mechanism._plan
+    schedule = mechanism.search.schedule
     kept = 3 / 18 + 15 / 18 * 0.16
-    assert plan.kept == pytest.approx(kept, rel=1e-12)
+    assert schedule.kept == pytest.approx(kept, rel=1e-12)
     lost = delta - curve(epsilon, math.sqrt(1 - kept) / mechanism.sigma)
-    limits = limits_of(plan, RoundsRelease(mechanism.sigma, lost), bound)
+    limits = limits_of(schedule, RoundsRelease(mechanism.sigma, lost), bound)
     assert limits.thresholds == pytest.approx(thresholds, rel=3e-5, abs=5e-4)
     assert limits.caps[-1] == pytest.approx(cap, rel=2e-5)
     # Users who share nothing need less than all of delta for the noise: so thresholds are lower.
@@ -53,7 +53,7 @@ def test_no_user_costs_more_and_delta_is_used_up(epsilon, delta, bound):
     mechanism = made(epsilon, delta, bound)
     sigma, lost = mechanism._release
     shares = [0.0, *(n / d for d in range(1, bound + 1) for n in range(1, d + 1))]
-    kept = mechanism._plan.kept
+    kept = mechanism.search.schedule.kept
     users = [
         nu * lost + curve(epsilon, math.sqrt(1 - kept * nu) / sigma) if nu < 1 else lost
         for nu in shares
@@ -66,11 +66,12 @@ def test_no_user_costs_more_and_delta_is_used_up(epsilon, delta, bound):
 @pytest.mark.parametrize("setting", [*GIVEN, (2.0, 0.2, 3)])
 def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(setting):
     mechanism = made(*setting)
-    parts, whole = mechanism._plan.parts, mechanism._plan.whole
+    search = mechanism.search
+    parts, whole = search.schedule.parts, search.schedule.whole
     for d in range(1, setting[2] + 1):
         even = 1 / math.sqrt(d)
         cap = next(
-            c for first, c in reversed(list(zip(*mechanism._limits[1:], strict=True))) if first <= d
+            c for first, c in reversed(list(zip(*search.limits[1:], strict=True))) if first <= d
         )
         passed = 0.0
         for r, threshold in enumerate(mechanism.thresholds):

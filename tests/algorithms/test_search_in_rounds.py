@@ -1,7 +1,8 @@
-"""Set union in rounds: what users add, what an item is worth, and what is out for good."""
+"""Search in rounds: what users add, what an item is worth, and when enough was found."""
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.hitting import contributions
 from shortlist import kernels
-from shortlist.algorithms.rounding_grids import coarse_grid, fine_grid
-from shortlist.algorithms.rounds import Rounds
+from shortlist.algorithms.rounding_grids import coarse_grid
+from shortlist.algorithms.search_in_rounds import BOOSTS, UntilSafe
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import AdaptiveGaussian
+from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK
 
 ONE = 2**20  # a weight of 1
 FLOOR = Fraction(4, 25)
@@ -25,9 +27,7 @@ def rounds_of(**given):
     mechanism = AdaptiveGaussian(
         **{"epsilon": 1.0, "delta": 1e-5, "max_items_per_user": 100, "rounds": 4} | given
     )
-    return Rounds(
-        mechanism._plan, mechanism.sigma, mechanism._limits, fine_grid(mechanism.sigma), 1.5
-    )
+    return mechanism.search
 
 
 def held_by(*users, n_items):
@@ -100,8 +100,8 @@ def test_where_a_user_s_items_stand_says_nothing():
 @pytest.mark.parametrize("given", [{}, {"epsilon": 0.1}, {"epsilon": 8.0, "delta": 0.1}])
 def test_the_table_of_boosts_is_the_formula(r, given):
     rounds = rounds_of(**given)
-    step = rounds.grid.step / ONE / rounds.plan.whole
-    done = sum(rounds.plan.parts[: r + 1]) / rounds.plan.whole
+    step = rounds.grid.step / ONE / rounds.schedule.whole
+    done = float(rounds.schedule.spent(r + 1))
     last = rounds.limits.thresholds[-1]
     sums = np.linspace(min(-2 * last, last - 40 * rounds.sigma), 2 * abs(last) + 1, 4001)
     so_far = np.floor(sums / step).astype(np.int64)
@@ -117,10 +117,10 @@ def test_the_table_of_boosts_is_the_formula(r, given):
 
 def test_what_is_below_the_grid_is_out_for_good():
     rounds = rounds_of()
-    coarse = Rounds(*list(vars(rounds).values())[:3], coarse_grid(60.0), 1.5)
+    coarse = replace(rounds, grid=coarse_grid(1.0, 60.0))
     dead = coarse._noisy(np.full(50, -(2**40)), 0, ExactDraws(SeededBits(1)))
     top = coarse.grid.highest
-    parts = rounds.plan.parts
+    parts = rounds.schedule.parts
     most = parts[0] * dead + sum(parts[1:3]) * top
     assert (coarse._boosts(2, most) == 0).all()
     assert (most < coarse._bar(2)).all()
@@ -135,7 +135,130 @@ def test_items_that_many_hold_are_found_and_few_of_others():
     assert len(found.items) < 10
 
 
-def test_nobody_and_one_user():
+def test_nobody_and_one_user_find_nothing():
     for users in ([], [[]], [[0]]):
         found = rounds_of().found(held_by(*users, n_items=1), ExactDraws(SeededBits(5)))
         assert found.items.tolist() == []
+
+
+# --- rounds that stop when k of those found are safe
+
+MARGINS = (1.5, 1.0, 0.5)
+MECHANISM = AdaptiveTopK(k=2, epsilon=1.0, delta=1e-6, max_items_per_user=4)
+SEARCH = MECHANISM.search
+PARTS, THRESHOLDS, STEP = SEARCH.schedule.parts, SEARCH.thresholds, SEARCH.step
+
+
+class Told:
+    """Draws by which each item hears what a script says, round by round."""
+
+    def __init__(self, *rounds):
+        self.rounds, self.heard = iter(rounds), []
+
+    def rounded_down(self, scores, noise, grid, *, unit):  # noqa: ARG002 - the interface
+        told = next(self.rounds)
+        self.heard.append(len(scores))
+        return np.array(told[: len(scores)], np.int64)
+
+
+def rounded(*weights):
+    """The noisy weights in steps, rounded down."""
+    return [math.floor(weight / STEP) for weight in weights]
+
+
+def stopped(held, draws, k=2):
+    return SEARCH.found_early(UntilSafe(k, MARGINS), held, draws)
+
+
+def safe(r, above=0.01):
+    """What is just as high above the threshold of round r as it has to be."""
+    noise = MECHANISM.sigma * math.sqrt(sum(PARTS) / sum(PARTS[: r + 1]))
+    return THRESHOLDS[r] + MARGINS[r] * noise + above
+
+
+ONE_EACH = contributions([{0}, {1}, {2}], 3)
+
+
+def test_they_stop_as_soon_as_k_are_safe():
+    found = stopped(ONE_EACH, Told(rounded(safe(0), 0.0, safe(0))))
+    assert found.rounds == 1
+    assert found.items.tolist() == [0, 2]
+    assert found.estimates == pytest.approx([safe(0)] * 2, abs=STEP)
+
+
+@pytest.mark.parametrize("second", [safe(0, -0.1), THRESHOLDS[0] + STEP, -5.0])
+def test_they_go_on_while_the_kth_best_is_not(second):
+    high, low = 10 * safe(0), -1e3
+    draws = Told(
+        rounded(high, second, low), rounded(low, low), rounded(low, low), rounded(low, low)
+    )
+    found = stopped(ONE_EACH, draws)
+    assert found.rounds == (2 if second > 0 else len(PARTS))  # later thresholds are lower
+    assert found.items.tolist() == ([0, 1] if second > 0 else [0])
+
+
+def test_one_that_is_found_is_not_heard_again():
+    low = -1e3
+    draws = Told(rounded(10 * safe(0), low, low), *[rounded(low, low)] * 3)
+    stopped(ONE_EACH, draws)
+    assert draws.heard == [3, 2, 2, 2]
+
+
+def test_a_later_round_may_stop_them():
+    near = THRESHOLDS[0] - 1
+    mean = safe(1, 5.0)
+    more = (sum(PARTS[:2]) * mean - PARTS[0] * near) / PARTS[1]
+    found = stopped(ONE_EACH, Told(rounded(near, near, -9.0), rounded(more, more, -9.0)))
+    assert found.rounds == 2
+    assert found.items.tolist() == [0, 1]
+
+
+def test_an_estimate_is_the_least_squares_of_all_that_was_heard_of_it():
+    near = THRESHOLDS[0] - 1
+    first = rounded(near)[0]
+    boost = SEARCH._boosts(0, np.array([PARTS[0] * first]))[0] / BOOSTS
+    assert 0.3 < boost < 1
+    second = rounded(safe(1, 30.0))[0]
+    found = stopped(ONE_EACH, Told([first, -99, -99], [second, -99, -99]), k=1)
+    expected = PARTS[0] * first + PARTS[1] * boost * second
+    expected *= STEP / (PARTS[0] + PARTS[1] * boost**2)
+    assert found.estimates == pytest.approx([expected], rel=1e-12)
+
+
+def test_what_was_worth_little_counts_as_if_it_were_worth_a_bit():
+    far = rounded(-3.0)[0]
+    assert SEARCH._boosts(0, np.array([PARTS[0] * far]))[0] < 0.3 * BOOSTS
+    high = rounded(50 * safe(1))[0]
+    found = stopped(ONE_EACH, Told([far, -99, -99], [high, -99, -99]), k=1)
+    expected = PARTS[0] * far + PARTS[1] * 0.3 * high
+    expected *= STEP / (PARTS[0] + PARTS[1] * 0.09)
+    assert found.estimates == pytest.approx([expected], rel=1e-12)
+
+
+def test_nothing_but_what_is_told_of_found_items_decides():
+    """Whatever the third item hears while it is not found."""
+    told = [
+        stopped(ONE_EACH, Told(rounded(safe(0), safe(0), other)))
+        for other in (-1e6, 0.0, THRESHOLDS[0] - 0.1)
+    ]
+    assert len({(tuple(t.items), tuple(t.estimates), t.rounds) for t in told}) == 1
+
+
+def test_where_an_item_stands_says_nothing():
+    first = rounded(THRESHOLDS[0] - 1, 10 * safe(0), 3.0)
+    second = dict(zip(first, rounded(safe(1, 40.0), 0.0, 30.0), strict=True))
+    seen = []
+    for order in itertools.permutations(first):
+        left = [value for value in order if value != first[1]]
+        found = stopped(ONE_EACH, Told(order, [second[value] for value in left]))
+        told = {order[i]: w for i, w in zip(found.items, found.estimates, strict=True)}
+        seen.append((found.rounds, sorted(told.items())))
+    assert seen == [seen[0]] * 6
+    assert seen[0][0] == 2
+
+
+def test_nobody_and_few():
+    for data in ([], [set()], [{0}]):
+        found = stopped(contributions(data, 1), ExactDraws(SeededBits(1)))
+        assert found.items.tolist() == []
+        assert found.rounds == len(PARTS)

@@ -1,0 +1,442 @@
+"""Items found in rounds: users weight those that earlier rounds' noisy sums make out as near.
+
+Every noisy sum is a multiple of a public step. All that is decided by it, in whole numbers or by a
+table over these, is the same wherever the item stands. A rule that ends the rounds early sees what
+they released of the items found, and nothing else. Proof notes: `docs/proofs/adaptive-gaussian.md`;
+`docs/proofs/adaptive-top-k.md`, part D.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.algorithms.rounding_grids import (
+    BITS_OF_WEIGHTS,
+    FARTHEST,
+    UNIT_OF_WEIGHTS,
+    GridFor,
+)
+from shortlist.draws import Draws, Floats, Ints, RoundingGrid
+from shortlist.draws.noise import Normal
+from shortlist.draws.reals import NormalCDF
+from shortlist.evidence import UserSets
+from shortlist.evidence.user_sets import Steering
+from shortlist.privacy import round_up
+from shortlist.privacy.accountant.cost_of_rounds import (
+    Limits,
+    RoundsRelease,
+    Schedule,
+    limits_of,
+    sd_of_round,
+)
+from shortlist.runtime.phases import phase
+
+__all__ = [
+    "BOOSTS",
+    "Found",
+    "FoundEarly",
+    "Observed",
+    "Progress",
+    "Search",
+    "StopRule",
+    "Towards",
+    "UntilMany",
+    "UntilSafe",
+]
+
+BOOSTS = 2**11
+"""A boost is a multiple of one in so many."""
+
+_CELLS = 2**14  # of a table of boosts, at most
+_FAR = 4.1  # standard deviations from where on every boost is rounded to 0: e^(-_FAR²/2) < 2^-12
+_LEAST_BOOST = 0.3  # that an estimate takes for what an item was worth
+
+
+class Towards(Enum):
+    """Which threshold users move their weight towards."""
+
+    LAST_THRESHOLD = "last"
+    """That of the last round: to name as many items as possible."""
+
+    NEXT_THRESHOLD = "next"
+    """That of the next round: to name items early."""
+
+
+@dataclass
+class Progress:
+    """The state of a search: private, but for what is found.
+
+    Attributes:
+        held: Users' bounded sets.
+        steering: The same users, as they weight their items after the first round.
+        items: Positions of the items that anybody holds, shape (n,).
+        sums: What users add in the round to come, of every item there could be.
+        boosts: How much weight each of the items was worth in it, shape (n,).
+        so_far: The noisy sums of all rounds, part by part, in steps, shape (n,).
+        found: Whether each was found, shape (n,).
+        rounds: How many rounds were run.
+    """
+
+    held: UserSets
+    steering: Steering
+    items: Ints
+    sums: Ints
+    boosts: NDArray[np.int16]
+    so_far: Ints
+    found: NDArray[np.bool_]
+    rounds: int = 0
+
+
+class Observed(NamedTuple):
+    """The noisy sums of one round.
+
+    Attributes:
+        left: The places in `Progress.items` of those that were not found before, shape (m,).
+        sums: The noisy sum of each, in steps, shape (m,).
+    """
+
+    left: Ints
+    sums: Ints
+
+
+class Found(NamedTuple):
+    """What all rounds found.
+
+    Attributes:
+        items: Positions, rising.
+        first: The noisy weight of each in the first round.
+    """
+
+    items: Ints
+    first: Floats
+
+
+class FoundEarly(NamedTuple):
+    """What was found when the rounds stopped.
+
+    Attributes:
+        items: Positions, rising.
+        first: The noisy weight of each in the first round.
+        estimates: How good each seems: no count.
+        rounds: How many rounds were run.
+    """
+
+    items: Ints
+    first: Floats
+    estimates: Floats
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search in rounds: everything in it is public.
+
+    Attributes:
+        schedule: How the rounds share what may be spent.
+        sigma: The standard deviation of the mean of all rounds' noise.
+        limits: The thresholds, and the largest weights.
+        grid: What noisy sums are rounded down to, in multiples of the unit of weights.
+        expected_gain: By what factor an item's mean is expected to grow as users move weight.
+        towards: Which threshold users move their weight towards.
+    """
+
+    schedule: Schedule
+    sigma: float
+    limits: Limits
+    grid: RoundingGrid
+    expected_gain: float
+    towards: Towards = Towards.LAST_THRESHOLD
+
+    @classmethod
+    def of(
+        cls,
+        schedule: Schedule,
+        release: RoundsRelease,
+        bound: int,
+        grid: GridFor,
+        expected_gain: float,
+        towards: Towards = Towards.LAST_THRESHOLD,
+    ) -> Search:
+        """The search with so much noise and loss, among users of at most `bound` items.
+
+        Raises:
+            OverflowError: The noise or a threshold is beyond what fixed-point numbers hold.
+        """
+        limits = limits_of(schedule, release, bound)
+        rounded = grid(release.sigma, max(limits.thresholds))
+        return cls(schedule, release.sigma, limits, rounded, expected_gain, towards)
+
+    @property
+    def step(self) -> float:
+        """Between two noisy sums."""
+        return self.grid.step * UNIT_OF_WEIGHTS
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The least mean of the noisy weights so far to be found, after each round."""
+        return self.limits.thresholds
+
+    @property
+    def threshold(self) -> float:
+        """That after the last round."""
+        return self.thresholds[-1]
+
+    @property
+    def first_sd(self) -> float:
+        """The standard deviation of the noise of the first round."""
+        return sd_of_round(self.schedule, self.sigma, 0)
+
+    def found(self, held: UserSets, draws: Draws) -> Found:
+        """The items that all rounds find, of users' bounded sets.
+
+        In the last round nothing is asked but whether an item is found, so that it is a coin.
+        """
+        progress = self.begin(held)
+        first = self.observe(progress, draws).sums
+        for _ in range(self.schedule.rounds - 2):
+            self.steer(progress)
+            self.observe(progress, draws)
+        self.steer(progress)
+        self._toss(progress, draws)
+        weights = first[progress.found].astype(np.float64) * self.step
+        return Found(progress.items[progress.found], weights)
+
+    def found_early(self, stop: StopRule | None, held: UserSets, draws: Draws) -> FoundEarly:
+        """The items found, of users' bounded sets, until the rule says that these are enough."""
+        progress = self.begin(held)
+        estimates = _Estimates(np.zeros(len(progress.items)), np.zeros(len(progress.items)))
+        first: Floats = np.zeros(len(progress.items))
+        while True:
+            part = self.schedule.parts[progress.rounds]
+            observed = self.observe(progress, draws)
+            if progress.rounds == 1:
+                first = observed.sums.astype(np.float64) * self.step
+            estimates.add(progress, part, observed)
+            found = estimates.of(np.flatnonzero(progress.found)) * self.step
+            n = progress.rounds
+            if n == self.schedule.rounds or (stop and stop.is_enough(self, n, found)):
+                named = progress.found
+                return FoundEarly(progress.items[named], first[named], found, n)
+            self.steer(progress)
+
+    def begin(self, held: UserSets) -> Progress:
+        """Each user spreads weight evenly."""
+        sums = held.added_by_size(self._even_weights(held.largest))
+        items = np.flatnonzero(sums)  # nobody else has any
+        boosts, so_far = np.full(len(items), BOOSTS, np.int16), np.zeros(len(items), np.int64)
+        found = np.zeros(len(items), np.bool_)
+        return Progress(held, held.steering(), items, sums, boosts, so_far, found)
+
+    def observe(self, progress: Progress, draws: Draws) -> Observed:
+        """Add noise to what users add; find what reaches the bar by all noisy sums so far."""
+        r, left = progress.rounds, np.flatnonzero(~progress.found)
+        noisy = self._noisy(progress.sums[progress.items[left]], r, draws)
+        progress.so_far[left] += self.schedule.parts[r] * noisy
+        progress.found[left] = progress.so_far[left] >= self._bar(r)
+        progress.rounds += 1
+        return Observed(left, noisy)
+
+    def steer(self, progress: Progress) -> None:
+        """Let users weight the items anew, by the noisy sums of each so far."""
+        held, left = progress.held, np.flatnonzero(~progress.found)
+        progress.boosts[left] = self._boosts(progress.rounds - 1, progress.so_far[left])
+        boosts = np.full(held.n_items, -1, np.int16)
+        boosts[progress.items[left]] = progress.boosts[left]
+        limits = self._floors(held.largest), self._caps(held.largest)
+        rounds = self.schedule.rounds
+        with phase("round {n} of {rounds}", n=progress.rounds + 1, rounds=rounds):
+            progress.sums = progress.steering.sums(boosts, *limits)
+
+    def _toss(self, progress: Progress, draws: Draws) -> None:
+        """Find what the last round would find, without its noise."""
+        left = np.flatnonzero(~progress.found)
+        sums = progress.sums[progress.items[left]]
+        progress.found[left] = draws.coin(self._last(progress.so_far[left], sums))
+
+    def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
+        """The sums of round r in noise, in steps; what is below the grid is out for good."""
+        noise = Normal(sd_of_round(self.schedule, self.sigma, r))
+        multiples = draws.rounded_down(sums, noise, self.grid, unit=UNIT_OF_WEIGHTS)
+        return np.where(multiples < self.grid.lowest, -FARTHEST // self.grid.step, multiples)
+
+    def _last(self, so_far: Ints, sums: Ints) -> NormalCDF:
+        """The chance that an item is found by the last round, which adds these sums in noise."""
+        part = self.schedule.parts[-1]
+        sd = round_up(part * Fraction(sd_of_round(self.schedule, self.sigma, -1)))
+        bar = self._bar(self.schedule.rounds - 1, 1)
+        return NormalCDF(so_far * self.grid.step + part * sums - bar, sd, UNIT_OF_WEIGHTS)
+
+    def _bar(self, r: int, step: int | None = None) -> int:
+        """What the noisy sums must add up to, part by part, to be found in round r: rounded up."""
+        mean = Fraction(self.thresholds[r])
+        size = (step or self.grid.step) * Fraction(UNIT_OF_WEIGHTS)
+        return math.ceil(self.schedule.so_far(r + 1) * mean / size)
+
+    def _boosts(self, r: int, so_far: Ints) -> NDArray[np.int16]:
+        """How much weight an item is worth after round r, from 0 to `BOOSTS`.
+
+        A table over cells of the noisy sums so far says it, so that it depends on nothing else.
+        """
+        table, base, shift = self._table(r)
+        cells = np.clip((so_far >> shift) - base, 0, len(table) - 1)
+        boosts: NDArray[np.int16] = table[cells]
+        return boosts
+
+    def _table(self, r: int) -> tuple[NDArray[np.int16], int, int]:
+        """Boosts by cells of 2^shift steps, from cell `base` on; 0 in the first and the last."""
+        size = self.grid.step * UNIT_OF_WEIGHTS / self.schedule.whole
+        least = self._least_hopeful(r)
+        top = self._ahead(r).bar
+        shift = max(math.ceil(math.log2((top - least) / size / _CELLS)), 0) if top > least else 0
+        base = math.floor(least / size / 2**shift) - 1
+        n = max(math.ceil((top - least) / size / 2**shift), 0) + 3
+        means = (base + np.arange(n)) * (2.0**shift * size)
+        boosts = np.rint(BOOSTS * self._worth(r, means)).astype(np.int16)
+        boosts[0] = boosts[-1] = 0
+        return boosts, base, shift
+
+    def _least_hopeful(self, r: int) -> float:
+        """The noisy sum so far, in parts of the whole, below which boosts are rounded to 0."""
+        ahead = self._ahead(r)
+        level = ahead.bar / ahead.rest - _FAR * ahead.spread
+        return level / (1 / ahead.rest + self.expected_gain / ahead.done)
+
+    def _worth(self, r: int, sums: Floats) -> Floats:
+        """Of an item with these noisy sums so far, in parts of the whole: near 1 if it just lacks.
+
+        The mean so far is likely to go on, times the expected gain. The more weight it takes beyond
+        that to be found, the less likely it is; and the less is lacking, the less weight is needed.
+        """
+        ahead = self._ahead(r)
+        needed = np.maximum(0.0, (ahead.bar - sums) / ahead.rest)
+        mean = sums / ahead.done
+        excess = np.maximum(0.0, (needed - self.expected_gain * mean) / ahead.spread)
+        lacking = needed / np.maximum(np.maximum(mean, needed), np.finfo(float).tiny)
+        worth: Floats = lacking * np.exp(-(excess**2) / 2)
+        return worth
+
+    def _ahead(self, r: int) -> _Ahead:
+        """The test that users move their weight for after round r."""
+        last = self.schedule.rounds - 1
+        test = last if self.towards is Towards.LAST_THRESHOLD else min(r + 1, last)
+        done, after = self._share(r), self._share(test)
+        rest = after - done
+        spread = self.sigma * math.sqrt(self.expected_gain**2 / done + 1 / rest)
+        return _Ahead(done, rest, after * self.thresholds[test], spread)
+
+    def _share(self, r: int) -> float:
+        """The precision of all rounds up to r, of the whole."""
+        return self.schedule.so_far(r + 1) / self.schedule.whole
+
+    def _even_weights(self, largest: int) -> Ints:
+        """The weight of each item of a user in the first round, by the user's number of items."""
+        squares = 2 ** (2 * BITS_OF_WEIGHTS) // np.maximum(np.arange(largest + 1), 1)
+        return np.array([math.isqrt(square) for square in squares.tolist()], np.int64)
+
+    def _floors(self, largest: int) -> Ints:
+        """The least square of a weight, in multiples of 2^(-2 BITS_OF_WEIGHTS), rounded up."""
+        numerator = self.schedule.floor.numerator * 2 ** (2 * BITS_OF_WEIGHTS)
+        sizes = np.maximum(np.arange(largest + 1), 1) * self.schedule.floor.denominator
+        floors: Ints = -(-numerator // sizes)
+        return floors
+
+    def _caps(self, largest: int) -> Ints:
+        """The largest square of a weight, rounded down."""
+        block = np.searchsorted(self.limits.first, np.arange(largest + 1), side="right") - 1
+        caps = np.floor(self.limits.caps[np.maximum(block, 0)] * 2.0**BITS_OF_WEIGHTS).astype(
+            np.int64
+        )
+        squares: Ints = caps**2
+        return squares
+
+
+class _Ahead(NamedTuple):
+    """A test to come.
+
+    Attributes:
+        done: The precision of the rounds run, of the whole.
+        rest: That of the rounds up to the test.
+        bar: The least noisy sum to pass it, in parts of the whole.
+        spread: The standard deviation of what a guess at the rest is off by.
+    """
+
+    done: float
+    rest: float
+    bar: float
+    spread: float
+
+
+class StopRule(ABC):
+    """When rounds stop early, by what they found."""
+
+    @abstractmethod
+    def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:
+        """Whether to stop after so many rounds, but the last, with these estimates of all found."""
+
+
+@dataclass(frozen=True)
+class UntilSafe(StopRule):
+    """Stop when the k best of what was found are safe.
+
+    Attributes:
+        k: How many are wanted.
+        margins: By how many standard deviations of the noise so far the k-th best estimate has to
+            be above the threshold, after each round but the last.
+    """
+
+    k: int
+    margins: tuple[float, ...]
+
+    def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:
+        """Whether the k-th best is so far above the threshold that better ones are found too."""
+        if len(estimates) < self.k:
+            return False
+        schedule = search.schedule
+        sd = search.sigma * math.sqrt(schedule.whole / schedule.so_far(rounds))
+        bar = search.thresholds[rounds - 1] + self.margins[rounds - 1] * sd
+        return bool(np.partition(estimates, -self.k)[-self.k] >= bar)
+
+
+@dataclass(frozen=True)
+class UntilMany(StopRule):
+    """Stop when so many items are found.
+
+    Attributes:
+        enough: How many, after each round but the last.
+    """
+
+    enough: tuple[int, ...]
+
+    def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:  # noqa: ARG002 - any search
+        """Whether there are as many."""
+        return len(estimates) >= self.enough[rounds - 1]
+
+
+class _Estimates(NamedTuple):
+    """Of each item, its noisy sums over what it was worth, until it was found: least squares.
+
+    Attributes:
+        sums: Of the sums times the boosts, by precision, shape (n,).
+        squares: Of the boosts' squares, by precision, shape (n,).
+    """
+
+    sums: Floats
+    squares: Floats
+
+    def add(self, progress: Progress, part: int, observed: Observed) -> None:
+        """Add one round."""
+        worth = np.maximum(progress.boosts[observed.left] / BOOSTS, _LEAST_BOOST)
+        self.sums[observed.left] += part * worth * observed.sums
+        self.squares[observed.left] += part * worth * worth
+
+    def of(self, places: Ints) -> Floats:
+        """The estimates of some, in steps."""
+        return self.sums[places] / self.squares[places]
