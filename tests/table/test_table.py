@@ -184,3 +184,10 @@ def test_frames_with_twice_the_same_name_are_refused():
 def test_a_lazy_frame_that_fails_is_refused(tmp_path):
     lazy = pl.scan_parquet(tmp_path / "gone.parquet")
     refusal(lambda: open_pairs(lazy), "LazyFrame", "has no schema")
+
+
+def test_the_sign_of_zero_makes_no_second_user(write):
+    lines = b'{"user":0.0,"item":"a"}\n{"user":-0.0,"item":"b"}\n{"user":0,"item":-0.0}\n'
+    table = open_pairs(write("t.ndjson", lines))
+    assert rows_of(table) == [("0", "a"), ("0", "b"), ("0", "0")]
+    assert table.pairs()[0].size == 1

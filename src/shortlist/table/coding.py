@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,18 +193,8 @@ class _NearCoder:
         return codes
 
 
-class _Far(Protocol):
-    """What takes integers that may lie anywhere, as 64 bits."""
-
-    def __init__(self, like: pl.Series, n_rows: int) -> None: ...
-
-    def append(self, numbers: NDArray[np.uint64]) -> None: ...
-
-    def keys(self) -> Any: ...
-
-
 class _FarCoder:
-    """Codes by a hash table."""
+    """Codes of integers that may lie anywhere, by a hash table."""
 
     def __init__(self, like: pl.Series, n_rows: int) -> None:
         self._like, self._table = like, HashTable()
@@ -219,7 +209,7 @@ class _FarCoder:
 
 
 class _Kept:
-    """The numbers themselves."""
+    """Such integers themselves."""
 
     def __init__(self, like: pl.Series, n_rows: int) -> None:  # noqa: ARG002 - as `_FarCoder`
         self._numbers = Growing(np.uint64, n_rows)
@@ -234,16 +224,15 @@ class _Kept:
 class IntegerCoder:
     """Codes of integers or times: distances as long as all are near each other."""
 
-    _far_kind: type[_Far] = _FarCoder
+    _far_kind: type[_FarCoder | _Kept] = _FarCoder
 
     def __init__(self, like: pl.Series, n_rows: int) -> None:
-        """Take an empty column of the name and type, and how many rows may be expected."""
+        """Take an empty column of the name and type, and how many rows are expected."""
         self._near = _NearCoder(like, n_rows)
-        self._far: _Far | None = None
+        self._far: _FarCoder | _Kept | None = None
         self._expected = like, n_rows
 
     def append(self, values: pl.Series) -> None:
-        """Take more values, none null."""
         for chunk in values.to_physical().get_chunks():
             integers = chunk.to_numpy()
             if self._far is None and not self._near.append(integers):
@@ -254,7 +243,6 @@ class IntegerCoder:
                 self._far.append(_as_64_bits(integers))
 
     def keys(self) -> Any:
-        """The keys of all that came."""
         return self._near.keys() if self._far is None else self._far.keys()
 
 
@@ -287,19 +275,16 @@ class ValueCoder:
         self._waiting = [like]
 
     def append(self, values: pl.Series) -> None:
-        """Take more values, none null."""
         self._waiting.append(values)
         # To hold new values, all are copied: that is worth while for a share of as many rows.
         if sum(map(len, self._waiting)) >= max(_LEAST_TEXT, len(self._values) // 2):
             self._code()
 
     def keys(self) -> Keys:
-        """The keys of all that came."""
         self._code()
         return Keys(self._codes.filled, len(self._values), Distinct(self._values))
 
     def _code(self) -> None:
-        """Code what waits."""
         import polars as pl
 
         values = pl.concat(self._waiting)
@@ -371,7 +356,6 @@ class HashTable:
 
     @property
     def keys(self) -> NDArray[np.uint64]:
-        """The key of each code."""
         return self._held[: self._n]
 
     def look_up(self, keys: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
@@ -410,7 +394,7 @@ class Growing(Generic[_T]):
     """
 
     def __init__(self, dtype: type[_T], length: int) -> None:
-        """Take memory for so many entries, which costs nothing until they are filled."""
+        # Memory costs nothing until it is filled.
         self._array: NDArray[_T] = np.empty(length, dtype)
         self._end = 0
 
@@ -425,5 +409,4 @@ class Growing(Generic[_T]):
 
     @property
     def filled(self) -> NDArray[_T]:
-        """All entries that were given out."""
         return self._array[: self._end]

@@ -109,7 +109,6 @@ def has_known_suffix(file: str) -> bool:
 
 
 def _suffix(file: str) -> str | None:
-    """The suffix that says what is in the file, without that of its compression."""
     *_, last = ["", *PurePath(file.lower()).suffixes]
     if last not in _COMPRESSIONS:
         return last if last in _KINDS else None
@@ -195,7 +194,10 @@ def scan(
     source = glob.escape(source) if isinstance(source, str) else source
     if names is None:  # the columns are those of the first line
         return pl.scan_ndjson(as_named(source), infer_schema_length=1)
-    return pl.scan_ndjson(as_named(source), schema=dict.fromkeys(names, pl.String()))
+    rows = pl.scan_ndjson(as_named(source), schema=dict.fromkeys(names, pl.String()))
+    # The parser writes numbers by their values, 7.0 as 7, but keeps the sign of -0.0.
+    signless = (pl.when(pl.col(name) == "-0").then(pl.lit("0")).otherwise(name) for name in names)
+    return rows.with_columns(each.alias(name) for each, name in zip(signless, names, strict=True))
 
 
 def as_named(source: str | bytes) -> str | io.BytesIO:

@@ -45,6 +45,13 @@ class Keys:
     Attributes:
         codes: The code of each row: shape (rows,), C-contiguous and writable.
         size: One more than the largest possible code, below 2^32.
+        coding: What the codes stand for.
+
+    >>> import polars as pl
+    >>> from shortlist.table.coding import code
+    >>> keys = code([pl.Series("page", ["b", "a", "b"])])
+    >>> keys.take(keys.codes)["page"].to_list(), keys.find(pl.DataFrame({"page": ["z"]}))
+    (['b', 'a', 'b'], array([-1]))
     """
 
     codes: NDArray[np.uint32]
@@ -52,17 +59,7 @@ class Keys:
     coding: Coding = field(repr=False)
 
     def take(self, codes: NDArray[np.integer]) -> pl.DataFrame:
-        """The values of codes, as one row each, columns under their own names.
-
-        Args:
-            codes: Shape (n,), each in 0 .. size - 1, in any order, repeated or not.
-
-        >>> import polars as pl
-        >>> from shortlist.table.coding import code
-        >>> keys = code([pl.Series("page", ["b", "a", "b"])])
-        >>> keys.take(keys.codes)["page"].to_list()
-        ['b', 'a', 'b']
-        """
+        """The values of codes, each below `size`, repeated or not: a row each."""
         return self.coding.take(codes)
 
     def find(self, values: pl.DataFrame) -> NDArray[np.int64]:
@@ -72,12 +69,6 @@ class Keys:
 
         Args:
             values: The columns of the keys, under the same names and of the same types.
-
-        >>> import polars as pl
-        >>> from shortlist.table.coding import code
-        >>> keys = code([pl.Series("page", ["b", "a", "b"])])
-        >>> bool(keys.find(pl.DataFrame({"page": ["z"]}))[0] == -1)
-        True
         """
         return self.coding.find(values)
 
