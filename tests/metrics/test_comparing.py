@@ -23,8 +23,7 @@ from shortlist.mechanisms import (
     WeightedGaussian,
 )
 from shortlist.metrics import compare, missed_users, missing_mass, top_k_l1, top_k_missing_mass
-from shortlist.metrics._cells import SETTINGS
-from shortlist.metrics.trials import NOT_PRIVATE
+from shortlist.metrics.trials import NOT_PRIVATE, SETTINGS
 
 USERS, ITEMS = 600, 30
 RNG = np.random.default_rng(1)

@@ -8,8 +8,7 @@ import pytest
 
 from helpers.refusals import refusal
 from shortlist.metrics import Trials
-from shortlist.metrics._cells import SETTINGS
-from shortlist.metrics.trials import NOT_PRIVATE
+from shortlist.metrics.trials import NOT_PRIVATE, SETTINGS
 
 
 def trials(cells, **measured):

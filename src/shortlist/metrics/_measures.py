@@ -13,9 +13,9 @@ from shortlist.draws import Draws, Ints
 from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.evidence import Contributions, View, Wants
-from shortlist.metrics._places import Places, largest
 from shortlist.metrics.discovery import missing_mass
 from shortlist.metrics.hitting_set import greedy_hitting_set, missed_users
+from shortlist.metrics.top_k import Places, largest
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
 __all__ = ["Measure", "Truth", "measuring"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist.charts import COLOURS, dressed, require_altair
 from shortlist.errors import InputError, in_quotes, nearest
-from shortlist.metrics._axes import across_axis, figure_axis, title_of
-from shortlist.metrics._summary import constant, measures_of
+from shortlist.metrics.trials import constant, measures_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,10 +17,22 @@ if TYPE_CHECKING:
 __all__ = ["plotted"]
 
 _ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
-_PANEL = (210, 200)  # width and height where there are several
-_ALONE = (440, 300)
-_STEP = 36  # height of a line where there is one setting
+_SIZE_OF_A_PANEL = (210, 200)
+_SIZE_ALONE = (440, 300)
+_HEIGHT_OF_A_MECHANISM = 36
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_TITLES = {
+    "missing_mass": "missing mass (share of all pairs)",
+    "items": "items named",
+    "l1": "ℓ1 error (users)",
+    "linf": "ℓ∞ error (users)",
+    "relative": "k-relative error (users)",
+    "largest_missed": "largest item missed (share of all pairs)",
+    "missed_users": "users missed",
+    "beyond_greedy": "users missed beyond the greedy choice",
+}
+# From this largest mean over the smallest on, equal ratios are equally far.
+_WIDE = 30
 _Drawn = TypeVar("_Drawn", bound="alt.LayerChart | alt.FacetChart")
 
 
@@ -106,11 +118,11 @@ def _panel(names: list[str]) -> pl.Expr:
 
     if not names:
         return pl.lit("")
-    told = [
+    settings = [
         pl.lit(f"{name} = ") + pl.col(name).map_elements(lambda x: f"{x:g}", pl.String)
         for name in names
     ]
-    return pl.concat_str(told, separator=", ")
+    return pl.concat_str(settings, separator=", ")
 
 
 def _drawn(
@@ -124,7 +136,7 @@ def _drawn(
     rows, columns = (data[side].unique(maintain_order=True).to_list() for side in ("row", "column"))
     header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold")
     column = alt.Column("column:N", sort=columns, header=header)
-    layers = layers.properties(width=_PANEL[0], height=_PANEL[1])
+    layers = layers.properties(width=_SIZE_OF_A_PANEL[0], height=_SIZE_OF_A_PANEL[1])
     if len(rows) == 1:
         return layers.facet(column=column, spacing=16)
     return layers.facet(column=column, row=alt.Row("row:N", sort=rows, header=header), spacing=16)
@@ -134,9 +146,9 @@ def _lines(data: pl.DataFrame, measure: str, across: str) -> alt.LayerChart:
     """A line for each mechanism, from setting to setting."""
     import altair as alt
 
-    given = figure_axis(data, measure)
+    given = _figure_axis(data, measure)
     last_on_top = data.reverse()  # so that the default is
-    base = alt.Chart(last_on_top).encode(across_axis(data, across), _colour(data, legend=True))
+    base = alt.Chart(last_on_top).encode(_across_axis(data, across), _colour(data, legend=True))
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.7, clip=True)
     points = base.mark_point(filled=True, size=60, opacity=1)
     mean = alt.Y("mean:Q", **given)
@@ -145,14 +157,14 @@ def _lines(data: pl.DataFrame, measure: str, across: str) -> alt.LayerChart:
         base.mark_line(strokeWidth=2).encode(mean),
         points.encode(mean, _shape(data)),
     ]
-    return alt.LayerChart(layer=layers).properties(width=_ALONE[0], height=_ALONE[1])
+    return alt.LayerChart(layer=layers).properties(width=_SIZE_ALONE[0], height=_SIZE_ALONE[1])
 
 
 def _points(data: pl.DataFrame, measure: str) -> alt.LayerChart:
     """A line below the other for each mechanism, where there is one setting."""
     import altair as alt
 
-    given = figure_axis(data, measure)
+    given = _figure_axis(data, measure)
     y = alt.Y("mechanism:N", sort=_names(data), title=None, axis=alt.Axis(labelLimit=0, grid=True))
     base = alt.Chart(data).encode(y, _colour(data, legend=False))
     bars = base.mark_rule(strokeWidth=2, clip=True)
@@ -161,7 +173,9 @@ def _points(data: pl.DataFrame, measure: str) -> alt.LayerChart:
         bars.encode(alt.X("low:Q", **given), alt.X2("high:Q")),
         points.encode(alt.X("mean:Q", **given)),
     ]
-    return alt.LayerChart(layer=layers).properties(width=_ALONE[0], height=alt.Step(_STEP))
+    return alt.LayerChart(layer=layers).properties(
+        width=_SIZE_ALONE[0], height=alt.Step(_HEIGHT_OF_A_MECHANISM)
+    )
 
 
 def _colour(data: pl.DataFrame, *, legend: bool) -> alt.Color:
@@ -201,5 +215,48 @@ def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Dra
     runs = int(frame["runs"][0])
     shown = "1 run" if runs == 1 else f"Mean of {runs} runs ± 2 standard errors"
     read = f"{better}. {shown}. {given}"
-    name, _, _ = title_of(measure).partition(" (")  # the axis has the unit
+    name, _, _ = _title_of(measure).partition(" (")  # the axis has the unit
     return dressed(chart, f"{question}: {name}", [read, note])
+
+
+def _title_of(measure: str) -> str:
+    """What a measure is, in words."""
+    return _TITLES.get(measure, measure)
+
+
+def _across_axis(data: pl.DataFrame, across: str) -> alt.X:
+    """The setting: every value that was asked for has a tick, and equal ratios are equally far."""
+    import altair as alt
+
+    values = data[across].unique().sort().to_list()
+    kind: Any = "linear" if values[0] == 0 else "log"
+    return alt.X(
+        f"{across}:Q",
+        scale=alt.Scale(type=kind, nice=False, padding=12, zero=False),
+        axis=alt.Axis(values=values, format="~g", title=across, grid=False),
+    )
+
+
+def _figure_axis(data: pl.DataFrame, measure: str) -> dict[str, Any]:
+    """The scale and the axis of the means: from 0 or, where they are far apart, logarithmic.
+
+    On a logarithmic axis what is 0 is drawn at the lower end, whose label then is 0.
+    """
+    import altair as alt
+
+    title = _title_of(measure)
+    means = data["mean"]
+    above = means.filter(means > 0).to_list()
+    if (means < 0).any() or not above or max(above) < _WIDE * min(above):
+        return {"scale": alt.Scale(zero=True), "axis": alt.Axis(title=title, tickCount=6)}
+    has_zero = (means == 0).any()
+    first = math.floor(math.log10(min(above))) - has_zero
+    last = math.ceil(math.log10(max(above)))
+    ends = [10.0**first, max(10.0**last, float(data["high"].max()))]  # type: ignore[arg-type]
+    plain = "format(datum.value, datum.value < 9e-4 ? '~e' : datum.value < 9e3 ? '~g' : '~s')"
+    labels = f"datum.value < {ends[0] * 2} ? '0' : {plain}" if has_zero else plain
+    ticks = [10.0**power for power in range(first, last + 1)]
+    return {
+        "scale": alt.Scale(type="log", domain=ends, clamp=True, nice=False),
+        "axis": alt.Axis(title=title, values=ticks, labelExpr=labels),
+    }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any, TypeVar
 
 from shortlist.draws import Draws, ExactDraws, Ints
 from shortlist.draws.random_bits import Bits
@@ -14,16 +16,20 @@ from shortlist.engines import Engine
 from shortlist.errors import InputError
 from shortlist.evidence import Wants
 from shortlist.mechanisms.mechanism import Mechanism
-from shortlist.metrics._cells import Asked, Cell, cells, several
+from shortlist.mechanisms.registry import kind_and_options
 from shortlist.metrics._measures import Measure, Truth, measuring
-from shortlist.metrics.trials import Trials
-from shortlist.parameters import require_count
-from shortlist.plan import bits_of, require_enough
+from shortlist.metrics.trials import SETTINGS, Trials
+from shortlist.parameters import require_count, require_delta
+from shortlist.plan import Plan, bits_of, require_enough
 from shortlist.questions import Question
 from shortlist.runtime.processes import require_threads
-from shortlist.sources.source import Source
+from shortlist.sources.source import Source, require_question
 
 __all__ = ["compare"]
+
+_T = TypeVar("_T")
+Compared = object | Iterable[object] | Mapping[str, object]
+"""Mechanisms: one, several, or several by the name to show."""
 
 
 def compare(
@@ -33,7 +39,7 @@ def compare(
     epsilon: float | Iterable[float],
     delta: float | Iterable[float] = 0.0,
     max_items_per_user: int | Iterable[int] | None = None,
-    mechanisms: Asked | None = None,
+    mechanisms: Compared | None = None,
     runs: int = 10,
     random: Bits | None = None,
 ) -> Trials:
@@ -86,9 +92,10 @@ def compare(
     0.0
     """
     require_count("runs", runs)
-    bounds = None if max_items_per_user is None else several(max_items_per_user)
-    asked = several(questions)
-    every = cells(source, asked, several(epsilon), several(delta), bounds, mechanisms)
+    bounds = None if max_items_per_user is None else _several(max_items_per_user)
+    every = _plans(
+        source, _several(questions), _several(epsilon), _several(delta), bounds, mechanisms
+    )
     if not every:
         raise InputError("nothing is asked", "give at least one of each setting")
     if every[0].plan.budget is not None:
@@ -102,11 +109,11 @@ def compare(
     return _measured(every, runs, draws)
 
 
-def _measured(every: Sequence[Cell], runs: int, draws: Draws) -> Trials:
+def _measured(every: Sequence[ComparedPlan], runs: int, draws: Draws) -> Trials:
     engine = every[0].plan.engine
     truth = Truth.of(engine, draws)
     measures: dict[Question, Measure] = {}
-    for question in dict.fromkeys(cell.plan.question for cell in every):
+    for question in dict.fromkeys(one.plan.question for one in every):
         require_enough(question, truth.n_items)
         measures[question] = measuring(question, truth)
     rows = [row for run in range(runs) for row in _run(run, every, engine, measures, draws)]
@@ -115,20 +122,20 @@ def _measured(every: Sequence[Cell], runs: int, draws: Draws) -> Trials:
 
 def _run(
     run: int,
-    every: Sequence[Cell],
+    every: Sequence[ComparedPlan],
     engine: Engine,
     measures: dict[Question, Measure],
     draws: Draws,
 ) -> Iterator[dict[str, Any]]:
-    """One row for each cell. What two cells have in common is drawn once."""
+    """One row for each plan; what two have in common is drawn once."""
     found: dict[tuple[Question, Mechanism], dict[str, float]] = {}
     with _Evidence(engine, draws) as evidence:
-        for cell in every:
-            question, mechanism = cell.plan.question, cell.plan.mechanism
+        for one in every:
+            question, mechanism = one.plan.question, one.plan.mechanism
             if (question, mechanism) not in found:
                 positions = evidence.answered(mechanism)
                 found[question, mechanism] = measures[question](positions)
-            yield {**cell.setting, "run": run, **found[question, mechanism]}
+            yield {**one.setting, "run": run, **found[question, mechanism]}
 
 
 class _Evidence(ExitStack):
@@ -149,3 +156,109 @@ class _Evidence(ExitStack):
             shown = self.enter_context(self._engine.show(wants, self._draws))
             self._bounded[wants] = shown.evidence
         return copy(mechanism).select(self._bounded[wants], self._draws).positions
+
+
+@dataclass(frozen=True)
+class ComparedPlan:
+    """A mechanism at one setting.
+
+    Attributes:
+        plan: What would answer.
+        setting: The values of `SETTINGS`, as asked, by name.
+    """
+
+    plan: Plan
+    setting: dict[str, Any]
+
+
+def _several(values: _T | Iterable[_T]) -> list[_T]:
+    """One value or several, as a list."""
+    single = isinstance(values, (str, bytes)) or not isinstance(values, Iterable)
+    return [values] if single else list(values)  # type: ignore[list-item, arg-type]
+
+
+def _plans(
+    source: Source,
+    questions: Sequence[Question],
+    epsilons: Sequence[float],
+    deltas: Sequence[float],
+    bounds: Sequence[int] | None,
+    mechanisms: Compared | None,
+) -> list[ComparedPlan]:
+    """Every mechanism at every setting."""
+    bounded = [source] if bounds is None else [source.with_max_items_per_user(b) for b in bounds]
+    for question in questions:
+        require_question(question)
+    return [
+        made
+        for question, epsilon, delta, one in product(questions, epsilons, deltas, bounded)
+        for made in _at(one, question, epsilon, delta, mechanisms)
+    ]
+
+
+def _at(
+    source: Source, question: Question, epsilon: float, delta: float, mechanisms: Compared | None
+) -> Iterator[ComparedPlan]:
+    """All mechanisms at one setting; by default those that do not refuse it."""
+    given = _usual(source, question) if mechanisms is None else _labelled(mechanisms)
+    refusal: InputError | None = None
+    made: list[ComparedPlan] = []
+    for label, mechanism in given.items():
+        try:
+            plan = _planned(source, question, epsilon, delta, mechanism)
+        except InputError as error:
+            if mechanisms is not None:
+                raise
+            refusal = refusal or error
+        else:
+            made.append(_compared(plan, float(delta), label, source))
+    if refusal is not None and not made:
+        raise refusal
+    yield from made
+
+
+def _compared(plan: Plan, delta: float, label: str, source: Source) -> ComparedPlan:
+    question, epsilon = plan.question, float(plan.mechanism.epsilon)
+    bound = source.bounds_for(question).get("max_items_per_user")
+    values = (_described(question), question.most_items, epsilon, delta, bound, label)
+    return ComparedPlan(plan, dict(zip(SETTINGS, values, strict=True)))
+
+
+def _planned(
+    source: Source, question: Question, epsilon: float, delta: float, mechanism: object
+) -> Plan:
+    """The plan; a pure mechanism is asked for no delta, of which it would make no use."""
+    kind, _ = kind_and_options(mechanism, source.mechanisms_for(question))
+    used = require_delta("delta", delta) if "delta" in kind.fields() else 0.0
+    return source.plan(question, epsilon=epsilon, delta=used, mechanism=mechanism)
+
+
+def _usual(source: Source, question: Question) -> dict[str, type[Mechanism]]:
+    """All that answer, the default first."""
+    kinds = [source.default_for(question), *source.mechanisms_for(question)]
+    return {kind.__name__: kind for kind in kinds}
+
+
+def _labelled(mechanisms: Compared) -> dict[str, object]:
+    if isinstance(mechanisms, Mapping):
+        return dict(mechanisms)
+    return {_label(mechanism): mechanism for mechanism in _several(mechanisms)}
+
+
+def _label(mechanism: object) -> str:
+    """A class by its name; a partial of one with its options."""
+    if not isinstance(mechanism, partial):
+        return getattr(mechanism, "__name__", repr(mechanism))
+    options = ", ".join(f"{name}={_value(value)}" for name, value in mechanism.keywords.items())
+    return f"{mechanism.func.__name__}({options})"
+
+
+def _value(value: object) -> str:
+    return str(getattr(value, "value", value))
+
+
+def _described(question: Question) -> str:
+    """Its name, and what is asked beside k."""
+    given = {name: value for name, value in vars(question).items() if name != "k"}
+    more = [f"{name}={value}" for name, value in given.items() if value is not None]
+    return ", ".join([question.name, *more])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import written
-from shortlist.metrics._checks import Positions, positions_of
+from shortlist.metrics._positions import Positions, positions_of
 
 __all__ = ["Zipf", "missing_mass", "zipf_fit"]
 

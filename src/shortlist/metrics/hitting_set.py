@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.metrics._checks import Positions, positions_of, require_k
+from shortlist.metrics._positions import Positions, positions_of, require_k
 
 if TYPE_CHECKING:
     from shortlist.evidence.contributions import Contributions

@@ -1,4 +1,4 @@
-"""Refusals of what is no answer: positions that are none, and a k that is no number of items."""
+"""What an answer must be to be measured: positions of items, and a k that counts some."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Positions = Sequence[int] | NDArray[np.integer]
 
 
 def positions_of(positions: Positions, n_items: int) -> NDArray[np.int64]:
-    """The positions as an array, each a whole number from 0 to `n_items`, without it.
+    """The positions as an array.
 
     Raises:
-        ValueError: They are not.
+        ValueError: One is no whole number, or not below `n_items`.
     """
     given = np.asarray(positions)
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
@@ -29,10 +29,6 @@ def positions_of(positions: Positions, n_items: int) -> NDArray[np.int64]:
 
 
 def require_k(k: int) -> None:
-    """Refuse what is no number of items that can be asked for.
-
-    Raises:
-        ValueError: It is not a whole number of at least 1.
-    """
+    """Raises a ValueError, unless k is a whole number of at least 1."""
     if not (is_whole(k) and k >= 1):
         raise ValueError(f"k={written(k)}: must be a whole number, at least 1.")
