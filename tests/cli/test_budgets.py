@@ -127,9 +127,6 @@ def test_a_changed_ledger_ends_with_status_1(run, ledger):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--reuse"], "--reuse goes with --budget; give both, or omit it."),
-        (["--who", "Ann"], "--who goes with --budget; give both, or omit it."),
-        (["--dataset", "x"], "--dataset goes with --budget; give both, or omit it."),
         (["--budget", "no.budget"], '"no.budget" does not exist; check the path, or create it by '),
         (["--budget", "mysql://u:Zz-private-91@h/d"], "BUDGET: must be the path of an SQLite file"),
         (["--budget", "LEDGER", "--dataset", "x"], 'has no budget of --dataset "x"; name the data'),

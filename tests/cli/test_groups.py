@@ -67,8 +67,6 @@ def test_a_dry_run_reads_nothing(run, table):
     [
         (["--by", "contry"], 'contry" is not a column'),
         (["--by", "title"], '--by "title" and --item "title" are the same column'),
-        (["--max-groups-per-user", "2"], "--max-groups-per-user goes with --by"),
-        (["--public-groups", "groups.csv"], "--public-groups goes with --by"),
         (["--by", "country", "--count-share", "0.2"], "gives noisy counts with its ranks"),
         (["--by", "country", "--mechanism", "adaptive-top-k"], "does not look at items in groups"),
     ],

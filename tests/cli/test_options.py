@@ -1,74 +1,55 @@
-"""A mechanism's own options from the shell, in every command that takes a mechanism."""
+"""What the table of options says, as the command does it."""
 
-import json
-
-import polars as pl
 import pytest
 
-from helpers.command import COLUMNS, count, domain, hitting_set, top_k
+from shortlist.cli._options import OPTIONS, Commands, options_of
 
-RANK = ["--winner", "won", "--loser", "lost", "--public-items-in-table", "-k", 1, "--epsilon", 5]
-SPECTRAL = ["--mechanism", "spectral-ranking"]
+pytestmark = pytest.mark.usefixtures("plain_terminal")
 
-
-@pytest.fixture
-def games(tmp_path):
-    path = tmp_path / "games.csv"
-    pl.DataFrame({"won": ["a", "b"] * 200, "lost": ["b", "a"] * 200}).write_csv(path)
-    return path
+BY_NAME = {option.name: option for option in options_of(Commands.TOP_K)}
+VALUES = {str: "x", int: "3", float: "0.2"}
 
 
-@pytest.fixture
-def planned(run):
-    """The parameters of the mechanism that would answer."""
-
-    def planned(words):
-        status, out, err = run(*words, "--dry-run", "--json")
-        assert (status, err) == (0, "")
-        return json.loads(out)["mechanism"]["parameters"]
-
-    return planned
+def typed(name):
+    option = BY_NAME[name]
+    value = [] if option.is_flag else [VALUES[option.kind.made]]
+    return value if option.is_argument else [option.in_shell, *value]
 
 
-def test_every_command_takes_them(planned, file, readers, games):
-    asked = [
-        (top_k(file), "discover-then-rank", "discovery_share=0.2", 0.2),
-        (domain(file), "policy-greedy", "alpha=4", 4),
-        (hitting_set(file), "user-peeling", "accounting=published", "published"),
-        (["rank", games, *RANK], "spectral-ranking", "contraction=0.5", 0.5),
-        (count(readers, "--public-items-in-table"), "joint-or-peel", "threshold=None", None),
-    ]
-    for words, mechanism, option, value in asked:
-        told = planned([*words, "--mechanism", mechanism, "--option", option])
-        assert told[option.split("=")[0]] == value
+def refused(complaint, *names):
+    asked = ["top-k", "--item", "a", "-k", 1, "--epsilon", 1]
+    return complaint(*asked, *[word for name in names for word in typed(name)])
 
 
-def test_with_noisy_counts_they_are_those_of_the_selection(planned, file):
-    words = [*top_k(file), "--mechanism", "discover-then-rank", "--count-share", "0.3"]
-    told = planned([*words, "--option", "discovery-share=0.2"])
-    assert told["selection"]["discovery_share"] == 0.2
+@pytest.mark.parametrize(("name", "other"), [(o.name, o.goes_with) for o in OPTIONS if o.goes_with])
+def test_an_option_without_what_it_goes_with_is_refused(complaint, name, other):
+    option, other = BY_NAME[name].in_shell, BY_NAME[other].in_shell
+    assert refused(complaint, name) == f"{option} goes with {other}; give both, or omit it."
 
 
-def test_beside_a_bound_of_the_mechanism_s_own(planned, file, tmp_path):
-    known = tmp_path / "known.csv"
-    known.write_text("title\n7\n007\nx\n")
-    words = ["top-k", file, *COLUMNS, "-k", 2, "--epsilon", 5, "--public-items", known]
-    words += ["--mechanism", "one-shot-laplace", "--max-items-per-user", 1]
-    told = planned([*words, "--option", "neighbours=general"])
-    assert told["max_items_per_user"] == 1
-    assert told["neighbours"] == "add, remove or change one user"
+EXCLUDING = [(o.name, other) for o in BY_NAME.values() for other in o.not_with]
 
 
-def test_an_option_and_its_synonym_are_one(planned, complaint, games):
-    words = ["rank", games, *RANK, *SPECTRAL]
-    by_option = planned([*words, "--option", "contraction=0.5", "--option", "degree=3"])
-    assert by_option == planned([*words, "--contraction", "0.5", "--degree", 3])
-    said = complaint(*words, "--degree", 3, "--option", "degree=4")
-    assert said == "--option degree: it is given twice; give it once."
+@pytest.mark.parametrize(("name", "other"), EXCLUDING)
+def test_options_that_exclude_each_other_are_refused_with_the_reason(complaint, name, other):
+    option, why = BY_NAME[name].in_shell, BY_NAME[name].not_with[other]
+    said = f"{option} does not go with {BY_NAME[other].in_shell}: {why}; omit one of the two."
+    assert refused(complaint, name, other) == said
 
 
-@pytest.mark.parametrize("mechanism", [[], ["--mechanism", "peeling"]])
-def test_what_may_be_a_table_is_not_quoted(complaint, file, mechanism):
-    table = "user,item\nAnn,Emma"
-    for option in (table, f"{table}=1", f"accounting={table}"):
-        assert "Ann" not in complaint(*top_k(file), *mechanism, "--option", option)
+def test_each_name_is_one_thing_to_a_command():
+    for command in Commands:
+        names = [option.name for option in options_of(command)]
+        assert len(names) == len(set(names)) > 0
+        keys = [option.key for option in options_of(command)]
+        assert len(keys) == len(set(keys))
+
+
+def test_no_flag_is_a_setting():
+    flags = [o for question in Commands.QUESTIONS for o in options_of(question) if o.is_flag]
+    assert all(option.only_typed for option in flags)
+
+
+def test_nothing_that_lets_privacy_go_unseen_is_a_setting():
+    lets_go = {"seed", "not-private", "public-items-in-table", "show-accesses", "contraction"}
+    assert lets_go <= {option.key for option in OPTIONS if option.only_typed}

@@ -72,6 +72,7 @@ def test_a_dry_run_of_a_ranking_reads_nothing(run, games, monkeypatch):
     [
         ([], "one of --public-items and --public-items-in-table is needed; give a file"),
         ([IN_TABLE, "--public-items", "x.csv"], "omit one of the two."),
+        ([IN_TABLE, "--input-format", "csv"], "--input-format goes with - for FILE;"),
         ([IN_TABLE, "--user", "who"], '--user "who": all comparisons of a user are protected'),
         ([IN_TABLE, "--user", "who"], "give --max-comparisons-per-user, such as 10, or omit"),
         ([IN_TABLE, "--max-comparisons-per-user", 3], "--max-comparisons-per-user 3: it bounds"),

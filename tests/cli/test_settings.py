@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from helpers.command import COLUMNS, PRIVACY, top_k
-from shortlist.cli._options import OPTIONS, Commands, options_of
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
@@ -39,16 +38,6 @@ def settings(folder):
         (folder / path).write_text(text)
 
     return write
-
-
-def test_no_flag_is_a_setting():
-    flags = [o for question in Commands.QUESTIONS for o in options_of(question) if o.is_flag]
-    assert all(option.only_typed for option in flags)
-
-
-def test_nothing_that_lets_privacy_go_unseen_is_a_setting():
-    lets_go = {"seed", "not-private", "public-items-in-table", "show-accesses", "contraction"}
-    assert lets_go <= {option.key for option in OPTIONS if option.only_typed}
 
 
 def test_what_is_in_the_file_need_not_be_typed(run, settings):

@@ -37,7 +37,7 @@ def main() -> NoReturn:
 
 
 def _run(*, can_print: bool) -> int:
-    """The exit status, of an interruption or an exit too."""
+    """Run the command; its exit status, where it is interrupted or exits, too."""
     try:
         return exit_status(can_print=can_print)
     except KeyboardInterrupt:  # before anything was parsed
@@ -48,13 +48,9 @@ def _run(*, can_print: bool) -> int:
 
 
 def _open_closed_streams() -> list[str]:
-    """Let what the caller has closed lead nowhere: no other file may get its number.
-
-    Returns:
-        The names of these streams.
-    """
+    """Let the streams that the caller has closed lead nowhere; their names."""
     closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
-    for name in closed:  # in the order of their numbers: a new file gets the first that is free
+    for name in closed:  # in the order of their numbers: no other file may get one
         setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
     return closed
 
@@ -72,7 +68,7 @@ def exit_status(*, can_print: bool = True) -> int:
         prepare_completion()
         asked = app(prog_name="shortlist", standalone_mode=False)
         if asked == INTERRUPTED:  # while the arguments were looked at
-            raise KeyboardInterrupt  # noqa: TRY301 - told as any other
+            raise KeyboardInterrupt  # noqa: TRY301 - reported below as any other
         if not (can_print or (isinstance(asked, Request) and asked.saves())):
             saves = Words(", or save the answer by {output}" if isinstance(asked, Request) else "")
             raise InputError(  # noqa: TRY301

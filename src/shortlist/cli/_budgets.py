@@ -9,7 +9,7 @@ import typer
 import shortlist
 from shortlist.cli._options import BudgetForm, Commands
 from shortlist.cli._settings_file import budget_of_file
-from shortlist.cli._typer_commands import add_command, examples, group_of_commands
+from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,16 +42,19 @@ def _budget(context: typer.Context) -> None:
         raise typer.Exit(2)
 
 
+@add_to(budget, Commands.CREATE, examples(_CREATE))
 def _create(*, place: str, **given: Any) -> int:
     """Create a budget. What it is created with never changes."""
     return _print(shortlist.Budget.create(place, **given).show())
 
 
+@add_to(budget, Commands.SHOW)
 def _show(*, place: str | None, dataset: str | None) -> int:
     """What is left, what one may still ask, and every charge."""
     return _print(_opened(place, dataset).show())
 
 
+@add_to(budget, Commands.EXPORT)
 def _export(*, place: str | None, dataset: str | None, form: BudgetForm) -> int:
     """Print the charges for a program."""
     from shortlist.cli.publishing import print_text
@@ -61,6 +64,7 @@ def _export(*, place: str | None, dataset: str | None, form: BudgetForm) -> int:
     return 0
 
 
+@add_to(budget, Commands.VERIFY)
 def _verify(*, place: str | None, dataset: str | None, known: str | None) -> int:
     """Find out whether an entry was changed, removed or inserted.
 
@@ -72,12 +76,6 @@ def _verify(*, place: str | None, dataset: str | None, known: str | None) -> int
         return 1
     typer.echo(f"All entries are as they were written. The hash of the last one is\n{asked.head}")
     return 0
-
-
-add_command(budget, Commands.CREATE, _create, examples(_CREATE))
-add_command(budget, Commands.SHOW, _show)
-add_command(budget, Commands.EXPORT, _export)
-add_command(budget, Commands.VERIFY, _verify)
 
 
 def _opened(place: str | None, dataset: str | None) -> Budget:

@@ -12,18 +12,10 @@ from shortlist.mechanisms import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
 from shortlist.parameters import Option, Takes, taken
 
-__all__ = ["alternatives", "mechanism_and_options", "own_options"]
+__all__ = ["mechanism_and_options", "own_options"]
 
-_SUPPLIED = frozenset(
-    {
-        "k",
-        "epsilon",
-        "delta",
-        "max_items_per_user",
-        "max_groups_per_user",
-        "max_comparisons_per_user",
-    }
-)
+_BOUNDS = {"max_items_per_user", "max_groups_per_user", "max_comparisons_per_user"}
+_SUPPLIED = {"k", "epsilon", "delta"} | _BOUNDS
 """What the question or the source gives to every mechanism, by an argument of its own."""
 
 
@@ -54,11 +46,11 @@ def mechanism_and_options(
             raise InputError(
                 "it goes with {mechanism=...}, whose option it is",
                 "add it",
-                given={"option": Words("{name}", name=option)},
+                given={"option": _unquoted(option)},
             )
         if option in given:
             raise InputError(
-                "it is given twice", "give it once", given={"option": Words("{name}", name=option)}
+                "it is given twice", "give it once", given={"option": _unquoted(option)}
             )
         given[option] = _value(kind, str(name), option, value)
     if kind is not None:
@@ -69,11 +61,6 @@ def mechanism_and_options(
 def own_options(kind: type[Mechanism]) -> dict[str, Takes]:
     """The options that neither question nor source gives, and what they take."""
     return {name: taken(kind)[name] for name in kind.fields() if name not in _SUPPLIED}
-
-
-def alternatives(kind: type[Option]) -> dict[str, Option]:
-    """The alternatives by what they are called in a shell."""
-    return {option.name.lower().replace("_", "-"): option for option in kind}
 
 
 def _require_its_own(option: str, kind: type[Mechanism] | None) -> None:
@@ -105,7 +92,7 @@ def _value(kind: type[Mechanism], mechanism: str, name: str, text: str) -> objec
         raise InputError(
             "it has an argument of its own",
             "give {supplied}",
-            given={"option": Words("{name}", name=name)},
+            given={"option": _unquoted(name)},
             supplied=reference(name),
         )
     own = own_options(kind)
@@ -113,7 +100,7 @@ def _value(kind: type[Mechanism], mechanism: str, name: str, text: str) -> objec
         raise InputError(
             "{kind} has no option of that name",
             "it has {known}.{hint}",
-            given={"option": Words("{name}", name=name)},
+            given={"option": _unquoted(name)},
             kind=mechanism,
             known=", ".join(own) or "none",
             hint=nearest(name, own),
@@ -125,23 +112,28 @@ def _value(kind: type[Mechanism], mechanism: str, name: str, text: str) -> objec
     return value if takes.check is None else takes.check(name, value)
 
 
+def _unquoted(name: str) -> Words:
+    return Words("{name}", name=name)
+
+
 def _parsed(name: str, kind: Any, text: str) -> object:
     if kind is str:
         return text
     if isinstance(kind, type) and issubclass(kind, Option):
-        return _alternative(name, alternatives(kind), text)
+        known = {one.name.lower().replace("_", "-"): one for one in kind}
+        return _alternative(name, known, text)
     if kind is bool:
         return _alternative(name, {"true": True, "false": False}, text)
     if kind not in (int, float):
         raise InputError(
             "its value cannot be written in a shell",
             "give it in Python",
-            given={"option": Words("{name}", name=name)},
+            given={"option": _unquoted(name)},
         )
     try:
         return whole(text) if kind is int else number(text)
     except ValueError as error:
-        raise InputError("{why}", given={"option": Words("{name}", name=name)}, why=error) from None
+        raise InputError("{why}", given={"option": _unquoted(name)}, why=error) from None
 
 
 def _alternative(argument: str, known: Mapping[str, object], text: str) -> object:
@@ -167,6 +159,6 @@ def _require_needed(kind: type[Mechanism], mechanism: str, given: Mapping[str, A
             raise InputError(
                 "it needs its option {name}",
                 "add {option} {name}=VALUE",
-                given={"mechanism": Words("{kind}", kind=mechanism)},
+                given={"mechanism": _unquoted(mechanism)},
                 name=field.name,
             )

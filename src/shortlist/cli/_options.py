@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Flag, StrEnum, auto
 from typing import Any, NamedTuple
 
 import typer
 
 from shortlist.cli.completing import SHELLS, columns, commands, mechanisms, one_of
-from shortlist.errors import InputError, nearest, shown
+from shortlist.errors import nearest, shown
 from shortlist.strength import SCALE
 
 __all__ = [
@@ -178,8 +178,8 @@ class CommandOption:
     Attributes:
         name: What it is called in Python.
         kind: What is written after it.
-        help: What it does, by the commands that take it; nothing, where they only refuse it.
         panel: The box of the help in which it stands.
+        help: What it does, by the commands that take it; nothing, where they only refuse it.
         metavar: What help calls its value, if not as others of this kind.
         typed: What is typed, if not its name; without dashes it is an argument.
         required: The commands that cannot do without it.
@@ -188,14 +188,14 @@ class CommandOption:
         only_typed: Why shortlist.toml may not set it; nothing, where it may.
         goes_with: The option without which it means nothing.
         not_with: The options that exclude it, each with the reason.
-        callback: What is done with it before others are looked at.
         eager: Whether it is looked at before others.
     """
 
     name: str
     kind: ValueKind
-    help: Mapping[Commands, str]
     panel: str | None = None
+    _: KW_ONLY
+    help: Mapping[Commands, str]
     metavar: str = ""
     typed: str = ""
     required: Commands = C.NONE
@@ -204,7 +204,6 @@ class CommandOption:
     only_typed: str = ""
     goes_with: str = ""
     not_with: Mapping[str, str] = field(default_factory=dict)
-    callback: Callable[..., Any] | None = None
     eager: bool = False
 
     @property
@@ -247,36 +246,13 @@ def options_of(command: Commands) -> list[CommandOption]:
     return [option for option in OPTIONS if option.help_of(command) is not None]
 
 
-# What happens before other options are looked at
-
-
-def _refuse_counts(count: str | None) -> None:
-    """Say at once why there is no such option: that --user is missing would not help."""
-    if count is not None:
-        raise InputError(
-            "{count=}: which items a domain has is found from who holds which item, and counts do "
-            "not say that",
-            "give a table of users and items, with {user}",
-            given={"count": ...},
-        )
-
-
-def _configured(context: typer.Context, given: str | None) -> Any:
-    """The settings of this command, which it takes where nothing was typed."""
-    from shortlist.cli._settings_file import settings_of
-
-    if context.params.get("no_config"):
-        if given is not None:
-            raise InputError("{config} and {no_config}: give one of the two")
-        return None
-    return settings_of(context, given)
-
-
 # Reasons
 
 _LESS_PRIVATE = "it makes answers less private, which must not happen unseen"
 _ONCE = "it is meant for one answer"
-_PUBLIC_COUNTS = "its table has one row for each item that everybody knows, with its count"
+_NOT_OF_A_STORE = {
+    "store": "its table has one row for each item that everybody knows, with its count"
+}
 
 # Help
 
@@ -293,599 +269,294 @@ _DELTA = "Far below one over the number of users, such as 1e-6."
 _SEVERAL = "Repeat it to compare several."
 _KNOWN = "A file with the items that everybody knows"
 
-_TABLE = (
-    CommandOption(
-        "question",
-        _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
-        {C.COMPARE: "top-k, domain or hitting-set."},
-        typed="QUESTION",
-        required=C.COMPARE,
-    ),
-    CommandOption(
-        "file",
-        _PATH,
-        {
-            C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
+# fmt: off
+OPTIONS: tuple[CommandOption, ...] = (
+    # Which table
+    CommandOption("question", _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
+        typed="QUESTION", required=C.COMPARE, help={C.COMPARE: "top-k, domain or hitting-set."}),
+    CommandOption("file", _PATH, typed="FILE", required=C.ROWS | C.RANK | C.COMPARE | C.EXPLAIN,
+        not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
-            C.ROWS: f"{_FILE} one row per user and item.{_URL}",
-            C.RANK: f"{_FILE} one row per comparison.",
-            C.COMPARE: "A table as for that question, but one that may be looked at.",
-            C.EXPLAIN: "A release that was saved as .json or .parquet; or - for one from a pipe, "
-            "in JSON.",
-        },
-        typed="FILE",
-        required=C.ROWS | C.RANK | C.COMPARE | C.EXPLAIN,
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption("winner", _COLUMN, {C.RANK: "The items that won."}, required=C.RANK),
-    CommandOption(
-        "loser", _COLUMN, {C.RANK: "The items that lost, of the same type."}, required=C.RANK
-    ),
-    CommandOption(
-        "user",
-        _COLUMN,
-        {
-            C.TOP_K | C.COMPARE: "The users, who are protected. This or --count is required.",
-            C.ROWS: "The users, who are protected.",
-            C.RANK: "The users who compared: protects all rows of each user, rather than each row.",
-        },
-        required=C.ROWS,
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "count",
-        _COLUMN,
-        {
-            C.TOP_K | C.COMPARE: "The number of users who hold the item, each counted once. "
-            "Instead of --user."
-        },
+        C.ROWS: f"{_FILE} one row per user and item.{_URL}",
+        C.RANK: f"{_FILE} one row per comparison.",
+        C.COMPARE: "A table as for that question, but one that may be looked at.",
+        C.EXPLAIN: "A release that was saved as .json or .parquet; or - for one from a pipe, in "
+            "JSON.",
+    }),
+    CommandOption("winner", _COLUMN, required=C.RANK, help={C.RANK: "The items that won."}),
+    CommandOption("loser", _COLUMN, required=C.RANK, help={
+        C.RANK: "The items that lost, of the same type.",
+    }),
+    CommandOption("user", _COLUMN, required=C.ROWS, not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K | C.COMPARE: "The users, who are protected. This or --count is required.",
+        C.ROWS: "The users, who are protected.",
+        C.RANK: "The users who compared: protects all rows of each user, rather than each row.",
+    }),
+    CommandOption("count", _COLUMN,
         not_with={"user": "a table has rows of users and items, or of items and their counts"},
-    ),
-    CommandOption("count", _COLUMN, {C.DOMAIN: ""}, callback=_refuse_counts, eager=True),
-    CommandOption(
-        "item",
-        _COLUMN,
-        {C.TOP_K | C.ROWS | C.COMPARE: "The items. Repeat it if several columns make up an item."},
-        required=C.TOP_K | C.ROWS | C.COMPARE,
-        repeats=C.TOP_K | C.ROWS | C.COMPARE,
-    ),
-)
-_QUESTION = (
-    CommandOption(
-        "k",
-        _WHOLE,
-        {
-            C.TOP_K | C.HITTING_SET | C.RANK: "How many items.",
-            C.COMPARE: f"How many items. {_SEVERAL}",
-        },
-        typed="-k",
-        required=C.TOP_K | C.HITTING_SET | C.RANK,
-        repeats=C.COMPARE,
-    ),
-    CommandOption(
-        "epsilon",
-        _NUMBER,
-        {C.QUESTIONS: f"Privacy budget: {SCALE}.", C.COMPARE: _SEVERAL},
-        PRIVACY,
-        required=C.QUESTIONS | C.COMPARE,
-        repeats=C.COMPARE,
-    ),
-    CommandOption(
-        "delta",
-        _NUMBER,
-        {
-            C.TOP_K | C.HITTING_SET: f"{_DELTA} It may be omitted with public items.",
-            C.DOMAIN: _DELTA,
-            C.RANK: "Omit it: no mechanism for rankings uses one.",
-            C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
-        },
-        PRIVACY,
-        required=C.DOMAIN,
-        repeats=C.COMPARE,
-        default=0.0,
-    ),
-    CommandOption(
-        "users",
-        _WHOLE,
-        {
-            C.TOP_K | C.ROWS: "About how many users there are, if everybody may know that: a "
-            "--delta above 1 / N is warned of. Do not count them in the table for it."
-        },
-        PRIVACY,
-    ),
-    CommandOption(
-        "max_items_per_user",
-        _WHOLE,
-        {
-            C.TOP_K: f"{_ITEM_BOUND} By default 100. Choose N without looking at the data. With "
+        help={
+        C.TOP_K | C.COMPARE: "The number of users who hold the item, each counted once. Instead "
+            "of --user.",
+    }),
+    CommandOption("item", _COLUMN, required=C.TOP_K | C.ROWS | C.COMPARE,
+        repeats=C.TOP_K | C.ROWS | C.COMPARE, help={
+        C.TOP_K | C.ROWS | C.COMPARE: "The items. Repeat it if several columns make up an item.",
+    }),
+    # What is asked of it, with which privacy
+    CommandOption("k", _WHOLE, typed="-k", required=C.TOP_K | C.HITTING_SET | C.RANK,
+        repeats=C.COMPARE, help={
+        C.TOP_K | C.HITTING_SET | C.RANK: "How many items.",
+        C.COMPARE: f"How many items. {_SEVERAL}",
+    }),
+    CommandOption("epsilon", _NUMBER, PRIVACY, required=C.QUESTIONS | C.COMPARE, repeats=C.COMPARE,
+        help={
+        C.QUESTIONS: f"Privacy budget: {SCALE}.",
+        C.COMPARE: _SEVERAL,
+    }),
+    CommandOption("delta", _NUMBER, PRIVACY, required=C.DOMAIN, repeats=C.COMPARE, default=0.0,
+        help={
+        C.TOP_K | C.HITTING_SET: f"{_DELTA} It may be omitted with public items.",
+        C.DOMAIN: _DELTA,
+        C.RANK: "Omit it: no mechanism for rankings uses one.",
+        C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
+    }),
+    CommandOption("users", _WHOLE, PRIVACY, help={
+        C.TOP_K | C.ROWS: "About how many users there are, if everybody may know that: a --delta "
+            "above 1 / N is warned of. Do not count them in the table for it.",
+    }),
+    CommandOption("max_items_per_user", _WHOLE, PRIVACY, repeats=C.COMPARE,
+        not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K: f"{_ITEM_BOUND} By default 100. Choose N without looking at the data. With "
             "--count: your promise that no user is in more than N counts. With --public-items: "
             "for one-shot-laplace only.",
-            C.DOMAIN: f"{_ITEM_BOUND} By default N is chosen privately, from 3 to 1,000; with "
-            "another mechanism it is 100. Choose N without looking at the data.",
-            C.HITTING_SET: f"{_ITEM_BOUND} By default 100. Choose N without looking at the data. "
-            "Not with --public-items.",
-            C.COMPARE: f"{_SEVERAL} By default 100. Not with public items.",
-        },
-        PRIVACY,
-        repeats=C.COMPARE,
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "max_comparisons_per_user",
-        _WHOLE,
-        {
-            C.RANK: "At most N comparisons of each user count; of a user with more, N are picked "
-            "at random. Required with --user. Choose N without looking at the data."
-        },
-        PRIVACY,
-    ),
-    CommandOption(
-        "public_items",
-        _PATH,
-        {
-            C.TOP_K | C.HITTING_SET | C.COMPARE: f"{_KNOWN}, in a column named as in the table.",
-            C.DOMAIN: "",
-            C.RANK: f"{_KNOWN}. This or --public-items-in-table is required.",
-        },
-        PRIVACY,
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "public_items_in_table",
-        _FLAG,
-        {
-            C.TOP_K | C.COMPARE: "With --count: everybody knows which items the table has.",
-            C.RANK: "Everybody knows which items the table compares.",
-        },
-        PRIVACY,
-        only_typed=_LESS_PRIVATE,
-        not_with={
-            "store": _PUBLIC_COUNTS,
+        C.DOMAIN: f"{_ITEM_BOUND} By default N is chosen privately, from 3 to 1,000; with another "
+            "mechanism it is 100. Choose N without looking at the data.",
+        C.HITTING_SET: f"{_ITEM_BOUND} By default 100. Choose N without looking at the data. Not "
+            "with --public-items.",
+        C.COMPARE: f"{_SEVERAL} By default 100. Not with public items.",
+    }),
+    CommandOption("max_comparisons_per_user", _WHOLE, PRIVACY, help={
+        C.RANK: "At most N comparisons of each user count; of a user with more, N are picked at "
+            "random. Required with --user. Choose N without looking at the data.",
+    }),
+    CommandOption("public_items", _PATH, PRIVACY, not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K | C.HITTING_SET | C.COMPARE: f"{_KNOWN}, in a column named as in the table.",
+        C.DOMAIN: "",
+        C.RANK: f"{_KNOWN}. This or --public-items-in-table is required.",
+    }),
+    CommandOption("public_items_in_table", _FLAG, PRIVACY, only_typed=_LESS_PRIVATE,
+        not_with=_NOT_OF_A_STORE | {
             "public_items": "what everybody knows is in a file of its own or in the table",
-        },
-    ),
-    CommandOption(
-        "by",
-        _COLUMN,
-        {
-            C.TOP_K | C.DOMAIN: "Items of each group: the column of groups. Repeat it if several "
-            "make up a group."
-        },
-        repeats=C.TOP_K | C.DOMAIN,
-        not_with={"store": "its index has one order, of all items"},
-    ),
-    CommandOption(
-        "max_groups_per_user",
-        _WHOLE,
-        {
-            C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are "
-            "picked at random. By default 1. Choose N without looking at the data. With --count: "
-            "your promise that no user is in more than N groups."
-        },
-        PRIVACY,
-        goes_with="by",
-    ),
-    CommandOption(
-        "public_groups",
-        _PATH,
-        {
-            C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as "
-            "in the table. Others are dropped. With --count, every public item is possible in "
-            "every public group."
-        },
-        PRIVACY,
-        goes_with="by",
-    ),
-    CommandOption(
-        "store",
-        _TEXT,
-        {
-            C.TOP_K: "Instead of FILE, a database, of which only a few counts are read, by an "
-            "index: sqlite:///items.db or postgresql://user@host/database. The items are public. "
-            "Put a password in PGPASSWORD or a password file."
-        },
-        STORE,
-        "URL",
-    ),
-    CommandOption(
-        "table",
-        _TEXT,
-        {C.TOP_K: "With --store, or with a URL in place of FILE: the table."},
-        STORE,
-        "TABLE",
-    ),
-    CommandOption(
-        "table", _TEXT, {C.ROWS: "With a URL in place of FILE: the table."}, metavar="TABLE"
-    ),
-    CommandOption(
-        "pull",
-        _FLAG,
-        {
-            C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. "
-            "By default the database adds up, and only sums over all users come here, and the "
-            "items that are named."
-        },
-        ANSWER,
-        only_typed=_ONCE,
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "show_accesses",
-        _FLAG,
-        {
-            C.TOP_K: "With --store: say on standard error how many counts were read. Keep it to "
-            "yourself: it depends on private data."
-        },
-        STORE,
-        only_typed=_LESS_PRIVATE,
-        goes_with="store",
+        }, help={
+        C.TOP_K | C.COMPARE: "With --count: everybody knows which items the table has.",
+        C.RANK: "Everybody knows which items the table compares.",
+    }),
+    CommandOption("by", _COLUMN, repeats=C.TOP_K | C.DOMAIN,
+        not_with={"store": "its index has one order, of all items"}, help={
+        C.TOP_K | C.DOMAIN: "Items of each group: the column of groups. Repeat it if several make "
+            "up a group.",
+    }),
+    CommandOption("max_groups_per_user", _WHOLE, PRIVACY, goes_with="by", help={
+        C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
+            "at random. By default 1. Choose N without looking at the data. With --count: your "
+            "promise that no user is in more than N groups.",
+    }),
+    CommandOption("public_groups", _PATH, PRIVACY, goes_with="by", help={
+        C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "
+            "the table. Others are dropped. With --count, every public item is possible in every "
+            "public group.",
+    }),
+    CommandOption("store", _TEXT, STORE, metavar="URL", help={
+        C.TOP_K: "Instead of FILE, a database, of which only a few counts are read, by an index: "
+            "sqlite:///items.db or postgresql://user@host/database. The items are public. Put a "
+            "password in PGPASSWORD or a password file.",
+    }),
+    CommandOption("table", _TEXT, STORE, metavar="TABLE", help={
+        C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
+    }),
+    CommandOption("table", _TEXT, metavar="TABLE", help={
+        C.ROWS: "With a URL in place of FILE: the table.",
+    }),
+    CommandOption("pull", _FLAG, ANSWER, only_typed=_ONCE, not_with=_NOT_OF_A_STORE,
+        help={
+        C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
+            "default the database adds up, and only sums over all users come here, and the items "
+            "that are named.",
+    }),
+    CommandOption("show_accesses", _FLAG, STORE, only_typed=_LESS_PRIVATE, goes_with="store",
         not_with={
-            "dry_run": "nothing is read then, and how much an answer would read depends on the data"
-        },
-    ),
-    CommandOption(
-        "count_share",
-        _NUMBER,
-        {
-            C.TOP_K | C.DOMAIN: "The share of the budget for a noisy count of each item, such as "
-            "0.2; none by default."
-        },
-        PRIVACY,
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "mechanism",
-        _MECHANISM,
-        {
-            C.TOP_K: "adaptive-top-k (the default), discover-then-rank, "
-            "weighted-gaussian-peeling, limited-domain (the default with --count); for public "
-            "items joint-or-peel (the default), joint, joint-permute-and-flip, permute-and-flip, "
-            "peeling, one-shot-exponential, one-shot-laplace, gamma; with --store "
-            "threshold-top-k; with --by per-group.",
-            C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
-            "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the default "
-            "with --max-items-per-user 1).",
-            C.HITTING_SET: "adaptive-hitting-set (the default) or user-peeling; for public items "
+            "dry_run": "nothing is read then, and how much would be depends on the data",
+        }, help={
+        C.TOP_K: "With --store: say on standard error how many counts were read. Keep it to "
+            "yourself: it depends on private data.",
+    }),
+    CommandOption("count_share", _NUMBER, PRIVACY, not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K | C.DOMAIN: "The share of the budget for a noisy count of each item, such as 0.2; "
+            "none by default.",
+    }),
+    CommandOption("mechanism", _MECHANISM, PRIVACY, repeats=C.COMPARE, help={
+        C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
+            "limited-domain (the default with --count); for public items joint-or-peel (the "
+            "default), joint, joint-permute-and-flip, permute-and-flip, peeling, "
+            "one-shot-exponential, one-shot-laplace, gamma; with --store threshold-top-k; with "
+            "--by per-group.",
+        C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
+            "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the "
+            "default with --max-items-per-user 1).",
+        C.HITTING_SET: "adaptive-hitting-set (the default) or user-peeling; for public items "
             "user-peeling.",
-            C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "
+        C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "
             "which pairs were compared.",
-            C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
-        },
-        PRIVACY,
-        repeats=C.COMPARE,
-    ),
-    CommandOption(
-        "contraction",
-        _NUMBER,
-        {
-            C.RANK: "For experts, with spectral-ranking: only tables whose random walk has at most "
-            "this ergodicity coefficient are protected. Not needed where all pairs were compared."
-        },
-        PRIVACY,
-        only_typed=_LESS_PRIVATE,
-    ),
-    CommandOption(
-        "degree",
-        _WHOLE,
-        {C.RANK: "For spectral-ranking: the most other items that any one item was compared with."},
-        PRIVACY,
-        only_typed=_LESS_PRIVATE,
-    ),
-)
-_HOW_IT_IS_READ = (
-    CommandOption(
-        "config",
-        _TEXT,
-        {
-            C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, "
-            "of this folder or the nearest one above it."
-        },
-        metavar="FILE",
-        only_typed=_ONCE,
-        callback=_configured,
-        eager=True,
-    ),
-    CommandOption(
-        "no_config",
-        _FLAG,
-        {C.QUESTIONS: "Take nothing from any file."},
-        only_typed=_ONCE,
-        eager=True,
-    ),
-    CommandOption(
-        "separator",
-        _SEPARATOR,
-        {
-            C.QUESTIONS | C.COMPARE: "The character between fields of CSV and text files, such as "
-            r"';', or \t for a tab. By default the first line tells."
-        },
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "encoding",
-        _TEXT,
-        {
-            C.QUESTIONS | C.COMPARE: "The encoding of text files that are not in UTF-8, such as "
-            "latin1 or utf-16."
-        },
-        not_with={"store": _PUBLIC_COUNTS},
-    ),
-    CommandOption(
-        "input_format",
-        _choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"),
-        {
-            C.QUESTIONS | C.COMPARE: "The format of standard input: csv (the default), tsv, ndjson "
-            "or parquet."
-        },
-        only_typed=_ONCE,
-    ),
-    CommandOption(
-        "option",
-        _TEXT,
-        {
-            C.QUESTIONS: "With --mechanism: an option of that mechanism's own, as in "
-            "accounting=zcdp. Repeat it for several."
-        },
-        PRIVACY,
-        "NAME=VALUE",
-        repeats=C.QUESTIONS,
-    ),
-)
-_CHARGED = (
-    CommandOption(
-        "budget",
-        _PATH,
-        {
-            C.QUESTIONS: "Charge the answer to this budget before anything is read, and refuse "
-            "what would overspend it: a file made by shortlist budget create, or postgresql://…"
-        },
-        PRIVACY,
-        "BUDGET",
-    ),
-    CommandOption(
-        "reuse",
-        _FLAG,
-        {
-            C.QUESTIONS: "With --budget: if the same was answered before, print that answer again, "
-            "for nothing."
-        },
-        PRIVACY,
-        only_typed=_ONCE,
-        goes_with="budget",
-    ),
-    CommandOption(
-        "who",
-        _TEXT,
-        {C.QUESTIONS: "With --budget: who asks. By default, you as the system knows you."},
-        PRIVACY,
-        goes_with="budget",
-    ),
-    CommandOption(
-        "dataset",
-        _TEXT,
-        {C.QUESTIONS: "With --budget: the data set as the budget names it."},
-        PRIVACY,
-        goes_with="budget",
-    ),
-)
-_PRINTED = (
-    CommandOption(
-        "output",
-        _PATH,
-        {
-            C.QUESTIONS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
-            "guarantee) or .csv (without it). With -, save nothing, and print the whole answer."
-        },
-        ANSWER,
-        only_typed=_ONCE,
-    ),
-    CommandOption(
-        "report",
-        _PATH,
-        {
-            C.QUESTIONS: "Write a page for people too, as .html: the list with its noise, whom it "
-            "protects, what the numbers mean, and how to check it. One file, which loads nothing."
-        },
-        ANSWER,
-        only_typed=_ONCE,
-    ),
-    CommandOption(
-        "overwrite",
-        _FLAG,
-        {C.QUESTIONS: "Let --output and --report replace a file."},
-        ANSWER,
-        only_typed=_ONCE,
-    ),
-    CommandOption(
-        "form",
-        _choice(list(Form), made=Form),
-        {
-            C.QUESTIONS: "Print it as table (the default), csv (without the guarantee), json or "
-            "markdown."
-        },
-        ANSWER,
-        typed="--format",
-    ),
-    CommandOption(
-        "quick",
-        _FLAG,
-        {C.AUDIT: "Few parameters and small inputs: about a minute for all mechanisms."},
-        ANSWER,
-    ),
-    CommandOption(
-        "statistical",
-        _FLAG,
-        {C.AUDIT: "Check samples of the code's output rather than its exact output laws."},
-        ANSWER,
-    ),
-    CommandOption(
-        "as_json",
-        _FLAG,
-        {C.QUESTIONS: "The same as --format json.", C.AUDIT: "Print JSON."},
-        ANSWER,
-        typed="--json",
-        only_typed=_ONCE,
-    ),
-    CommandOption(
-        "dry_run",
-        _FLAG,
-        {
-            C.QUESTIONS: "Only say what the answer would cost, how large the noise is, and what an "
-            "item needs to be named, and whether it could be asked now. No row is read and nothing "
-            "is spent."
-        },
-        ANSWER,
-        only_typed=_ONCE,
-    ),
-    CommandOption(
-        "runs", _WHOLE, {C.COMPARE: "How often each mechanism answers."}, ANSWER, default=10
-    ),
-    CommandOption(
-        "as_csv", _FLAG, {C.COMPARE: "Print CSV, with all digits."}, ANSWER, typed="--csv"
-    ),
-)
-_TESTED = (
-    CommandOption(
-        "seed",
-        _WHOLE,
-        {
-            C.QUESTIONS: "Draw the noise from a seed: the same answer each time, and no privacy at "
-            "all."
-        },
-        TESTS,
-        only_typed=_LESS_PRIVATE,
-    ),
-    CommandOption(
-        "not_private",
-        _FLAG,
-        {C.QUESTIONS: "Required with --seed."},
-        TESTS,
-        only_typed=_LESS_PRIVATE,
-    ),
-    CommandOption(
-        "not_private",
-        _FLAG,
-        {C.COMPARE: "Required: this looks at the rows without noise."},
-        PRIVACY,
-    ),
-)
-_BUDGETS = (
-    CommandOption(
-        "place",
-        _PATH,
-        {
-            C.CREATE: "A file, or postgresql://user@host/database for many machines.",
-            C.KNOWN_BUDGET: "A file, or postgresql://user@host/database. By default that of "
+        C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
+    }),
+    CommandOption("contraction", _NUMBER, PRIVACY, only_typed=_LESS_PRIVATE, help={
+        C.RANK: "For experts, with spectral-ranking: only tables whose random walk has at most "
+            "this ergodicity coefficient are protected. Not needed where all pairs were compared.",
+    }),
+    CommandOption("degree", _WHOLE, PRIVACY, only_typed=_LESS_PRIVATE, help={
+        C.RANK: "For spectral-ranking: the most other items that any one item was compared with.",
+    }),
+    # How it is read
+    CommandOption("config", _TEXT, metavar="FILE", only_typed=_ONCE, eager=True, help={
+        C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, of "
+            "this folder or the nearest one above it.",
+    }),
+    CommandOption("no_config", _FLAG, only_typed=_ONCE, eager=True, help={
+        C.QUESTIONS: "Take nothing from any file.",
+    }),
+    CommandOption("separator", _SEPARATOR, not_with=_NOT_OF_A_STORE, help={
+        C.QUESTIONS | C.COMPARE: "The character between fields of CSV and text files, such as "
+            r"';', or \t for a tab. By default the first line tells.",
+    }),
+    CommandOption("encoding", _TEXT, not_with=_NOT_OF_A_STORE, help={
+        C.QUESTIONS | C.COMPARE: "The encoding of text files that are not in UTF-8, such as "
+            "latin1 or utf-16.",
+    }),
+    CommandOption("input_format", _choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"),
+        only_typed=_ONCE, help={
+        C.QUESTIONS | C.COMPARE: "The format of standard input: csv (the default), tsv, ndjson or "
+            "parquet.",
+    }),
+    CommandOption("option", _TEXT, PRIVACY, metavar="NAME=VALUE", repeats=C.QUESTIONS, help={
+        C.QUESTIONS: "With --mechanism: an option of that mechanism's own, as in accounting=zcdp. "
+            "Repeat it for several.",
+    }),
+    # What is charged
+    CommandOption("budget", _PATH, PRIVACY, metavar="BUDGET", help={
+        C.QUESTIONS: "Charge the answer to this budget before anything is read, and refuse what "
+            "would overspend it: a file made by shortlist budget create, or postgresql://…",
+    }),
+    CommandOption("reuse", _FLAG, PRIVACY, only_typed=_ONCE, goes_with="budget", help={
+        C.QUESTIONS: "With --budget: if the same was answered before, print that answer again, "
+            "for nothing.",
+    }),
+    CommandOption("who", _TEXT, PRIVACY, goes_with="budget", help={
+        C.QUESTIONS: "With --budget: who asks. By default, you as the system knows you.",
+    }),
+    CommandOption("dataset", _TEXT, PRIVACY, goes_with="budget", help={
+        C.QUESTIONS: "With --budget: the data set as the budget names it.",
+    }),
+    # What is printed and saved
+    CommandOption("output", _PATH, ANSWER, only_typed=_ONCE, help={
+        C.QUESTIONS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
+            "guarantee) or .csv (without it). With -, save nothing, and print the whole answer.",
+    }),
+    CommandOption("report", _PATH, ANSWER, only_typed=_ONCE, help={
+        C.QUESTIONS: "Write a page for people too, as .html: the list with its noise, whom it "
+            "protects, what the numbers mean, and how to check it. One file, which loads nothing.",
+    }),
+    CommandOption("overwrite", _FLAG, ANSWER, only_typed=_ONCE, help={
+        C.QUESTIONS: "Let --output and --report replace a file.",
+    }),
+    CommandOption("form", _choice(list(Form), made=Form), ANSWER, typed="--format", help={
+        C.QUESTIONS: "Print it as table (the default), csv (without the guarantee), json or "
+            "markdown.",
+    }),
+    CommandOption("quick", _FLAG, ANSWER, help={
+        C.AUDIT: "Few parameters and small inputs: about a minute for all mechanisms.",
+    }),
+    CommandOption("statistical", _FLAG, ANSWER, help={
+        C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
+    }),
+    CommandOption("as_json", _FLAG, ANSWER, typed="--json", only_typed=_ONCE, help={
+        C.QUESTIONS: "The same as --format json.",
+        C.AUDIT: "Print JSON.",
+    }),
+    CommandOption("dry_run", _FLAG, ANSWER, only_typed=_ONCE, help={
+        C.QUESTIONS: "Only say what the answer would cost, how large the noise is, and what an "
+            "item needs to be named, and whether it could be asked now. No row is read and "
+            "nothing is spent.",
+    }),
+    CommandOption("runs", _WHOLE, ANSWER, default=10, help={
+        C.COMPARE: "How often each mechanism answers.",
+    }),
+    CommandOption("as_csv", _FLAG, ANSWER, typed="--csv", help={
+        C.COMPARE: "Print CSV, with all digits.",
+    }),
+    # Tests
+    CommandOption("seed", _WHOLE, TESTS, only_typed=_LESS_PRIVATE, help={
+        C.QUESTIONS: "Draw the noise from a seed: the same answer each time, and no privacy at "
+            "all.",
+    }),
+    CommandOption("not_private", _FLAG, TESTS, only_typed=_LESS_PRIVATE, help={
+        C.QUESTIONS: "Required with --seed.",
+    }),
+    CommandOption("not_private", _FLAG, PRIVACY, help={
+        C.COMPARE: "Required: this looks at the rows without noise.",
+    }),
+    # Budgets
+    CommandOption("place", _PATH, typed="BUDGET", required=C.CREATE, help={
+        C.CREATE: "A file, or postgresql://user@host/database for many machines.",
+        C.KNOWN_BUDGET: "A file, or postgresql://user@host/database. By default that of "
             "shortlist.toml.",
-        },
-        typed="BUDGET",
-        required=C.CREATE,
-    ),
-    CommandOption("epsilon", _NUMBER, {C.CREATE: "Of the total."}, PRIVACY, required=C.CREATE),
-    CommandOption(
-        "delta",
-        _NUMBER,
-        {
-            C.CREATE: "Of the total, far below one over the number of users. By default 0: then "
-            "only questions that need none can be charged."
-        },
-        PRIVACY,
-        default=0.0,
-    ),
-    CommandOption(
-        "protects",
-        _TEXT,
-        {
-            C.CREATE: 'Who is protected: the column of users; or "comparison", for rankings '
-            "without one."
-        },
-        PRIVACY,
-        "COLUMN",
-        required=C.CREATE,
-    ),
-    CommandOption(
-        "dataset", _TEXT, {C.CREATE: "What you call the data set."}, PRIVACY, required=C.CREATE
-    ),
-    CommandOption(
-        "dataset",
-        _TEXT,
-        {C.KNOWN_BUDGET: "The data set, where a database has several budgets."},
-    ),
-    CommandOption(
-        "accounting",
-        _TEXT,
-        {
-            C.CREATE: "zcdp (the default with a delta), by which many questions cost far less; "
-            "basic, which adds up epsilons and deltas; or pure (the default without a delta)."
-        },
-        PRIVACY,
-    ),
-    CommandOption(
-        "adjacency",
-        _TEXT,
-        {C.CREATE: 'Which tables are neighbours. By default "add or remove one user".'},
-        PRIVACY,
-        "TEXT",
-    ),
-    CommandOption(
-        "lost_share",
-        _NUMBER,
-        {
-            C.CREATE: "For experts: in zcdp, the share of delta that pays for thresholds. The rest "
-            "gives rho. By default 0.75."
-        },
-        PRIVACY,
-    ),
-    CommandOption(
-        "who", _TEXT, {C.CREATE: "Who creates it. By default, you as the system knows you."}
-    ),
-    CommandOption(
-        "form",
-        _choice(list(BudgetForm), made=BudgetForm),
-        {C.EXPORT: "csv (the default), one line a charge; or json, with all that is hashed."},
-        ANSWER,
-        typed="--format",
-        default=BudgetForm.CSV,
-    ),
-    CommandOption(
-        "known",
-        _TEXT,
-        {C.VERIFY: "The hash that this command printed before: it must still be there."},
-        metavar="HASH",
-    ),
+    }),
+    CommandOption("epsilon", _NUMBER, PRIVACY, required=C.CREATE, help={C.CREATE: "Of the total."}),
+    CommandOption("delta", _NUMBER, PRIVACY, default=0.0, help={
+        C.CREATE: "Of the total, far below one over the number of users. By default 0: then only "
+            "questions that need none can be charged.",
+    }),
+    CommandOption("protects", _TEXT, PRIVACY, metavar="COLUMN", required=C.CREATE, help={
+        C.CREATE: 'Who is protected: the column of users; or "comparison", for rankings without '
+            "one.",
+    }),
+    CommandOption("dataset", _TEXT, PRIVACY, required=C.CREATE, help={
+        C.CREATE: "What you call the data set.",
+    }),
+    CommandOption("dataset", _TEXT, help={
+        C.KNOWN_BUDGET: "The data set, where a database has several budgets.",
+    }),
+    CommandOption("accounting", _TEXT, PRIVACY, help={
+        C.CREATE: "zcdp (the default with a delta), by which many questions cost far less; basic, "
+            "which adds up epsilons and deltas; or pure (the default without a delta).",
+    }),
+    CommandOption("adjacency", _TEXT, PRIVACY, metavar="TEXT", help={
+        C.CREATE: 'Which tables are neighbours. By default "add or remove one user".',
+    }),
+    CommandOption("lost_share", _NUMBER, PRIVACY, help={
+        C.CREATE: "For experts: in zcdp, the share of delta that pays for thresholds. The rest "
+            "gives rho. By default 0.75.",
+    }),
+    CommandOption("who", _TEXT, help={
+        C.CREATE: "Who creates it. By default, you as the system knows you.",
+    }),
+    CommandOption("form", _choice(list(BudgetForm), made=BudgetForm), ANSWER, typed="--format",
+        default=BudgetForm.CSV, help={
+        C.EXPORT: "csv (the default), one line a charge; or json, with all that is hashed.",
+    }),
+    CommandOption("known", _TEXT, metavar="HASH", help={
+        C.VERIFY: "The hash that this command printed before: it must still be there.",
+    }),
+    # Other commands
+    CommandOption("mechanism", _MECHANISM, typed="MECHANISM", help={
+        C.AUDIT: "A mechanism, such as peeling. By default all.",
+    }),
+    CommandOption("shell", _choice(SHELLS, "SHELL"), typed="SHELL", required=C.COMPLETION, help={
+        C.COMPLETION: f"The shell: {', '.join(SHELLS[:-1])} or {SHELLS[-1]}.",
+    }),
+    CommandOption("names", ValueKind("COMMAND", str, complete=commands), typed="COMMAND",
+        repeats=C.HELP, help={C.HELP: "A command, such as top-k."}),
+    CommandOption("every", _FLAG, typed="--all", help={C.HELP: "Print that of all commands."}),
 )
-_TELLING = (
-    CommandOption(
-        "mechanism",
-        _MECHANISM,
-        {C.AUDIT: "A mechanism, such as peeling. By default all."},
-        typed="MECHANISM",
-    ),
-    CommandOption(
-        "shell",
-        _choice(SHELLS, "SHELL"),
-        {C.COMPLETION: f"The shell: {', '.join(SHELLS[:-1])} or {SHELLS[-1]}."},
-        typed="SHELL",
-        required=C.COMPLETION,
-    ),
-    CommandOption(
-        "names",
-        ValueKind("COMMAND", str, complete=commands),
-        {C.HELP: "A command, such as top-k."},
-        typed="COMMAND",
-        repeats=C.HELP,
-    ),
-    CommandOption("every", _FLAG, {C.HELP: "Print that of all commands."}, typed="--all"),
-)
-
-OPTIONS: tuple[CommandOption, ...] = (
-    *_TABLE,
-    *_QUESTION,
-    *_HOW_IT_IS_READ,
-    *_CHARGED,
-    *_PRINTED,
-    *_TESTED,
-    *_BUDGETS,
-    *_TELLING,
-)
+# fmt: on
 """A name has several rows where it is another thing to other commands."""

@@ -44,10 +44,10 @@ def showing_progress() -> Iterator[None]:
 
 
 class _Line:
-    """The phase that was told last, and for how long the command is at it all."""
+    """The latest phase, and how long the command has been running."""
 
     def __init__(self) -> None:
-        """Take a number of its own for what stderr is now, before that is diverted."""
+        """Open standard error once more, before it is diverted."""
         encoding = sys.stderr.encoding
         self._screen = os.fdopen(os.dup(2), "w", encoding=encoding, errors="replace")
         self._since = time.monotonic()
@@ -59,7 +59,7 @@ class _Line:
         self._phase = phase
 
     def show(self) -> None:
-        """Begin to show the line, anew several times a second."""
+        """Begin to show the line; it is drawn several times a second."""
         from rich.console import Console
 
         self._status = Console(file=self._screen).status(self)

@@ -14,9 +14,9 @@ from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
 from shortlist.errors import InputError, nearest, shown, written
 from shortlist.runtime.processes import others_can_write
 
-__all__ = ["NAME", "Settings", "budget_of_file", "settings_of"]
+__all__ = ["Settings", "budget_of_file", "configured"]
 
-NAME = "shortlist.toml"
+_NAME = "shortlist.toml"
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Settings:
         return f"{', '.join(self.used)}: from {self.shown}" if self.used else ""
 
 
-def settings_of(context: typer.Context, given: str | None) -> Settings | None:
-    """Those of a file for the command of this context, which takes them where none was typed.
+def configured(context: typer.Context, given: str | None) -> Any:
+    """Take the settings of a file for this command, where nothing was typed; they, or None.
 
     Args:
         context: Of a question's command.
@@ -57,25 +57,34 @@ def settings_of(context: typer.Context, given: str | None) -> Settings | None:
     Raises:
         InputError: The file cannot be read, or has what is no setting.
     """
+    if context.params.get("no_config"):
+        if given is not None:
+            raise InputError("{config} and {no_config}: give one of the two")
+        return None
     path = _nearest_file() if given is None else Path(given)
     if path is None:
         return None
-    name = shown(str(path))
-    whole = _read(path, name)
-    questions = {command.typed: command for command in Commands.QUESTIONS}
-    for question, command in questions.items():
-        _check(whole.get(question, {}), _settable(command), f"{name}, [{question}]")
-    shared = {key: value for key, value in whole.items() if key not in questions}
-    _check(shared, _settable(Commands.QUESTIONS), name, questions)
-    command = _command(context)
+    name, command = shown(str(path)), _command(context)
+    own = _settings_for(command, _read(path, name), name)
     known = _settable(command)
-    own = {k: v for k, v in shared.items() if k in known} | whole.get(command.typed, {})
     values = {
         known[key].name: _as_typed(value, known[key], command, path.parent)
         for key, value in own.items()
     }
     context.default_map = values
     return Settings(name, values, context)
+
+
+def _settings_for(command: Commands, whole: dict[str, Any], name: str) -> dict[str, Any]:
+    """What the file sets for a question: for all, and for this one alone."""
+    questions = {question.typed: question for question in Commands.QUESTIONS}
+    for typed, question in questions.items():
+        _check(whole.get(typed, {}), _settable(question), f"{name}, [{typed}]")
+    shared = {key: value for key, value in whole.items() if key not in questions}
+    _check(shared, _settable(Commands.QUESTIONS), name, questions)
+    own: dict[str, Any] = whole.get(command.typed, {})
+    known = _settable(command)
+    return {key: value for key, value in shared.items() if key in known} | own
 
 
 def budget_of_file() -> tuple[str, str | None, str]:
@@ -90,7 +99,7 @@ def budget_of_file() -> tuple[str, str | None, str]:
     given = {key: whole[key] for key in ("budget", "dataset") if key in whole}
     _check(given, _settable(Commands.QUESTIONS), name)
     if path is None or "budget" not in given:
-        raise InputError("BUDGET is needed", "give it here, or as budget in {file}", file=NAME)
+        raise InputError("BUDGET is needed", "give it here, or as budget in {file}", file=_NAME)
     return _seen_from(path.parent, given["budget"]), given.get("dataset"), name
 
 
@@ -173,7 +182,7 @@ def _nearest_file() -> Path | None:
     except OSError:  # it was removed
         return None
     for folder in (here, *here.parents):
-        path = folder / NAME
+        path = folder / _NAME
         if os.path.isfile(path):  # noqa: PTH113 - a folder that may not be looked into has none
             _require_own(path)
             return Path(os.path.relpath(path, here))

@@ -6,15 +6,18 @@ import inspect
 from collections import Counter
 from collections.abc import Callable
 from inspect import Parameter
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shortlist.cli._options import ANSWER, HELP, CommandOption, Commands, options_of
+from shortlist.cli._settings_file import configured
 from shortlist.cli.failure import USAGE_ERROR
 
-__all__ = ["add_command", "examples", "group_of_commands"]
+__all__ = ["add_to", "examples", "group_of_commands"]
+
+_Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
 def group_of_commands(example: str) -> typer.Typer:
@@ -29,27 +32,29 @@ def group_of_commands(example: str) -> typer.Typer:
     )
 
 
-def add_command(
-    group: typer.Typer, command: Commands, run: Callable[..., Any], epilog: str | None = None
-) -> None:
-    """Add a command, whose arguments are those of the table and whose help is its docstring.
+def add_to(
+    group: typer.Typer, command: Commands, epilog: str | None = None
+) -> Callable[[_Run], _Run]:
+    """Make a function a command, whose arguments are those of the table.
 
     Args:
         group: That of which it is one.
         command: Which it is.
-        run: What it does. Of what the table does not have, it takes the context alone.
-        epilog: What stands below its help.
+        epilog: What stands below its help, which is the function's docstring.
     """
-    own = inspect.signature(run, eval_str=True)
-    context = [p for p in own.parameters.values() if p.annotation is typer.Context]
     taken = [_parameter(option, command) for option in options_of(command)]
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
-    def called(**values: Any) -> Any:
-        return run(**values)
+    def added(run: _Run) -> _Run:
+        def called(context: typer.Context, **values: Any) -> Any:
+            return run(context, **values) if command is Commands.HELP else run(**values)
 
-    called.__doc__ = run.__doc__
-    vars(called)["__signature__"] = own.replace(parameters=[*context, *taken])
-    group.command(command.typed, cls=_Command, epilog=epilog)(called)
+        called.__doc__ = run.__doc__
+        vars(called)["__signature__"] = inspect.Signature([context, *taken])
+        group.command(command.typed, cls=_Command, epilog=epilog)(called)
+        return run
+
+    return added
 
 
 def examples(lines: str, title: str = "Example") -> str:
@@ -78,18 +83,18 @@ def _parameter(option: CommandOption, command: Commands) -> Parameter:
 def _described(option: CommandOption, command: Commands) -> Any:
     text = option.help_of(command)
     how: dict[str, Any] = {
-        "metavar": option.placeholder or (option.typed if option.is_argument else ""),
+        "metavar": option.typed if option.is_argument else option.placeholder,
         "help": text,
         "hidden": not text,
         "parser": option.kind.parser,
         "autocompletion": option.kind.complete,
         "show_default": isinstance(option.default, int),
-        "callback": option.callback,
+        "callback": configured if option.name == "config" else None,
         "is_eager": option.eager,
         "rich_help_panel": option.panel,
     }
     if option.is_argument:
-        return typer.Argument(**how | {"metavar": option.typed})
+        return typer.Argument(**how)
     return typer.Option(option.in_shell, **how)
 
 

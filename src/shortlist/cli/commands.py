@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,12 +14,16 @@ import shortlist
 from shortlist.cli._budgets import budget
 from shortlist.cli._options import Commands
 from shortlist.cli._progress_line import showing_progress
-from shortlist.cli._typer_commands import add_command, examples, group_of_commands
+from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 from shortlist.cli.completing import script
-from shortlist.cli.failure import releasing_nothing
+from shortlist.cli.failure import releasing_nothing, warn
+from shortlist.cli.limited_memory import prepare
 from shortlist.cli.request import QUESTIONS, Request
 from shortlist.errors import InputError, nearest, shown
 from shortlist.runtime.phases import phase
+
+if TYPE_CHECKING:
+    from shortlist.questions import Question
 
 __all__ = ["app"]
 
@@ -68,31 +72,79 @@ def _asking(command: Commands) -> Callable[..., Request]:
 
 for _question in QUESTIONS.values():
     _of = _question.command
-    add_command(app, _of, _asking(_of), examples(_question.examples))
+    add_to(app, _of, examples(_question.examples))(_asking(_of))
 
 
-def _compare(**given: Any) -> int:
+@add_to(
+    app,
+    Commands.COMPARE,
+    examples(
+        """shortlist compare top-k plays.parquet --user user --item title \\
+    -k 20 -k 100 --epsilon 0.1 --epsilon 1 --delta 1e-6 --not-private"""
+    ),
+)
+def _compare(  # noqa: PLR0913 - a command's options are its arguments
+    *,
+    question: str,
+    k: list[int] | None,
+    epsilon: list[float],
+    delta: list[float] | None,
+    max_items_per_user: list[int] | None,
+    mechanism: list[str] | None,
+    runs: int,
+    as_csv: bool,
+    not_private: bool,
+    **table: Any,
+) -> int:
     """NOT private: what each mechanism would leave out of a table.
 
     Use it on a table that may be looked at, to choose epsilon, k, a bound and a
     mechanism before you ask about one that may not.
     """
-    from shortlist.cli._comparing import compared
+    from shortlist.cli.publishing import print_text, warnings_of_ours, without_panics
+    from shortlist.mechanisms.registry import mechanism_named
 
-    return compared(**given)
+    if not not_private:
+        raise InputError(
+            "this looks at the rows without noise", "add {not_private} if they may be looked at"
+        )
+    request = Request.made(Commands.called(question), table)
+    request.require_sense()
+    questions = _questions(question, k or [])
+    prepare()
+    with releasing_nothing(), showing_progress(), without_panics():
+        with warnings_of_ours() as warned:
+            source = request.source()
+        usable = source.mechanisms_for(questions[0])
+        with phase("Comparing"):
+            found = shortlist.metrics.compare(
+                source,
+                questions,
+                epsilon=epsilon,
+                delta=delta or 0.0,
+                max_items_per_user=max_items_per_user or None,
+                mechanisms=[mechanism_named(name, usable) for name in mechanism or ()] or None,
+                runs=runs,
+            )
+    for warning in warned():
+        warn(warning)
+    print_text(found.frame.write_csv() if as_csv else f"{found}\n")
+    return 0
 
 
-add_command(
-    app,
-    Commands.COMPARE,
-    _compare,
-    examples(
-        "shortlist compare top-k plays.parquet --user user --item title \\\n"
-        "    -k 20 -k 100 --epsilon 0.1 --epsilon 1 --delta 1e-6 --not-private"
-    ),
-)
+def _questions(name: str, several: list[int]) -> list[Question]:
+    """One for each k, if there is any."""
+    if name == shortlist.Domain.name:
+        if several:
+            raise InputError("{k}: a domain has no number of items", "omit it")
+        return [shortlist.Domain()]
+    if not several:
+        raise InputError("{k} is needed for this question", "add {k=20}")
+    kind = shortlist.TopK if name == shortlist.TopK.name else shortlist.HittingSet
+    return [kind(k) for k in several]
 
 
+@add_to(app, Commands.AUDIT, examples("shortlist audit peeling --quick"))
 def _audit(*, mechanism: str | None, quick: bool, statistical: bool, as_json: bool) -> int:
     """Check what the mechanisms claim, on all neighbours of small inputs.
 
@@ -115,9 +167,7 @@ def _audit(*, mechanism: str | None, quick: bool, statistical: bool, as_json: bo
     return 1 if found.broken else 0
 
 
-add_command(app, Commands.AUDIT, _audit, examples("shortlist audit peeling --quick"))
-
-
+@add_to(app, Commands.EXPLAIN, examples("shortlist explain top.json"))
 def _explain(*, file: str) -> int:
     """What a saved release means, in plain words.
 
@@ -146,9 +196,21 @@ def _explained(file: str) -> str:
         ) from error
 
 
-add_command(app, Commands.EXPLAIN, _explain, examples("shortlist explain top.json"))
+@add_to(
+    app,
+    Commands.COMPLETION,
+    """[bold]In ~/.bashrc[/]
 
+eval "$(shortlist completion bash)"
 
+[bold]In ~/.zshrc, after compinit[/]
+
+eval "$(shortlist completion zsh)"
+
+[bold]In ~/.config/fish/config.fish[/]
+
+shortlist completion fish | source""",
+)
 def _completion(*, shell: str) -> int:
     """Print a script for tab completion."""
     from shortlist.cli.publishing import print_unpaid
@@ -157,20 +219,7 @@ def _completion(*, shell: str) -> int:
     return 0
 
 
-add_command(
-    app,
-    Commands.COMPLETION,
-    _completion,
-    "\n\n".join(
-        [
-            examples('eval "$(shortlist completion bash)"', title="In ~/.bashrc"),
-            examples('eval "$(shortlist completion zsh)"', title="In ~/.zshrc, after compinit"),
-            examples("shortlist completion fish | source", title="In ~/.config/fish/config.fish"),
-        ]
-    ),
-)
-
-
+@add_to(app, Commands.HELP, examples("shortlist help top-k"))
 def _help(context: typer.Context, *, names: Sequence[str] | None, every: bool) -> int:
     """Print the help of a command; or, with --all, of all within it, too.
 
@@ -206,6 +255,3 @@ def _inside(context: Any) -> Iterator[Any]:
 
 def _below(context: Any, name: str) -> Any:
     return type(context)(context.command.commands[name], info_name=name, parent=context)
-
-
-add_command(app, Commands.HELP, _help, examples("shortlist help top-k"))

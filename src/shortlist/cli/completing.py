@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[\w][\w.+-]*")  # what no shell takes for anything but a w
 
 
 def script(shell: str) -> str:
-    """What that shell runs to complete the command."""
+    """The script by which a shell completes the command."""
     from typer.completion import get_completion_script  # type: ignore[attr-defined]  # as below
 
     text: str = get_completion_script(prog_name="shortlist", complete_var=VARIABLE, shell=shell)
@@ -27,7 +27,7 @@ def script(shell: str) -> str:
 
 
 def prepare() -> None:
-    """Answer a shell that asks as its script does."""
+    """Let Typer answer where a shell asks for completions."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]  # not listed
 
@@ -35,12 +35,12 @@ def prepare() -> None:
 
 
 def one_of(*words: str) -> Callable[[], list[str]]:
-    """Some of these."""
+    """Offer these words."""
     return lambda: list(words)
 
 
 def columns(context: typer.Context) -> list[str]:
-    """Those of the table on the line, if it is in a file; nothing, whatever is wrong with it.
+    """The columns of the file on the line; none if it cannot be read.
 
     A name that a shell could take for more than a word is left out.
     """
@@ -62,7 +62,7 @@ def columns(context: typer.Context) -> list[str]:
 
 
 def commands(context: typer.Context) -> list[str]:
-    """The commands; or those within the one that is named on the line."""
+    """The commands, or those within the command that the line names."""
     group: Any = context.find_root().command
     for name in context.params.get("names") or ():
         group = getattr(group, "commands", {}).get(name)
@@ -70,7 +70,7 @@ def commands(context: typer.Context) -> list[str]:
 
 
 def mechanisms(context: typer.Context) -> list[str]:
-    """Those that answer the question of the line; of a command for several questions, all."""
+    """The mechanisms that answer the question of the line; all, for a command of several."""
     from shortlist.mechanisms.registry import every_mechanism, kebab
 
     question = context.params.get("question", context.info_name)

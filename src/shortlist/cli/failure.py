@@ -48,7 +48,7 @@ class Interrupted(BaseException):
 
 @contextlib.contextmanager
 def releasing_nothing() -> Iterator[None]:
-    """Where an interruption need not say that nothing was released."""
+    """Commands that release nothing: an interruption need not say that nothing was released."""
     try:
         yield
     except KeyboardInterrupt:
@@ -71,7 +71,7 @@ def diagnosis(error: BaseException) -> tuple[str, int]:
 
 
 def _of_failure(error: BaseException, spent: str) -> tuple[str, int]:
-    """The same of what nobody who asks has written."""
+    """What to say of a failure that no argument caused, and the exit status."""
     if isinstance(error, BrokenPipeError):  # of a text that was not paid for: enough was seen
         return "" if error.errno else str(error), 1
     if isinstance(error, OSError) and error.errno in _FULL and not spent:
@@ -84,7 +84,7 @@ def _of_failure(error: BaseException, spent: str) -> tuple[str, int]:
 
 
 def discard_output() -> None:
-    """Let nothing that is still to be printed fail at exit."""
+    """Discard what is still to be printed, so that it cannot fail at exit."""
     with contextlib.suppress(OSError, ValueError):  # a stream in memory has no number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -99,15 +99,15 @@ def complain(message: str) -> None:
 
 
 def warn(warning: Warning | str) -> None:
-    """As `complain`, of what the library warns of."""
+    """Say in one line what the library warns of."""
     ours = GuessWarning | WeakPrivacyWarning
-    told = warning.told(SHELL) if isinstance(warning, ours) else str(warning)
-    complain(f"warning: {told}")
+    words = warning.told(SHELL) if isinstance(warning, ours) else str(warning)
+    complain(f"warning: {words}")
 
 
 @contextlib.contextmanager
 def noting() -> Iterator[None]:
-    """Let what the library logs be a line on standard error, also while that is diverted."""
+    """Print what the library logs as lines on standard error, also while that is diverted."""
     from shortlist.release.readable import harmless
 
     try:
@@ -185,6 +185,7 @@ _WISHES = {  # what other commands have, and how it is had here
     **dict.fromkeys(
         ("column", "columns", "key", "value"), "The columns: --user and --item COLUMN."
     ),
+    "count": "Only top-k takes counts of items, which do not say who holds which: give --user.",
     **dict.fromkeys(("save", "out", "export", "to"), "To save the answer: --output FILE."),
 }
 

@@ -69,7 +69,7 @@ def _run(run: Callable[[], int], pipe: int, *, tight: bool) -> NoReturn:
     _end_with_the_parent()
     if tight:
         _take_few_threads()
-    _hear_no_library()
+    _silence_libraries()
     status = run()
     remove_private_folders()
     with contextlib.suppress(OSError, ValueError):
@@ -82,9 +82,9 @@ def _run(run: Callable[[], int], pipe: int, *, tight: bool) -> NoReturn:
 def _status(child: int, pipe: int) -> int:
     """Wait; the exit status."""
     stage = b""
-    while told := _next(pipe, _PATIENCE if stage == _PREPARING else None):
-        stage = told
-    if told is None:
+    while news := _next(pipe, _PATIENCE if stage == _PREPARING else None):
+        stage = news
+    if news is None:
         os.kill(child, signal.SIGKILL)
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if stage == _ENDED:
@@ -92,7 +92,7 @@ def _status(child: int, pipe: int) -> int:
     if ended < 0 and signal.Signals(-ended).name not in _DEATHS:
         return 128 - ended  # somebody ended it
     spent = "Count the question's epsilon and delta as spent. " if stage == _PREPARED else ""
-    return _complain(f"{_end(ended, hung=told is None)}. {spent}")
+    return _complain(f"{_end(ended, hung=news is None)}. {spent}")
 
 
 def _end(ended: int, *, hung: bool) -> str:
@@ -104,7 +104,7 @@ def _end(ended: int, *, hung: bool) -> str:
 
 
 def _next(pipe: int, patience: float | None) -> bytes | None:
-    """What the child tells next: nothing where it has ended, None where patience has."""
+    """The next stage of the child; b"" once it has ended, None if it takes too long."""
     ready, _, _ = select.select([pipe], [], [], patience)
     return os.read(pipe, 1) if ready else None
 
@@ -121,7 +121,7 @@ def _tell(stage: bytes) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Let nothing be spent for a parent that was killed."""
+    """End this process when its parent is killed, so that nothing more is spent."""
     import ctypes
 
     with contextlib.suppress(AttributeError):  # only Linux has it
@@ -129,7 +129,7 @@ def _end_with_the_parent() -> None:
 
 
 def _take_few_threads() -> None:
-    """Each takes address space for its stack, and up to 128 MB for an arena of its own."""
+    """Save address space: a thread takes its stack, and up to 128 MB for an arena of its own."""
     import ctypes
 
     for name in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -138,8 +138,8 @@ def _take_few_threads() -> None:
         ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
 
 
-def _hear_no_library() -> None:
-    """Let what libraries write to standard error by its number lead nowhere."""
+def _silence_libraries() -> None:
+    """Discard what libraries write to file descriptor 2; `sys.stderr` goes on elsewhere."""
     with contextlib.suppress(OSError, ValueError):
         own = os.dup(sys.stderr.fileno())
         sys.stderr = os.fdopen(own, "w", buffering=1, errors="backslashreplace")

@@ -36,7 +36,7 @@ _SPENT = "the budget is spent: do not ask again."
 
 
 def answer(request: Request) -> None:
-    """Answer on stdout, and in the file asked for."""
+    """Read, select, print and save what was asked; or print the plan, for a dry run."""
     form, bits = request.printed_as(), request.bits()
     request.require_sense()
     request.check_output()
@@ -142,7 +142,7 @@ def _publish(release: Release, request: Request) -> None:
 def _unsaved(
     path: Path | None, save: Callable[..., None], request: Request
 ) -> Iterator[tuple[Path, str]]:
-    """Save the answer or the report, if that is asked for; the file that it is not in, and why."""
+    """Save the answer or the report, if asked for; the file that could not be written, and why."""
     if path is None:
         return
     try:
@@ -177,7 +177,7 @@ def _rendered(release: Release, form: Form, *, whole: bool, configured: str) -> 
 
 
 def _without_controls(text: str) -> str:
-    """The lines with what would move the cursor of a terminal, or hide something, escaped."""
+    """The text with all escaped that would move the cursor of a terminal, or hide something."""
     from shortlist.release.readable import harmless
 
     return "\n".join(map(harmless, text.split("\n")))
@@ -211,7 +211,7 @@ def print_unpaid(text: str, what: str) -> None:
 
 
 def _tell(release: Release, form: Form, configured: str) -> None:
-    """What a table says of itself, and other forms do not."""
+    """Say on standard error what a table says itself, and other forms do not."""
     from shortlist.release.readable import harmless
     from shortlist.release.sheet import NOT_PRIVATE, advice
 
@@ -227,7 +227,7 @@ def _tell(release: Release, form: Form, configured: str) -> None:
 
 
 def _tell_of_length(release: Release, request: Request) -> None:
-    """Where a terminal may not keep the whole answer, what keeps the next one."""
+    """Say how to keep an answer that is too long for a terminal."""
     from shortlist.release.sheet import SHORT
 
     unsaved = request.given.output is request.given.report is None
@@ -236,7 +236,7 @@ def _tell_of_length(release: Release, request: Request) -> None:
 
 
 def _keep(release: Release) -> Path | None:
-    """A file with the whole answer, where one can be written, or it goes to standard error."""
+    """Save the whole answer in a new file; where none can be written, print it on stderr."""
     import tempfile
 
     name = f"shortlist-answer-{os.urandom(4).hex()}"
@@ -251,7 +251,7 @@ def _keep(release: Release) -> Path | None:
 
 
 def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
-    """What to raise of an answer that was not printed to its end."""
+    """What to raise where an answer was not printed to its end."""
     where = "above" if kept is None else f'in "{kept}"'
     if isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {_SPENT}")
@@ -263,6 +263,6 @@ def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
 
 
 def _say(text: str) -> None:
-    """Tell whoever watches, if anybody can be told."""
+    """Print a line on standard error, if that is open."""
     with contextlib.suppress(OSError):
         typer.echo(text, err=True)
