@@ -78,11 +78,6 @@ def test_values_that_do_not_fit(complaint, file, more, said):
         ([], "give --public-items FILE instead; or, with a table of counts that has them all, "),
         ([], "--public-items-in-table."),
         (["--delta", "2"], "--delta 2.0: must be"),
-        (
-            ["--user", "title"],
-            "--count does not go with --user: a table has rows of users",
-        ),
-        ([IN_TABLE, "--public-items", "x.csv"], "omit one of the two."),
         ([IN_TABLE, "--count", "title"], '--count "title" and --item "title" are the same column'),
         ([IN_TABLE, "--count", "reader"], '--count "reader" is not a column.'),
         ([IN_TABLE, "--count", "reader"], 'Did you mean "readers"?'),
@@ -110,12 +105,6 @@ def test_values_that_do_not_fit_a_histogram(complaint, readers, more, said):
     ("more", "said"),
     [
         (["--item", "other"], "--item: a store has one column of items; name it once."),
-        (["--user", "name"], "--user does not go with --store: its table has one row for each"),
-        (["--public-items", "x.csv"], "--public-items does not go with --store"),
-        ([IN_TABLE], "--public-items-in-table does not go with --store"),
-        (["--max-items-per-user", "3"], "--max-items-per-user does not go with --store"),
-        (["--count-share", "0.5"], "--count-share does not go with --store"),
-        (["x.csv"], "FILE does not go with --store"),
         (["--table", "item"], '--table "item" is not a table of this file. Did you mean "items"?'),
         (["--count", "play"], '--table "items": --count "play" is not a column. The columns are'),
         (["--mechanism", "joint"], "--mechanism joint: it needs every count;"),
@@ -145,9 +134,6 @@ def test_a_table_is_in_one_place(complaint, file):
     assert said.startswith("one of FILE and --store is needed: FILE for a table in a file")
     said = complaint(*top_k(file, "--table", "t"))
     assert said.startswith('--table "t" goes with a database; omit it, or name the database by its')
-    assert complaint(*top_k(file, "--show-accesses")).startswith(
-        "--show-accesses goes with --store"
-    )
     words = ["top-k", "--store", "sqlite:///x.db", "--item", "a", "-k", 1, "--epsilon", 1]
     assert complaint(*words, "--count", "b").endswith("; add --table TABLE.")
     assert complaint(*words, "--table", "t").endswith("; add --count COLUMN.")
@@ -172,8 +158,8 @@ def test_a_table_is_of_one_kind(complaint, file):
         domain(file, "--count", "n"),
     ):
         said = complaint(*words)
-        assert said.startswith("--count: which items a domain has is found from who holds which")
-        assert "with --user" in said
+        assert said.startswith("No such option: --count. Only top-k takes counts of items, which")
+        assert said.endswith("do not say who holds which: give --user.")
 
 
 def test_rows_of_users_that_are_given_as_a_histogram(complaint, tmp_path):
@@ -276,11 +262,6 @@ def test_an_answer_that_cannot_be_saved_is_printed(run, file, tmp_path, monkeypa
         assert part in err
 
 
-def test_a_dry_run_has_no_accesses_to_show(complaint, sqlite):
-    message = complaint(*in_store(sqlite.url, "--dry-run", "--show-accesses"))
-    assert message.startswith("--show-accesses does not go with --dry-run: nothing is read then")
-
-
 ADDRESS = "postgresql://me:s3cret 'w0rd'@127.0.0.1:1/x"
 
 
@@ -351,7 +332,6 @@ def test_a_table_in_place_of_a_word_is_not_shown(complaint, file, option, given)
         (top_k("x.csv", "--input-format", "csv"), "--input-format goes with - for FILE;"),
         (top_k("-", "--input-format", "tvs"), "It must be csv, tsv, ndjson or parquet. Did you"),
         (top_k("x.csv", "--separator", ";;"), "--separator ';;': must be one ASCII character"),
-        ([*in_store("sqlite:///x.db"), "--separator", ";"], "--separator does not go with --store"),
         ([*in_store("sqlite:///x.db"), "--input-format", "csv"], "--input-format goes with -"),
     ],
 )

@@ -79,7 +79,7 @@ def test_the_answer_is_printed_and_saved_before_anything_is_drawn(run, file, tmp
     def look(*_):
         seen.append(sl.load(saved).question)
 
-    monkeypatch.setattr("shortlist.release.report.page.drawn", look)
+    monkeypatch.setattr("shortlist.release.report.drawn", look)
     monkeypatch.setattr("shortlist.cli.publishing.print_text", lambda text, **_: seen.append(text))
     status, _, err = run(*domain(file, "--report", tmp_path / "top.html", "--output", saved))
     assert status == 0

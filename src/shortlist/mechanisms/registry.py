@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["every_mechanism", "kebab", "kind_and_options", "mechanism_named", "mechanism_names"]
 
-_INSTEAD: dict[type, str] = {
-    EachGroup: "give that one, or none, and {by} to {sl.counts}",
-    Counted: "give that one, or none, and {count_share} to the question",
+_INSTEAD = {
+    EachGroup: Words("give that one, or none, and {by} to {sl.counts}"),
+    Counted: Words("give that one, or none, and {count_share} to the question"),
 }
 """How to ask for a mechanism around another."""
 
@@ -41,10 +41,13 @@ def kind_and_options(
     kind = mechanism
     if isinstance(mechanism, partial) and not mechanism.args:
         kind, options = mechanism.func, mechanism.keywords
-    for wrapper, remedy in _INSTEAD.items():
+    for wrapper, instead in _INSTEAD.items():
         if isinstance(kind, type) and issubclass(kind, wrapper):
             raise InputError(
-                "it goes with a mechanism that selects", remedy, given={"mechanism": kind}
+                "it goes with a mechanism that selects",
+                "{instead}",
+                given={"mechanism": kind},
+                instead=instead,
             )
     if isinstance(kind, type) and issubclass(kind, Mechanism) and not isabstract(kind):
         return kind, options
