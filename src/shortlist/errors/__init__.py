@@ -99,7 +99,7 @@ class Structured(Exception):  # noqa: N818 - of an error and of a warning
         return self.joined(face, "")
 
     def renamed(self, name: str, other: str) -> Self:
-        """The same of an argument that is called otherwise where it was given."""
+        """The error of an argument that has another name where it was given."""
         remedy = None if self._remedy is None else self._remedy.renamed(name, other)
         return type(self)(self._rule.renamed(name, other), remedy)
 

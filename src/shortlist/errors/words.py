@@ -164,7 +164,7 @@ class Words:
         return face.argument(name, None if value is None else value.told(face))
 
     def renamed(self, name: str, other: str) -> Words:
-        """The same of an argument that is called otherwise where it was given.
+        """The words for an argument that has another name where it was given.
 
         >>> str(Words("{public_items=} is empty", given={"public_items": ...}).renamed(
         ...     "public_items", "public_groups"))

@@ -80,7 +80,6 @@ class Contributions(UserSets):
         return cls(starts, sizes, grouped, n_items, total(tallies, n_items))
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> Contributions:
-        """As `UserSets.bounded`: uniformly random subsets."""
         sizes, starts, items = self.sizes, self.starts, self.items
         large = np.flatnonzero(self.sizes > max_items_per_user)
         if len(large):
@@ -106,7 +105,6 @@ class Contributions(UserSets):
         )
 
     def among(self, codes: Ints) -> Contributions:
-        """As `UserSets.among`."""
         kernel = partial(
             kernels.keep_items,
             *(self.starts, self.sizes, self.items, places_of(codes, self.n_items)),
@@ -135,7 +133,7 @@ class Contributions(UserSets):
             slice(first, first + int(n[0]))
             for (first, _), (*_, n) in zip(ranges, done, strict=True)
         ]
-        at, sizes = (np.concatenate([told[of] for of in users]) for told in (starts, left))
+        at, sizes = (np.concatenate([column[of] for of in users]) for column in (starts, left))
         return cls(at, sizes, kept, n_items)
 
     def listed(self) -> Codes:
@@ -154,11 +152,9 @@ class Contributions(UserSets):
         return self.added_up(kernels.weigh, weights)
 
     def steering(self) -> Steering:
-        """As `UserSets.steering`."""
         return _Steered(self)
 
     def unreached(self, domain: Ints) -> UnreachedRows:
-        """As `UserSets.unreached`."""
         return UnreachedRows.of(self, domain)
 
     @property
@@ -195,7 +191,6 @@ class _Steered(Steering):
     """Users' rows, of each the items that were left after the last round first.
 
     Attributes:
-        held: Users' sets.
         left: How many of each user's items were left, shape (n_users,).
         kept: These, in the place of the items of `held`; none before the first round.
     """
@@ -205,7 +200,6 @@ class _Steered(Steering):
     kept: Codes | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
-        """As `Steering.sums`."""
         if self.left is None or self.kept is None:
             held, self.left = self.held, self.held.sizes.copy()
             self.kept = np.empty_like(held.items)
@@ -249,7 +243,6 @@ class UnreachedRows(Unreached):
         return cls(counts, held, places, starts, holders, reached, at_least, order, ranks)
 
     def reach(self, place: int) -> None:
-        """As `Unreached.reach`."""
         held = self._held
         kernels.reach(
             self._holders[self._starts[place] : self._starts[place + 1]],
@@ -269,12 +262,10 @@ class UnreachedRows(Unreached):
         kernels.lower(place, self.counts, self._at_least, self._order, self._ranks)
 
     def groups(self) -> tuple[Ints, Ints]:
-        """As `Unreached.groups`."""
         values = np.empty(min(len(self.counts), len(self._at_least)), np.int64)
         values = values[: kernels.distinct(self.counts, self._at_least, self._order, values)]
         return values, np.diff(self._at_least[values], prepend=0)
 
     def members(self, count: int) -> Ints:
-        """As `Unreached.members`."""
         first = self._at_least[count + 1] if count + 1 < len(self._at_least) else 0
         return self._order[first : self._at_least[count]]

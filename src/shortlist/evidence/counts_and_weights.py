@@ -162,11 +162,11 @@ class GroupedCounts:
         """Counts of which those of each group lie side by side.
 
         Args:
-            counts: As above.
+            counts: Of all items, shape (n,), 0 or more.
             groups: The number of the group of each, rising.
-            kind: As above.
-            max_items_per_user: As above.
-            max_groups_per_user: As above.
+            kind: Whether everybody knows the groups and their items.
+            max_items_per_user: As the attribute.
+            max_groups_per_user: As the attribute.
         """
         ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
         return cls(counts, ends, kind, max_items_per_user, max_groups_per_user)

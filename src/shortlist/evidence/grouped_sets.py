@@ -40,7 +40,7 @@ class Pairing(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """What an item takes."""
+        """How many bits of a code are the item's."""
         return _bits(self.n_items)
 
     @property
@@ -99,8 +99,8 @@ class GroupedSets(UserGroups):
             users_of_range = slice(buckets.first_users[first], buckets.first_users[last])
             starts[users_of_range] -= room - n_parts
             n = int(end[0]) - room
-            for told in (group_of, begins, held):
-                told[n_parts : n_parts + n] = told[room : room + n]
+            for column in (group_of, begins, held):
+                column[n_parts : n_parts + n] = column[room : room + n]
             n_parts += n
         return cls(
             Contributions(starts, sizes, group_of[:n_parts], pairing.n_groups),
@@ -132,21 +132,18 @@ class GroupedSets(UserGroups):
         return self.parts.n_items
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupedSets:
-        """As `UserGroups.bounded`: uniformly random subsets, independent between users."""
         if self.groups.largest <= max_groups_per_user:
             return self
         return self._at(self._places().bounded(max_groups_per_user, draws))
 
     def within(self, groups: Ints) -> GroupedSets:
-        """As `UserGroups.within`."""
         places = places_of(groups, self.n_groups)
         known = places[self.groups.items] != kernels.NOWHERE
         kept = self._at(self._places().among(np.where(known, np.arange(len(known)), -1)))
-        told = replace(kept.groups, items=places[kept.groups.items], n_items=len(groups))
-        return GroupedSets(told, kept.parts, groups_are_public=True)
+        placed = replace(kept.groups, items=places[kept.groups.items], n_items=len(groups))
+        return GroupedSets(placed, kept.parts, groups_are_public=True)
 
     def items(self) -> Contributions:
-        """As `UserGroups.items`."""
         groups, held = self.groups, self.parts
         if groups.largest <= 1:
             return held
@@ -163,7 +160,6 @@ class GroupedSets(UserGroups):
         return Contributions(starts, sizes, items, self.n_items)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
-        """As `UserGroups.among`."""
         held, sets = self.parts, self.groups
         kernel = partial(
             kernels.place_parts,
@@ -191,7 +187,6 @@ class GroupedSets(UserGroups):
 
 
 def _bits(n: int) -> int:
-    """That n codes take."""
     return max(n - 1, 0).bit_length()
 
 

@@ -82,7 +82,7 @@ class Outcomes:
 
 
 def _items(items: Ints, n_items: int) -> Ints:
-    """The same in 64 bits, in which a pair of them is one number."""
+    """The items in 64 bits, in which a pair of them is one number."""
     numbers = np.asarray(items)
     whole = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
     if not whole or ((numbers < 0) | (numbers >= n_items)).any():

@@ -144,11 +144,11 @@ class Comparisons(Source):
         roles = zip(("winner", "loser", "user"), table.columns, strict=False)
         names = ", ".join(f'{role}="{name}"' for role, name in roles)
         bounded = "" if self._bound is None else f", max_comparisons_per_user={self._bound}"
-        self._told = f"{names}{bounded}"
+        self._described = f"{names}{bounded}"
 
     @even_unmade
     def __repr__(self) -> str:
-        return f"<Comparisons: {self._told}>"
+        return f"<Comparisons: {self._described}>"
 
     def rank(
         self,

@@ -137,7 +137,7 @@ def _in_groups(
     budget: Chargeable | None,
     users: int | None,
 ) -> Counts:
-    """The same with groups, which the first of the columns say that `whole` does not have."""
+    """A histogram in groups, told by those first columns that `whole` does not have."""
     n_by = len(table.items) - len(whole.items)
     known = _known_groups(table, n_by, *public)
     pairs = known.pairs if known else IN_TABLE if public[0] is IN_TABLE else None
@@ -246,13 +246,13 @@ class Counts(Source):
             budget=budget,
             users=users,
         )
-        n_by, told = len(engine.by), ", ".join(f"{name}={most}" for name, most in bounds.items())
+        n_by, bounded = len(engine.by), ", ".join(f"{name}={most}" for name, most in bounds.items())
         by, item = (", ".join(f'"{name}"' for name in x) for x in (items[:n_by], items[n_by:]))
-        self._told = f'{f"by={by}, " if by else ""}item={item}, count="{count}", {told}'
+        self._described = f'{f"by={by}, " if by else ""}item={item}, count="{count}", {bounded}'
 
     @even_unmade
     def __repr__(self) -> str:
-        return f"<Counts: {self._told}>"
+        return f"<Counts: {self._described}>"
 
     def top_k(
         self,

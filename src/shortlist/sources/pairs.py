@@ -182,11 +182,11 @@ class Pairs(Source):
         self._rows = engine
         self._rebound = partial(Pairs, engine, items, user, budget=budget, users=users)
         named = ", ".join(f'"{name}"' for name in items)
-        self._told = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
+        self._described = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
     @even_unmade
     def __repr__(self) -> str:
-        return f"<Pairs: {self._told}>"
+        return f"<Pairs: {self._described}>"
 
     def with_max_items_per_user(self, max_items_per_user: int) -> Source:
         """The same rows, read once for both, with another bound on the items of a user.

@@ -128,13 +128,13 @@ class Source(StaysHere):
         columns = [(harmless(name), str(dtype)) for name, dtype in self._engine.columns.items()]
         table = CardTable(("column", "type"), (False, False), columns) if columns else None
         bounds = ", ".join(f"{name}={bound}" for name, bound in self._bounds.items() if bound)
-        told = {
+        labels = {
             "protects": self._protects,
             "bounds": bounds or "none",
             "assumes": "; ".join((*self.known, *self._assumes)),
             "budget": "none" if self._budget is None else "charged before a row is read",
         }
-        notes = [(label, harmless(text)) for label, text in told.items()]
+        notes = [(label, harmless(text)) for label, text in labels.items()]
         return card(
             harmless(repr(self)), table=table, notes=notes, lines=["No row was read for this."]
         )
@@ -163,7 +163,7 @@ class Source(StaysHere):
         return dict(self._bounds)
 
     def bounds_for(self, question: Question) -> dict[str, int | None]:
-        """The same where this is asked: without what nobody said and the default chooses."""
+        """The bounds where this is asked: without what nobody said and the default chooses."""
         try:
             return filled(self.default_for(question), self._bounds)
         except InputError:  # there is none that could choose

@@ -70,7 +70,7 @@ def check_groups(by: object, roles: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_roles(**named: object) -> dict[str, str]:
-    """The same of columns that have a role each.
+    """The roles of columns by their names, where each has one of its own.
 
     >>> check_roles(winner="white", loser="black")
     {'white': 'winner', 'black': 'loser'}

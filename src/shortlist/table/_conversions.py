@@ -160,7 +160,7 @@ def _of_sheets(path: PurePath) -> Cause:
 
 
 def array_of_json(path: str) -> Cause:
-    """The same of a file that is one array, though its name ends as that of lines."""
+    """What converts a file that is one array, though its name ends as that of lines."""
     return _of_json(PurePath(path), ".lines.ndjson")
 
 

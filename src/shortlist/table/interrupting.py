@@ -50,7 +50,7 @@ def without_bar(ask: Callable[[str], Any]) -> Iterator[None]:
 
 @contextmanager
 def without_bar_of(native: Any) -> Iterator[None]:
-    """The same where a relation of DuckDB is read; Ibis has no bar."""
+    """DuckDB without its bar where a relation is read; Ibis has no bar."""
     if type(native).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
         with without_bar(lambda statement: native.query("shortlist_rows", statement)):
             yield

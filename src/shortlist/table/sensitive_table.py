@@ -124,7 +124,7 @@ class SensitiveTable(CheckedTable):
         return self._attempt(coded)
 
     def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
-        """The same, where the first of the item columns are those of groups.
+        """Read users, groups and items, where the first of the item columns are those of groups.
 
         Args:
             n_by: How many these are.
@@ -285,7 +285,7 @@ def _repeats(rows: pl.DataFrame) -> bool:
 
 
 def _repeats_between(numbers: Ints, low: int, high: int) -> bool:
-    """The same of integers that lie near each other: a byte for each that could be."""
+    """Whether an integer occurs twice, where all lie near each other: a byte for each possible."""
     # Modulo 2^32 the distances are exact whatever the width of the type.
     shift = np.uint32(low % 2**32)
     seen = np.zeros(high - low + 1, np.bool_)
