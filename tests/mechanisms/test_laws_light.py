@@ -21,10 +21,9 @@ from shortlist.mechanisms import (
     UserPeeling,
     WeightedGaussian,
     WeightedGaussianPeeling,
-    _strips,
     _two_gaussians,
 )
-from shortlist.mechanisms._strips import Strips
+from shortlist.mechanisms._two_gaussians import Strips
 from shortlist.mechanisms.weighted_gaussian import show_from, to_units
 from shortlist.mechanisms.wrappers import NoisyClippedCounts, NoisyCounts
 from shortlist.privacy.accountant import Threshold
@@ -35,8 +34,8 @@ OF_WEIGHTS = [WeightedGaussian, WeightedGaussianPeeling, DiscoverThenRank]
 
 @pytest.fixture(autouse=True)
 def _few_strips(monkeypatch):
-    monkeypatch.setattr(_strips, "_STRIPS", 1)
-    monkeypatch.setattr(_strips, "_IN_A_DEVIATION", 1)
+    monkeypatch.setattr(_two_gaussians, "_STRIPS", 1)
+    monkeypatch.setattr(_two_gaussians, "_IN_A_DEVIATION", 1)
 
 
 def units(weight):

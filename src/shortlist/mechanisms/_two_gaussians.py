@@ -1,4 +1,11 @@
-"""Two Gaussians on the same weights, the second only where it is wanted: which items they name."""
+"""Two Gaussians on the same weights, the second only where it is wanted: which items they name.
+
+Which items below the threshold the mean names, of those that the first did not: the half-line of
+first noisy weights below their threshold is cut into strips. An item whose first noisy weight is in
+a strip is named by the mean only if its second one reaches what the strip's upper end leaves to it.
+That is a little likelier than to be named, and its chance is a sum of products of normal ones.
+Proof note: `docs/proofs/thinning.md`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Floats, Ints, Noise, Order, Ordered
+from shortlist.algorithms.thinning import succeeding
+from shortlist.draws import UNIT, Draws, Floats, Ints, Noise, Order, Ordered
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 from shortlist.draws.noisy_values import ANY
-from shortlist.evidence import ItemsBelowThreshold, WeightedHistogram
-from shortlist.mechanisms._strips import Ranged, Strips
+from shortlist.draws.reals import TINY, ULP, NormalCDF
+from shortlist.evidence import ItemsBelowThreshold, WeighedItems, WeightedHistogram
 from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.weighted_gaussian import (
     Discovered,
@@ -31,9 +40,15 @@ from shortlist.privacy.calibration import (
     threshold,
 )
 
-__all__ = ["TwoGaussians"]
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = ["Strips", "TwoGaussians"]
 
 _GRID = 2**20  # shares are multiples of 1/_GRID, so that a share and its complement are exact
+_STRIPS = 40
+_IN_A_DEVIATION = 4  # strips in a standard deviation of the first noise
+_MOST = 2**60  # what is compared with weights, so that the difference is below 2^62
 
 
 @dataclass(frozen=True)
@@ -122,7 +137,7 @@ class TwoGaussians:
 
     @cached_property
     def _strips(self) -> Strips:
-        """By what the second thins light items."""
+        """What the second noise leaves to items below the first threshold."""
         return Strips(
             self.first_sigma,
             self.second_sigma,
@@ -146,8 +161,8 @@ class TwoGaussians:
 
         The items are positions in the evidence.
         """
-        if (light := discovered.evidence.below_threshold) is not None:
-            return self._mean_with_light(discovered, light, draws, k)
+        if (unshown := discovered.evidence.below_threshold) is not None:
+            return self._mean_with_unshown(discovered, unshown, draws, k)
         at, named = discovered.looked_at, discovered.passed
         weights = discovered.evidence.weights[at]
         first = self.first_noise(weights, named, self.first_share)
@@ -155,12 +170,12 @@ class TwoGaussians:
         ranked = self._reaching(weights, [first, second], named, draws, k)
         return at[ranked.positions], ranked.values
 
-    def _mean_with_light(
-        self, discovered: Discovered, light: ItemsBelowThreshold, draws: Draws, k: int
+    def _mean_with_unshown(
+        self, discovered: Discovered, unshown: ItemsBelowThreshold, draws: Draws, k: int
     ) -> tuple[Ints, Floats]:
-        """The same where light items are not shown: few of them take part."""
-        known = Ranged.by_first(*discovered.seen(), to_units(self.first_threshold))
-        if (others := self._strips.draw(light, discovered.light, draws)) is not None:
+        """The same where items below the threshold are not shown: few of them take part."""
+        known = _Ranges.by_first(*discovered.seen(), to_units(self.first_threshold))
+        if (others := self._strips.draw(unshown, discovered.light, draws)) is not None:
             known = known.and_also(others)
         (at, weights, _), low, high, least = known
         first = NormalBetween(self.first_sigma, self.first_share, low, high)
@@ -192,3 +207,176 @@ class TwoGaussians:
         """The first noise, given which items it named."""
         bounds = to_units(self.first_threshold) - weights
         return Normal(self.first_sigma, weight, bounds=bounds, above=named)
+
+
+class _Ranges(NamedTuple):
+    """Items, and what is known of both noises of each, in units of `UNIT`.
+
+    Attributes:
+        items: The items.
+        low: The first noise is at least this, shape (n,); -`OPEN` if nothing is known,
+        high: and below this; `OPEN` if nothing is known.
+        second: The second noise is at least this; -`OPEN` if nothing is known.
+    """
+
+    items: WeighedItems
+    low: Ints
+    high: Ints
+    second: Ints
+
+    @classmethod
+    def by_first(cls, items: WeighedItems, named: NDArray[np.bool_], threshold: int) -> _Ranges:
+        """What it tells of the first noise whether an item reaches the first threshold."""
+        gaps = threshold - items.weights
+        low, high = np.where(named, gaps, -OPEN), np.where(named, OPEN, gaps)
+        return cls(items, low, high, np.full(len(gaps), -OPEN))
+
+    @property
+    def named(self) -> NDArray[np.bool_]:
+        """Which of them reach the first threshold: the noise of others is below something."""
+        reach: NDArray[np.bool_] = self.high == OPEN
+        return reach
+
+    def and_also(self, others: _Ranges) -> _Ranges:
+        """These, and behind them the others."""
+        ends = zip(self[1:], others[1:], strict=True)
+        return _Ranges(self.items.and_also(others.items), *map(np.concatenate, ends))
+
+
+@dataclass(frozen=True)
+class Strips:
+    """The strips, and what each leaves to the second noisy weight.
+
+    Attributes:
+        first_sd: The standard deviation of the first noise.
+        second_sd: That of the second.
+        share: The first's weight in the mean.
+        first_threshold: In units of `UNIT`.
+        mean_threshold: Likewise.
+    """
+
+    first_sd: float
+    second_sd: float
+    share: float
+    first_threshold: int
+    mean_threshold: int
+
+    @cached_property
+    def highs(self) -> Ints:
+        """The upper end of each strip, falling; the last strip has no lower one."""
+        step = math.ceil(self.first_sd / UNIT / _IN_A_DEVIATION)
+        return self.first_threshold - step * np.arange(_STRIPS + 1)
+
+    @property
+    def are_small(self) -> bool:
+        """Whether all that is compared with weights is a number of 64 bits."""
+        return max(map(abs, self._left_to_second)) < _MOST
+
+    @property
+    def _left_to_second(self) -> list[int]:
+        """What the second noisy weight must be more than, for each strip; rounded down."""
+        share = Fraction(self.share)
+        highs = self.highs.tolist()
+        return [math.floor((self.mean_threshold - share * x) / (1 - share)) for x in highs]
+
+    @cached_property
+    def least(self) -> Ints:
+        """The same as an array."""
+        return np.array(self._left_to_second, np.int64)
+
+    def draw(
+        self, unshown: ItemsBelowThreshold, named: WeighedItems | None, draws: Draws
+    ) -> _Ranges | None:
+        """The items that are in a strip and reach what it leaves; None if none was seen.
+
+        Args:
+            unshown: All items below the threshold from which on items are shown.
+            named: Those whose first noisy weight is not below its threshold.
+            draws: The exact draws.
+        """
+        items = succeeding(unshown, lambda weights: _AnyStrip(self, weights), draws)
+        if items is None:
+            return None
+        if named is not None:  # the coins of others do not depend on theirs
+            items = items.at(~np.isin(items.positions, named.positions))
+        odds = [_EachStrip(self, weight) for weight in items.weights.tolist()]
+        strip = np.array([draws.choice(its_odds) for its_odds in odds], np.int64)
+        low = np.append(self.highs[1:], -OPEN)[strip]
+        return _Ranges(
+            items,
+            np.where(low == -OPEN, low, low - items.weights),
+            self.highs[strip] - items.weights,
+            self.least[strip] - items.weights,
+        )
+
+    def chances(self, weights: Ints) -> tuple[Floats, Floats]:
+        """Of each strip with what it leaves, and bounds of their errors, shape (n, n_strips)."""
+        shape = len(weights), len(self.highs)
+        first = NormalCDF((self.highs - weights[:, None]).ravel(), self.first_sd)
+        second = NormalCDF((weights[:, None] - self.least).ravel(), self.second_sd)
+        below, its_error = (x.reshape(shape) for x in first.approximate())
+        reached, error = (x.reshape(shape) for x in second.approximate())
+        within = np.maximum(-np.diff(below, append=0.0), 0.0)
+        its_error[:, :-1] += its_error[:, 1:]
+        its_error += within * ULP
+        values = within * reached
+        return values, its_error * (reached + error) + within * error + values * (4 * ULP) + TINY
+
+    def chance(self, weight: int, strip: int) -> arb:
+        """The same, as a ball, of one item and strip."""
+        ends = NormalCDF(self.highs[strip : strip + 2] - weight, self.first_sd)
+        reached = NormalCDF(weight - self.least[strip : strip + 1], self.second_sd).ball(0)
+        return (ends.ball(0) - (ends.ball(1) if len(ends) > 1 else 0)) * reached
+
+
+@dataclass(frozen=True)
+class _EachStrip:
+    """The odds of an item to be in each strip and reach what it leaves."""
+
+    strips: Strips
+    weight: int
+
+    def __len__(self) -> int:
+        return len(self.strips.highs)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """A row of `Strips.chances`."""
+        values, errors = self.strips.chances(np.array([self.weight]))
+        return values[0], errors[0]
+
+    def ball(self, i: int) -> arb:
+        """As there."""
+        return self.strips.chance(self.weight, i)
+
+
+@dataclass(frozen=True)
+class _AnyStrip:
+    """For each item, the chance of any strip, given that the first noisy weight is in one."""
+
+    strips: Strips
+    weights: Ints
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def _in_one(self) -> NormalCDF:
+        strips = self.strips
+        return NormalCDF(strips.first_threshold - self.weights, strips.first_sd)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """A sum of n floats is off by n ulp beside their own errors, and so is the quotient."""
+        values, errors = self.strips.chances(self.weights)
+        whole, error = self._in_one.approximate()
+        sums = values.sum(axis=1)
+        relative = error / whole + (len(self.strips.highs) + 8) * ULP
+        errors = (errors.sum(axis=1) + sums * relative) / whole
+        return sums / whole, errors * (1 + 2.0**-20)
+
+    def ball(self, i: int) -> arb:
+        """The sum, from the strips' balls."""
+        from flint import arb
+
+        weight, strips = int(self.weights[i]), range(len(self.strips.highs))
+        total = sum((self.strips.chance(weight, strip) for strip in strips), arb(0))
+        return total / self._in_one.ball(i)

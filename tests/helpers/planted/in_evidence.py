@@ -10,7 +10,7 @@ from shortlist.draws import Order
 from shortlist.draws.noise import Normal
 from shortlist.evidence import user_sets
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import _strips, weighted_gaussian
+from shortlist.mechanisms import _two_gaussians, weighted_gaussian
 from shortlist.mechanisms._two_gaussians import TwoGaussians
 from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
@@ -136,7 +136,7 @@ def _strips_from_first(patch):
 
         return wrong
 
-    patch.method(_strips.Strips, "draw", make)
+    patch.method(_two_gaussians.Strips, "draw", make)
 
 
 def _whole_delta_twice(patch):
@@ -227,7 +227,7 @@ EVIDENCE = [
     ),
     Plant(
         "light items are taken to be just below the first threshold",
-        "mechanisms/_strips",
+        "mechanisms/_two_gaussians",
         ("discover-then-rank",),
         _strips_from_first,
         ("discover-then-rank light",),

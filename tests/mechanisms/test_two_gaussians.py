@@ -15,7 +15,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import WeightedHistogram
 from shortlist.mechanisms import DiscoverThenRank
-from shortlist.mechanisms._strips import Strips, _AnyStrip, _EachStrip
+from shortlist.mechanisms._two_gaussians import Strips, _AnyStrip, _EachStrip
 
 
 def mechanism(**given):
