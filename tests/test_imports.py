@@ -80,9 +80,12 @@ ALLOWED = {
         "algorithms", "draws", "errors", "evidence", "parameters", "privacy",
         "questions",
     },
-    "table": {"draws", "errors", "kernels", "runtime"},
-    "stores": {"draws", "errors", "evidence", "parameters", "runtime", "table"},
-    "engines": {"draws", "errors", "evidence", "runtime", "stores", "table"},
+    "databases": {"errors", "runtime"},
+    "table": {"databases", "draws", "errors", "kernels", "runtime"},
+    "stores": {"databases", "draws", "errors", "evidence", "parameters", "runtime", "table"},
+    "engines": {
+        "databases", "draws", "errors", "evidence", "runtime", "stores", "table",
+    },
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
         "runtime", "questions", "strength",
@@ -103,8 +106,8 @@ ALLOWED = {
         "privacy", "runtime", "questions", "release", "stores", "table",
     },
     "budget": {
-        "_version", "errors", "mechanisms", "parameters", "plan", "privacy", "runtime", "release",
-        "stores",
+        "_version", "databases", "errors", "mechanisms", "parameters", "plan", "privacy",
+        "runtime", "release",
     },
     "metrics": {
         "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",

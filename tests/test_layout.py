@@ -27,8 +27,9 @@ MODULES_STILL_TWICE = {
 MIRRORED = {
     "comparisons": "a source, and the small ones that an audit enumerates",
     "counts": "a source, its table, its evidence, and the loop over it",
+    "duckdb": "one file for a database in each room that uses it",
     "hitting_set": "a question, and how its answers are measured",
-    "postgres": "one file for a database in each room that uses it",
+    "postgres": "likewise",
     "sqlite": "likewise",
     "top_k": "a question, and how its answers are measured",
     "weighted_gaussian": "a mechanism, and the bound on what it misses",

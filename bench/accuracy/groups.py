@@ -17,7 +17,7 @@ from bench.common.cells import BOUND, means
 from bench.common.plotting import Look, against_k
 from bench.common.seeds import draws_of
 from shortlist.draws import Draws, Ints
-from shortlist.engines.grouped_rows import Rows
+from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK, PerGroup
@@ -98,7 +98,7 @@ class _Table:
         frame = pl.read_parquet(path)
         if group is not None:
             frame = frame.with_columns(group=group)
-        rows = Rows(open_table(frame, user="user", items=["group", "item"]), 1)
+        rows = RowsInGroups(open_table(frame, user="user", items=["group", "item"]), 1)
         sets = rows.held().sets
         places = np.arange(sets.n_groups), np.arange(sets.n_items)
         counts = sets.among(*places).counts.reshape(sets.n_groups, sets.n_items)

@@ -62,7 +62,7 @@ def _figures(source: sl.Pairs) -> Iterator[dict[str, object]]:
 @contextmanager
 def _counted(source: sl.Pairs) -> Iterator[list[tuple[int, int]]]:
     """The rows and bytes of each answer of the engine."""
-    dialect = source._engine._lying.dialect  # noqa: SLF001 - what everything is fetched through
+    dialect = source._engine._in_engine.dialect  # noqa: SLF001 - what everything is fetched through
     fetched: list[tuple[int, int]] = []
 
     def fetch(query: object) -> object:

@@ -7,7 +7,7 @@ import pytest
 import shortlist as sl
 from helpers.budgets import columns, created, plan_of, tampered
 from helpers.refusals import refusal
-from shortlist.budget._chain import digest
+from shortlist.budget._entries import digest
 
 CHARGES = 4
 

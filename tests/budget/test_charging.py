@@ -18,7 +18,7 @@ from helpers.databases import NAMES
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.budget._book import Book
-from shortlist.budget._charges import _cell
+from shortlist.budget._printing import _cell
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.engines.indexed_store import IndexedStore

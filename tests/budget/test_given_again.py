@@ -378,7 +378,7 @@ def test_another_version_or_data_set_is_asked_anew(path, monkeypatch):
     plan = pairs(budget).plan(sl.Domain(), **ASK)
     plan.run()
     assert plan.kept() is not None
-    monkeypatch.setattr("shortlist.budget._described.__version__", "9.9.9")
+    monkeypatch.setattr("shortlist.budget._entries.__version__", "9.9.9")
     assert plan.kept() is None
 
 

@@ -15,7 +15,7 @@ import shortlist as sl
 from helpers import power
 from helpers.budgets import columns, created, plan_of
 from helpers.refusals import refusal
-from shortlist.budget import _filesystems
+from shortlist.budget import _sqlite
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HALF = 0.5
@@ -149,8 +149,8 @@ def test_mount_points_are_seen(tmp_path, path, monkeypatch):
     mounts, target = tmp_path / "mounts", os.path.realpath(path)
     for place, found in ((target, True), (f"{target}-2", False), (Path(target).parent, False)):
         mounts.write_text(f"/dev/vda / ext4 rw 0 0\n/dev/vdb {place} ext4 rw 0 0\n")
-        assert _filesystems.is_mount_point(Path(path), mounts) is found
-    assert not _filesystems.is_mount_point(Path(path), tmp_path / "none")
+        assert _sqlite.is_mount_point(Path(path), mounts) is found
+    assert not _sqlite.is_mount_point(Path(path), tmp_path / "none")
     monkeypatch.setattr("shortlist.budget._sqlite.is_mount_point", lambda _: True)
     plan = plan_of(budget)
     refusal(plan.run, "is mounted by itself", "mount the folder")

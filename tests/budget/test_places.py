@@ -14,7 +14,7 @@ from helpers.budgets import columns, created, plan_of, tampered
 from helpers.refusals import refusal
 from postgres import PASSWORD
 from shortlist.budget._book import Book
-from shortlist.budget._filesystems import network_filesystem
+from shortlist.budget._sqlite import network_filesystem
 
 
 def untouched(action, *contains):
@@ -65,7 +65,7 @@ def test_what_is_no_ledger_is_refused(tmp_path):
 
 
 def test_no_half_of_a_ledger_is_left_where_it_cannot_be_made(path, monkeypatch):
-    monkeypatch.setattr("shortlist.budget._places._TABLES", ("CREATE TABLE x (",))
+    monkeypatch.setattr("shortlist.budget._ledger_tables._TABLES", ("CREATE TABLE x (",))
     refusal(lambda: created(path), "cannot be read or written")
     assert list(Path(path).parent.iterdir()) == []
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from helpers.budgets import created, plan_of
 from helpers.refusals import refusal
-from shortlist.budget._standing import Standing, more_questions
-from shortlist.budget._terms import Terms
-from shortlist.budget._units import Amount, Basic, Pure, Zcdp, sum_of, unit_for
+from shortlist.budget._balance import Balance, BudgetTerms, more_questions
+from shortlist.budget._units import Amount, BasicUnit, PureUnit, ZcdpUnit, sum_of, unit_for
 from shortlist.privacy import ZCDP, Approximate, Gaussian
 from shortlist.privacy import Pure as PureCost
 
@@ -52,7 +51,7 @@ class Strange(ZCDP):
 
 @pytest.mark.parametrize("said", [math.nan, -1.0, 0.0, 5e-324])
 def test_a_cost_of_others_is_looked_at(said):
-    refusal(lambda: Zcdp().cost(promise(Strange(said))), "cannot be charged")
+    refusal(lambda: ZcdpUnit().cost(promise(Strange(said))), "cannot be charged")
 
 
 @given(st.lists(st.floats(SMALLEST, 1.0), max_size=30))
@@ -75,7 +74,7 @@ def test_a_tenth_ten_times_is_more_than_one():
 
 def test_a_total_in_zcdp_keeps_what_it_promises():
     for epsilon, delta, share in ((3.0, 1e-6, 0.75), (0.1, 1e-12, 0.5), (20.0, 1e-3, 0.99)):
-        total = Zcdp(share).total(epsilon, delta)
+        total = ZcdpUnit(share).total(epsilon, delta)
         cost = ZCDP(float(total.first), float(total.delta))
         assert cost.delta(epsilon) <= delta
         assert ZCDP(float(total.first) * 1.0001, float(total.delta)).delta(epsilon) > delta
@@ -84,7 +83,7 @@ def test_a_total_in_zcdp_keeps_what_it_promises():
 
 @pytest.mark.parametrize("delta", [1e-6, 3e-6, 1e-7, 7e-9])
 def test_parts_of_a_delta_fit_however_their_floats_are_rounded(delta):
-    total = Zcdp().total(3.0, delta)
+    total = ZcdpUnit().total(3.0, delta)
     for parts in (1, 3, 10, 30):
         lost = Fraction(delta / parts) * Fraction(0.25)
         assert int(total.delta // lost) == 3 * parts
@@ -93,14 +92,14 @@ def test_parts_of_a_delta_fit_however_their_floats_are_rounded(delta):
 @pytest.mark.parametrize(
     ("unit", "cost", "delta", "taken"),
     [
-        (Zcdp(), PureCost(0.5), 0.0, (0.125, 0.0)),
-        (Zcdp(), PureCost.bounded_range(0.5), 0.0, (0.03125, 0.0)),
-        (Zcdp(), Gaussian(0.02, 1e-8), 1e-7, (0.02, 1e-8)),
-        (Zcdp(), Approximate(0.5, 1e-8), 1e-8, (0.125, 1e-8)),
-        (Basic(), Approximate(1 / 128, 1e-8), 1e-8, (1 / 128, 1e-8)),
-        (Basic(), PureCost(1 / 128), 0.0, (1 / 128, 0.0)),
-        (Basic(), Approximate(1 / 128, 1e-7), 1e-8, (1 / 128, 1e-7)),  # more than it says
-        (Pure(), PureCost(1 / 128), 0.0, (1 / 128, 0.0)),
+        (ZcdpUnit(), PureCost(0.5), 0.0, (0.125, 0.0)),
+        (ZcdpUnit(), PureCost.bounded_range(0.5), 0.0, (0.03125, 0.0)),
+        (ZcdpUnit(), Gaussian(0.02, 1e-8), 1e-7, (0.02, 1e-8)),
+        (ZcdpUnit(), Approximate(0.5, 1e-8), 1e-8, (0.125, 1e-8)),
+        (BasicUnit(), Approximate(1 / 128, 1e-8), 1e-8, (1 / 128, 1e-8)),
+        (BasicUnit(), PureCost(1 / 128), 0.0, (1 / 128, 0.0)),
+        (BasicUnit(), Approximate(1 / 128, 1e-7), 1e-8, (1 / 128, 1e-7)),  # more than it says
+        (PureUnit(), PureCost(1 / 128), 0.0, (1 / 128, 0.0)),
     ],
 )
 def test_every_cost_in_every_unit(unit, cost, delta, taken):
@@ -108,7 +107,7 @@ def test_every_cost_in_every_unit(unit, cost, delta, taken):
 
 
 def test_a_pure_budget_takes_nothing_that_needs_a_delta():
-    refusal(lambda: Pure().cost(promise(Gaussian(0.001))), "needs a delta", "delta=0")
+    refusal(lambda: PureUnit().cost(promise(Gaussian(0.001))), "needs a delta", "delta=0")
 
 
 @pytest.mark.parametrize(
@@ -126,16 +125,16 @@ def test_units_that_do_not_go_with_the_rest(asked, said):
 
 
 def test_zcdp_buys_more_than_adding_up():
-    terms = Terms.of(
+    terms = BudgetTerms.of(
         dataset="d", protects="user", adjacency=None, epsilon=3.0, delta=1e-6,
         accounting=None, lost_share=None,
     )  # fmt: skip
-    for epsilon, delta, left, in_zcdp, added in more_questions(Standing(terms, Amount.nothing())):
+    for epsilon, delta, left, in_zcdp, added in more_questions(Balance(terms, Amount.nothing())):
         assert left == in_zcdp > 2 * added
         assert added == min(
             int(Fraction(3.0) / Fraction(epsilon)), int(Fraction(1e-6) / Fraction(delta))
         )
-    assert all(row[2] == 0 for row in more_questions(Standing(terms, terms.total)))
+    assert all(row[2] == 0 for row in more_questions(Balance(terms, terms.total)))
 
 
 def test_terms_are_checked(tmp_path):

@@ -79,7 +79,7 @@ def test_every_subset_of_one_user_is_as_likely_under_many_keys(engine):
     if is_slow(engine):
         pytest.skip("Spark seeds the hash of an item by that of the key")
     source = engine.source(ROWS[:5])
-    dialect, rng = source._engine._lying.dialect, np.random.default_rng(7)
+    dialect, rng = source._engine._in_engine.dialect, np.random.default_rng(7)
     with sets_of(source) as (held, _):
         named = held.values.sets
         keys = [tuple(rng.integers(0, 2**62, 2).tolist()) for _ in range(150)]
@@ -101,8 +101,8 @@ def planted(dialect, rows=ROWS):
     place = DuckDB()
     place.native.execute("CREATE TEMP MACRO drawn() AS 0::UBIGINT")
     source = place.source(rows)
-    lying = source._engine._lying
-    source._engine._lying = lying._replace(dialect=dialect(place.connection))
+    engine = source._engine
+    engine._in_engine = engine._in_engine._replace(dialect=dialect(place.connection))
     return source
 
 

@@ -14,7 +14,7 @@ from helpers.lying import DuckDB, Memory, is_slow
 from helpers.wrong_dialects import Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.engines.tables import GroupsInTable
+from shortlist.engines.tables._groups_in_table import GroupsInTable
 from shortlist.evidence import UserGroups, Wants
 from shortlist.evidence.buckets import Buckets
 from shortlist.evidence.grouped_sets import GroupedSets, Pairing
@@ -257,7 +257,7 @@ def test_engines_that_break_the_contract_are_caught(dialect):
 
         def wrong(names):
             found = grouped(names)
-            found._lying = found._lying._replace(dialect=dialect(place.connection))
+            found._in_engine = found._in_engine._replace(dialect=dialect(place.connection))
             return found
 
         source._engine.grouped_by = wrong

@@ -14,8 +14,8 @@ from helpers.lying import sets_of
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.engines.tables._identifying import identified
-from shortlist.engines.tables._plain import Plain
+from shortlist.engines.tables._dialect import Dialect
+from shortlist.engines.tables._sets_from_rows import identified
 from shortlist.errors import SPENT
 from shortlist.mechanisms import WeightedGaussian
 
@@ -141,7 +141,7 @@ def test_a_float_that_identifies_nothing_is_refused_once_it_is_read(place, colum
 
 def test_bytes_that_an_engine_has_no_word_for_are_refused_before_a_row_is_read(any_engine):
     rows = any_engine.table(pl.DataFrame({"user": [1], "item": [b"x"]})).select("user", "item")
-    said = refusal(lambda: identified(rows, Plain(any_engine.connection)), "binary", "pull=True")
+    said = refusal(lambda: identified(rows, Dialect(any_engine.connection)), "binary", "pull=True")
     assert '"item"' in said
 
 

@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 from helpers.lying import Relation, is_slow
-from shortlist.engines.tables.scratch import Scratch
+from shortlist.databases.connections import interruptible
+from shortlist.databases.duckdb import interrupt_of
+from shortlist.engines.tables._scratch import Scratch
 from shortlist.errors import SPENT
 from shortlist.runtime.phases import listening
-from shortlist.table.interrupting import interrupt_of, interruptible
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
 ASKED = {"epsilon": 1.0, "delta": 1e-6}

@@ -138,7 +138,7 @@ def test_keys_are_hashed_apart_however_postgresql_writes_bytes(postgres, setting
     postgres.native.execute(f"SET bytea_output = '{setting}'")
     rows = pl.DataFrame({"user": ["a", "a|b"], "item": ["b|c", "c"]})
     source = postgres.source(rows)
-    dialect = source._engine._lying.dialect
+    dialect = source._engine._in_engine.dialect
     with sets_of(source) as (held, _):
         sets = held.values.sets
         hashed = dialect.hashed((1, 2), sets["value"], [sets["i0"]])
@@ -151,7 +151,7 @@ def test_an_engine_to_which_cases_are_equal_is_refused(any_engine, monkeypatch):
     native = any_engine.native
     native.execute("CREATE TABLE told (person text, title text)")
     source = any_engine.source_of("told", **NAMES)
-    dialect = source._engine._lying.dialect
+    dialect = source._engine._in_engine.dialect
     monkeypatch.setattr(dialect, "fetch", lambda _: pa.table({"n": [3]}))
     said = refusal(lambda: source.domain(epsilon=1.0, delta=1e-6), "takes texts for equal")
     assert "pull=True" in said
@@ -223,4 +223,4 @@ def test_a_file_of_sqlite_is_only_read(tmp_path):
     known = sl.pairs(f"sqlite:///{path}", table="plays", public_items=["Emma", "Dune"], **NAMES)
     assert len(known.top_k(1, epsilon=1.0)) == 1
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        known._engine._lying.rows.get_backend().con.execute("CREATE TABLE more (x)")
+        known._engine._in_engine.rows.get_backend().con.execute("CREATE TABLE more (x)")

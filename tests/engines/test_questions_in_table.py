@@ -10,9 +10,10 @@ import shortlist as sl
 from helpers.lying import is_slow
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
-from shortlist.engines.tables import Scratch, sets
+from shortlist.engines.tables import _sets_in_table as sets
 from shortlist.engines.tables._postgres import Postgres
-from shortlist.engines.tables.sets import SetsInTable
+from shortlist.engines.tables._scratch import Scratch
+from shortlist.engines.tables._sets_in_table import SetsInTable
 from shortlist.mechanisms import (
     LimitedDomain,
     PolicyGaussian,

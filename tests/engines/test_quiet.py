@@ -66,7 +66,7 @@ def test_a_bar_is_as_it_was_after_a_failure(path, monkeypatch):
 
 
 def folder_of(source):
-    connection = source._engine._lying.dialect._connection.con
+    connection = source._engine._in_engine.dialect._connection.con
     asked = "SELECT current_setting('temp_directory')"
     return Path(connection.execute(asked).fetchall()[0][0])
 

@@ -11,7 +11,7 @@ import pytest
 from helpers.lying import Spark, is_lying, is_slow, rows_of, sets_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.engines.tables import _pyspark as spark_dialect
+from shortlist.engines.tables import _spark as spark_dialect
 from shortlist.engines.tables._duckdb import in_order_once
 from shortlist.evidence.contributions import Contributions
 

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from shortlist import stores
-from shortlist.stores._names import quoted
-from shortlist.stores.urls import open_store
+from shortlist.databases.quoting import quoted
+from shortlist.stores import open_store
 
 ROWS = [("Emma", 40), ("Dune", 900), ("Ulysses", 0), ("Watt", 40), ("été 日本", 7)]
 NAMES = {"table": "items", "item": "name", "count": "plays"}

@@ -12,7 +12,7 @@ import shortlist as sl
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.engines.rows_in_table import RowsInTable
-from shortlist.engines.tables._plain import Plain
+from shortlist.engines.tables._dialect import Dialect
 from shortlist.evidence import UserSets, Wants
 
 _NUMBERS = itertools.count(1)
@@ -125,7 +125,7 @@ class AnyEngine(Postgres):
 
     def _plain(self, source):
         engine = source._engine
-        engine._lying = engine._lying._replace(dialect=Plain(self.connection))
+        engine._in_engine = engine._in_engine._replace(dialect=Dialect(self.connection))
         return source
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import shortlist
 
 ROOT = Path(shortlist.__file__).parent
-BUILDERS = {"InputError", "Words", "WeakPrivacyWarning", "phase"}
-BUILDING = {"errors", "phases.py"}
+BUILDERS = {"Fault", "InputError", "Words", "WeakPrivacyWarning", "phase"}
+BUILDING = {"errors", "faults.py", "phases.py"}
 MARK = re.compile(r"\{([^{}]+)\}")
 
 

@@ -3,7 +3,7 @@
 import itertools
 
 from shortlist.engines.tables import _duckdb as duckdb_dialect
-from shortlist.engines.tables._functions import call
+from shortlist.engines.tables._expressions import call
 
 
 class WithoutKey(duckdb_dialect.DuckDB):

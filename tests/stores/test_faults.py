@@ -18,8 +18,7 @@ from helpers.forms import said
 from helpers.refusals import MARKER, refusal, refused
 from postgres import PASSWORD
 from shortlist.errors import SPENT, InputError
-from shortlist.stores import MemoryStore, PostgresStore, SqliteStore
-from shortlist.stores.urls import open_store
+from shortlist.stores import MemoryStore, PostgresStore, SqliteStore, open_store
 
 
 def secrets_of(error, *more):
@@ -322,7 +321,7 @@ def test_an_index_that_does_not_fall(monkeypatch, sqlite):
     store = sqlite.store(ROWS)
     store.prepare()
     query = property(lambda table: f"SELECT rowid, plays FROM {table.name} ORDER BY plays")
-    monkeypatch.setattr("shortlist.stores._sqlite_rows.SqliteTable.by_count", query)
+    monkeypatch.setattr("shortlist.stores.sqlite.SqliteTable.by_count", query)
     for page in (1, 5):
         with store.snapshot() as view:
             refusal(lambda page=page, view=view: rows_of(view, page), "not come in falling order")

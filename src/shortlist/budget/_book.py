@@ -7,11 +7,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from shortlist.budget._chain import GARBLED, Entry, digest, faults, following
-from shortlist.budget._places import Execute, Place, Tables
+from shortlist.budget._balance import Balance, BudgetTerms
+from shortlist.budget._entries import GARBLED, Entry, digest, faults, following
+from shortlist.budget._ledger_tables import Execute, LedgerDatabase, LedgerTables
 from shortlist.budget._postgres import LostConnectionError
-from shortlist.budget._standing import Standing
-from shortlist.budget._terms import Terms
 from shortlist.budget._units import Amount, sum_of
 from shortlist.errors import InputError
 
@@ -30,18 +29,18 @@ class Book:
         InputError: It is not there, or a newer version of shortlist has made it.
     """
 
-    def __init__(self, place: Place, dataset: str | None) -> None:
+    def __init__(self, place: LedgerDatabase, dataset: str | None) -> None:
         self._place = place
         self._key: str | None = None
         self._dataset = dataset
-        self._dataset = self._read(Tables.find)
+        self._dataset = self._read(LedgerTables.find)
         self.terms = self._read(_terms)
 
     @classmethod
-    def create(cls, place: Place, terms: Terms, signed: Mapping[str, str]) -> Book:
-        """A new one."""
+    def create(cls, place: LedgerDatabase, terms: BudgetTerms, signed: Mapping[str, str]) -> Book:
+        """Create a new ledger."""
         first = following(None, "created", Amount.nothing(), {**signed, **terms.said()})
-        place.create(lambda execute: Tables(place, execute).create(first))
+        place.create(lambda execute: LedgerTables(place, execute).create(first))
         return cls(place, terms.dataset)
 
     # --- what is added
@@ -63,13 +62,13 @@ class Book:
         )
 
     def _charged(
-        self, cost: Amount, said: Mapping[str, Any], tables: Tables, *, again: bool
+        self, cost: Amount, said: Mapping[str, Any], tables: LedgerTables, *, again: bool
     ) -> Entry:
         """In one transaction: look at the sum, refuse what is too much, add the charge."""
         last = tables.last(lock=True)
         if again and (stands := tables.with_nonce(said["nonce"])) is not None:
             return stands
-        self._standing(last).require_room(cost)
+        self._balance(last).require_room(cost)
         entry = following(last, "charge", sum_of(last.spent, cost), said)
         tables.add(entry)
         return entry
@@ -81,14 +80,14 @@ class Book:
         return self._key
 
     def known_key(self) -> str | None:
-        """The same; None where a ledger has none yet, so that no plan can be known again."""
-        return self._key or self._read(Tables.key)
+        """That key; None where a ledger has none yet, so that no plan can be known again."""
+        return self._key or self._read(LedgerTables.key)
 
     def keep(self, charge: Entry, plan: str, content: str, who: str) -> None:
         """Keep what a charge has paid for. Without the time, which would tell how long it took."""
         said = {"who": who, "charge": charge.charges, "sha256": digest(content)}
 
-        def add(tables: Tables) -> None:
+        def add(tables: LedgerTables) -> None:
             last = tables.last(lock=True)
             tables.keep(charge.charges, plan, content)
             tables.add(following(last, "release", last.spent, said))
@@ -104,7 +103,7 @@ class Book:
             InputError: It was changed since.
         """
 
-        def look(tables: Tables) -> tuple[Entry, str] | None:
+        def look(tables: LedgerTables) -> tuple[Entry, str] | None:
             found = tables.kept(plan)
             if found is None:
                 return None
@@ -117,27 +116,25 @@ class Book:
 
         return self._read(look)
 
-    def standing(self) -> Standing:
-        """What was spent, and what is left."""
-        return self._standing(self._read(Tables.last))
+    def standing(self) -> Balance:
+        return self._balance(self._read(LedgerTables.last))
 
-    def _standing(self, last: Entry) -> Standing:
-        standing = Standing(self.terms, last.spent)
-        standing.require_sense(self._place.shown)
-        return standing
+    def _balance(self, last: Entry) -> Balance:
+        balance = Balance(self.terms, last.spent)
+        balance.require_sense(self._place.shown)
+        return balance
 
     def head(self) -> str:
-        """The hash of the last entry."""
-        return self._read(Tables.last).hash
+        return self._read(LedgerTables.last).hash
 
     def entries(self) -> list[Entry]:
-        """All.
+        """All entries.
 
         Raises:
             InputError: They do not hang together.
         """
 
-        def look(tables: Tables) -> list[Entry]:
+        def look(tables: LedgerTables) -> list[Entry]:
             entries = tables.entries()
             if any(faults(entries, head=tables.head(), contents=None)):
                 raise tables.changed()
@@ -148,7 +145,7 @@ class Book:
     def faults(self, known: str | None) -> list[str]:
         """What is wrong with it, in words; also if no entry has a hash that is known."""
 
-        def look(tables: Tables) -> list[str]:
+        def look(tables: LedgerTables) -> list[str]:
             entries = tables.entries()
             kept = {number: digest(text) for number, text in tables.contents().items()}
             found = list(faults(entries, head=tables.head(), contents=kept))
@@ -160,27 +157,26 @@ class Book:
 
     # --- transactions
 
-    def _read(self, action: Callable[[Tables], _T]) -> _T:
+    def _read(self, action: Callable[[LedgerTables], _T]) -> _T:
         with self._place.reading() as execute:
             return action(self._tables(execute))
 
-    def _write(self, action: Callable[[Tables], _T]) -> _T:
+    def _write(self, action: Callable[[LedgerTables], _T]) -> _T:
         with self._place.writing() as execute:
             return action(self._tables(execute))
 
-    def _tables(self, execute: Execute) -> Tables:
-        return Tables(self._place, execute, self._dataset)
+    def _tables(self, execute: Execute) -> LedgerTables:
+        return LedgerTables(self._place, execute, self._dataset)
 
 
-def _terms(tables: Tables) -> Terms:
-    """What the first entry says."""
+def _terms(tables: LedgerTables) -> BudgetTerms:
     try:
-        return Terms.from_entry(tables.first())
+        return BudgetTerms.from_entry(tables.first())
     except GARBLED:
         raise tables.changed() from None
 
 
-def _made_key(tables: Tables) -> str:
+def _made_key(tables: LedgerTables) -> str:
     """The key of a ledger, which nobody else makes meanwhile."""
     tables.last(lock=True)
     return tables.key() or tables.make_key()

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shortlist.budget._places import Execute
+from shortlist.budget._ledger_tables import Execute
+from shortlist.databases.faults import Fault, fault_of_code
+from shortlist.databases.postgres import LOST, code_of, connector
 from shortlist.errors import InputError, Words, shown
-from shortlist.stores.connecting import connector
-from shortlist.stores.faults import Fault
 
 if TYPE_CHECKING:
     import psycopg
@@ -41,17 +41,15 @@ class PostgresDatabase:
         self._schema: str | None = None
 
     def create(self, fill: Callable[[Execute], None]) -> None:
-        """As `Place`: beside other ledgers, if there are any."""
+        """Make room beside other ledgers, if there are any."""
         with self._transaction(*_WRITING, writes=True, creates=True) as execute:
             execute("SELECT pg_advisory_xact_lock(7264951203)")  # two would make the same tables
             fill(execute)
 
     def writing(self) -> Any:
-        """As `Place`."""
         return self._transaction(*_WRITING, writes=True)
 
     def reading(self) -> Any:
-        """As `Place`."""
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     @contextmanager
@@ -105,15 +103,14 @@ class PostgresDatabase:
         return str(usual)
 
     def _refusal(self, error: psycopg.Error) -> InputError:
-        code = error.sqlstate or ""
-        if not code or code.startswith(("08", "57P")):
+        code = code_of(error)
+        if not code or code.startswith(LOST):
             return LostConnectionError(
                 "{place}: the connection to the server is lost",
                 "ask again when it runs",
                 place=self.shown,
             )
-        known = (fault for start, fault in _FAULTS.items() if code.startswith(start))
-        return next(known, _FAILED).of(self.shown)
+        return (fault_of_code(code, _FAULTS) or _FAILED).of(self.shown)
 
 
 def _executing(connection: psycopg.Connection[Any]) -> Execute:
@@ -139,31 +136,28 @@ _GRANTS = (
     "GRANT SELECT, INSERT ON shortlist_entries, shortlist_releases TO it; "
     "GRANT SELECT, UPDATE ON shortlist_budgets TO it;"
 )
-_FAILED = Fault(
-    Words("cannot be read or written: the server refuses a query"), Words("look at its log")
-)
-_NONE = Fault(Words("has no budget"), Words("create one by {sl.Budget.create}"))
+_FAILED = Fault("cannot be read or written: the server refuses a query", "look at its log")
+_NONE = Fault("has no budget", "create one by {sl.Budget.create}")
 _NO_SCHEMA = Fault(
-    Words("has no schema in which this user may create tables"),
-    Words("ask its owner for one, and name it in the search path"),
+    "has no schema in which this user may create tables",
+    "ask its owner for one, and name it in the search path",
 )
 _STANDBY = Fault(
-    Words("is a standby server, which only reads, so that nothing can be charged"),
-    Words("name the primary server"),
+    "is a standby server, which only reads, so that nothing can be charged",
+    "name the primary server",
 )
 _FAULTS = {
     "42P01": _NONE,
     "42501": Fault(
-        Words("is not open to this user"),
-        Words("its owner can create the budget, and run {grants}", grants=_GRANTS),
+        "is not open to this user",
+        "its owner can create the budget, and run {grants}",
+        grants=_GRANTS,
     ),
-    "25006": Fault(
-        Words("only reads, so that nothing can be charged"), Words("name the primary server")
-    ),
+    "25006": Fault("only reads, so that nothing can be charged", "name the primary server"),
     "53100": Fault(
-        Words("cannot be written: the disk is full, so that nothing can be charged"),
-        Words("make room and ask again"),
+        "cannot be written: the disk is full, so that nothing can be charged",
+        "make room and ask again",
     ),
-    "55P03": Fault(Words("is locked by another program for a long time"), Words("ask again later")),
-    "40": Fault(Words("has ended the transaction"), Words("ask again")),
+    "55P03": Fault("is locked by another program for a long time", "ask again later"),
+    "40": Fault("has ended the transaction", "ask again"),
 }

@@ -8,22 +8,30 @@ is undone in turn by whoever comes by the first. So a ledger has one name, and o
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.budget._filesystems import is_mount_point, network_filesystem
-from shortlist.budget._places import Execute
+from shortlist.budget._ledger_tables import Execute
+from shortlist.databases.faults import Fault, fault_of_code
+from shortlist.databases.sqlite import DAMAGED, UNFINISHED, code_of, connect
 from shortlist.errors import InputError, Words, in_quotes
-from shortlist.stores.faults import Fault
 
 if TYPE_CHECKING:
     import sqlite3
 
 __all__ = ["SqliteFile"]
 
+_NETWORK = {
+    *("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "coda", "ncpfs", "9p", "ceph", "glusterfs"),
+    *("lustre", "gpfs", "beegfs", "orangefs", "pvfs2", "davfs", "webdav", "prl_fs", "vboxsf"),
+    *("fuse.sshfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.glusterfs", "fuse.ceph", "fuse.rclone"),
+    *("fuse.davfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.goofys", "fuse.juicefs"),
+}
+_MOUNTS = Path("/proc/self/mounts")
 _PATIENCE = 60.0  # seconds to wait for others who charge
 _BESIDE = ("-journal", "-wal", "-shm")  # what SQLite keeps beside a file, by the end of its name
 
@@ -43,7 +51,7 @@ class SqliteFile:
         self.shown = in_quotes(os.fspath(path))
 
     def create(self, fill: Callable[[Execute], None]) -> None:
-        """As `Place`: the file appears under its name when it is complete."""
+        """Create the file, which appears under its name when it is complete."""
         self._require_local()
         if self._path.exists():
             raise self._refusal(_EXISTS)
@@ -95,7 +103,6 @@ class SqliteFile:
                 )
 
     def writing(self) -> Any:
-        """As `Place`."""
         self._require_file()
         self._require_local()
         if not os.access(self._path, os.W_OK):
@@ -103,7 +110,7 @@ class SqliteFile:
         return self._transaction(self._path, "rw", "BEGIN IMMEDIATE")
 
     def reading(self) -> Any:
-        """As `Place`. Where the file may be written, a change that was left is undone first."""
+        """A transaction; where the file may be written, a change that was left is undone first."""
         self._require_file()
         folder = self._path.parent
         writable = os.access(self._path, os.W_OK) and os.access(folder, os.W_OK)
@@ -115,8 +122,7 @@ class SqliteFile:
 
         connection: sqlite3.Connection | None = None
         try:
-            uri = f"{path.as_uri()}?mode={mode}"
-            connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE)
+            connection = connect(path, mode, isolation_level=None, timeout=_PATIENCE)
             connection.execute("PRAGMA synchronous = EXTRA")  # FULL, and the folder, too
             connection.execute("PRAGMA fullfsync = ON")  # where a disk would only say that it wrote
             connection.execute(begin)
@@ -181,63 +187,107 @@ def _executing(connection: sqlite3.Connection) -> Execute:
 
 
 def _fault(error: sqlite3.Error) -> Fault:
-    code = str(getattr(error, "sqlite_errorname", None) or "")
+    code = code_of(error)
     if code == "SQLITE_ERROR" and "no such table" in str(error):
         return _NO_BUDGET
-    return next((fault for start, fault in _FAULTS.items() if code.startswith(start)), _FAILED)
+    return fault_of_code(code, _FAULTS) or _FAILED
+
+
+class _Mount(NamedTuple):
+    place: str
+    kind: str
+
+
+def network_filesystem(path: Path, mounts: Path = _MOUNTS) -> str | None:
+    """The kind of the network file system that a path is on; None if none can be seen.
+
+    Args:
+        path: It need not exist.
+        mounts: What is mounted where, as Linux tells it. Other systems tell nothing.
+    """
+    target = os.path.realpath(path)
+    if target.startswith(("\\\\", "//")):
+        return "a share"
+    best, found = "", None
+    for folder, kind in _mounted(mounts) or []:
+        inside = target == folder or target.startswith(f"{folder.rstrip('/')}/")
+        if inside and len(folder) >= len(best):  # of the same place, the last mount counts
+            best, found = folder, kind
+    return found if found in _NETWORK else None
+
+
+def is_mount_point(file: Path, mounts: Path = _MOUNTS) -> bool:
+    """Whether a file is mounted by itself, as containers do it, and not with its folder.
+
+    Args:
+        file: It exists.
+        mounts: As of `network_filesystem`. Where nothing is told, another device is looked for.
+    """
+    mounted = _mounted(mounts)
+    if mounted is None:
+        return os.path.ismount(file)
+    return os.path.realpath(file) in {mount.place for mount in mounted}
+
+
+def _mounted(mounts: Path) -> list[_Mount] | None:
+    """The mounts in the order of the file; None where there is no such file.
+
+    Linux ends a line with a line feed and a field with a space, and writes these two within a
+    field as numbers. All else is part of a path, even what Unicode takes for a space or a line end.
+    """
+    try:
+        text = mounts.read_bytes().decode(errors="surrogateescape")  # no line end is translated
+    except OSError:
+        return None
+    rows = (line.split(" ") for line in text.split("\n"))
+    return [_Mount(_unescaped(row[1]), row[2]) for row in rows if len(row) >= 3]
+
+
+def _unescaped(place: str) -> str:
+    r"""The path that Linux writes with the numbers of spaces and the like.
+
+    >>> _unescaped(r"/mnt/far\040away")
+    '/mnt/far away'
+    """
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place)
 
 
 _CREATE = Words("create it by {sl.Budget.create}; it is never made by itself")
-_MISSING = Fault(Words("does not exist"), Words("check the path, or {create}", create=_CREATE))
-_EXISTS = Fault(
-    Words("exists, and what was spent is never overwritten"), Words("give another name, or use it")
-)
-_NO_FOLDER = Fault(Words("is in a folder that does not exist"), Words("create the folder first"))
-_NO_BUDGET = Fault(
-    Words("is no budget"), Words("name the file of one, or {create}", create=_CREATE)
-)
+_MISSING = Fault("does not exist", "check the path, or {create}", create=_CREATE)
+_EXISTS = Fault("exists, and what was spent is never overwritten", "give another name, or use it")
+_NO_FOLDER = Fault("is in a folder that does not exist", "create the folder first")
+_NO_BUDGET = Fault("is no budget", "name the file of one, or {create}", create=_CREATE)
 _LINKED = Fault(
-    Words(
-        "has a second name, by a hard link. Who asks by one name does not see what was left "
-        "unfinished by the other, so that two questions could be paid by one charge"
-    ),
-    Words(
-        "Remove one of the names. Keep the name that has a -journal file beside it, if either "
-        "has. Or copy the file, to look at it, and create a new ledger"
-    ),
+    "has a second name, by a hard link. Who asks by one name does not see what was left "
+    "unfinished by the other, so that two questions could be paid by one charge",
+    "Remove one of the names. Keep the name that has a -journal file beside it, if either "
+    "has. Or copy the file, to look at it, and create a new ledger",
 )
 _MOUNTED = Fault(
-    Words(
-        "is mounted by itself, without its folder, as into a container. Who asks outside does not "
-        "see what was left unfinished inside, so that two questions could be paid by one charge"
-    ),
-    Words("mount the folder that it is in"),
+    "is mounted by itself, without its folder, as into a container. Who asks outside does not "
+    "see what was left unfinished inside, so that two questions could be paid by one charge",
+    "mount the folder that it is in",
 )
 _READ_ONLY = Fault(
-    Words("may not be written, so that nothing can be charged"),
-    Words("check the permissions of the file and of its folder"),
+    "may not be written, so that nothing can be charged",
+    "check the permissions of the file and of its folder",
 )
 _FULL = Fault(
-    Words("cannot be written: the disk is full, so that nothing can be charged"),
-    Words("make room and ask again"),
+    "cannot be written: the disk is full, so that nothing can be charged", "make room and ask again"
 )
 _FAILED = Fault(
-    Words("cannot be read or written: the disk or the file fails"),
-    Words("See what it holds by {sl.Budget.verify}"),
+    "cannot be read or written: the disk or the file fails",
+    "See what it holds by {sl.Budget.verify}",
 )
 _UNFINISHED = Fault(
-    Words("was left in the middle of a charge by a process that ended"),
-    Words("open it once where it may be written, which undoes that charge"),
+    "was left in the middle of a charge by a process that ended",
+    "open it once where it may be written, which undoes that charge",
 )
 _FAULTS = {
-    "SQLITE_READONLY_ROLLBACK": _UNFINISHED,
-    "SQLITE_READONLY_RECOVERY": _UNFINISHED,
-    "SQLITE_READONLY_CANTINIT": _UNFINISHED,
-    "SQLITE_BUSY": Fault(
-        Words("is locked by another program for a long time"), Words("ask again later")
-    ),
+    **dict.fromkeys(UNFINISHED, _UNFINISHED),
+    **DAMAGED,
+    "SQLITE_BUSY": Fault("is locked by another program for a long time", "ask again later"),
     "SQLITE_NOTADB": _NO_BUDGET,
-    "SQLITE_CORRUPT": Fault(Words("is damaged"), Words("restore it from a backup")),
     "SQLITE_READONLY": _READ_ONLY,
     "SQLITE_CANTOPEN": _READ_ONLY,
     "SQLITE_PERM": _READ_ONLY,

@@ -8,9 +8,10 @@ are of the floats as they are stored, in rationals, so that no rounding ever mak
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Accounting
@@ -19,10 +20,20 @@ from shortlist.privacy import ZCDP, round_up
 from shortlist.privacy.calibration import zcdp_rho
 from shortlist.privacy.guarantee import Guarantee
 
-__all__ = ["LOST_SHARE", "UNITS", "Amount", "Basic", "Pure", "Unit", "Zcdp", "sum_of", "unit_for"]
+__all__ = [
+    "LOST_SHARE",
+    "UNITS",
+    "Amount",
+    "BasicUnit",
+    "PureUnit",
+    "Unit",
+    "ZcdpUnit",
+    "sum_of",
+    "unit_for",
+]
 
 LOST_SHARE = 0.75
-"""Of a total delta, by default: what is kept for the mass that releases leave out."""
+"""The share of a total delta that is kept, by default, for the mass that releases leave out."""
 
 _HAIR = Fraction(1, 2**40)
 _LEAST = sys.float_info.min  # below it, a float has lost digits
@@ -81,7 +92,7 @@ def sum_of(one: Amount, other: Amount) -> Amount:
     return Amount(one.first + other.first, one.delta + other.delta)
 
 
-class Unit(Protocol):
+class Unit(ABC):
     """How costs are counted.
 
     Attributes:
@@ -90,47 +101,36 @@ class Unit(Protocol):
         accounting: How mechanisms that leave the choice count their stages, so that it is cheap.
     """
 
-    @property
-    def name(self) -> str:
-        """As above."""
-        ...
+    name: ClassVar[str]
+    first: ClassVar[str]
+    accounting: ClassVar[Accounting]
 
-    @property
-    def first(self) -> str:
-        """As above."""
-        ...
-
-    @property
-    def accounting(self) -> Accounting:
-        """As above."""
-        ...
-
+    @abstractmethod
     def total(self, epsilon: float, delta: float) -> Amount:
         """What a total (epsilon, delta) is in this unit."""
-        ...
 
+    @abstractmethod
     def cost(self, guarantee: Guarantee) -> Amount:
         """What a release costs in this unit.
 
         Raises:
             InputError: This unit cannot express it.
         """
-        ...
 
+    @abstractmethod
     def epsilon(self, amount: Amount, delta: float) -> float:
         """The epsilon of (epsilon, delta) that so much is worth by itself; rounded up."""
-        ...
 
 
 @dataclass(frozen=True)
-class Zcdp:
+class ZcdpUnit(Unit):
     """Approximate zCDP: rhos add, and so do the masses left out.
 
     A total (epsilon, delta) is taken apart once: `lost_share` of delta is for the masses, and a
     hair more, so that parts fit whose floats add up to a hair more; rho is the largest with which
     (epsilon, delta) holds for the rest.
 
-    >>> total = Zcdp().total(3.0, 1e-6)
+    >>> total = ZcdpUnit().total(3.0, 1e-6)
     >>> f"rho = {float(total.first):.4g}, delta = {float(total.delta):.4g}"
     'rho = 0.1673, delta = 7.5e-07'
     """
@@ -145,22 +145,19 @@ class Zcdp:
         require_share("lost_share", self.lost_share)
 
     def total(self, epsilon: float, delta: float) -> Amount:
-        """As `Unit.total`."""
         share = Fraction(self.lost_share) * (1 + _HAIR)
         lost = round_up(Fraction(delta) * min(share, (1 + Fraction(self.lost_share)) / 2))
         return Amount.of(zcdp_rho(epsilon=epsilon, delta=delta, lost=lost), lost)
 
     def cost(self, guarantee: Guarantee) -> Amount:
-        """As `Unit.cost`: every cost says what it is in zCDP."""
         return Amount.of(guarantee.cost.rho, guarantee.cost.lost)
 
     def epsilon(self, amount: Amount, delta: float) -> float:
-        """As `Unit.epsilon`."""
         return ZCDP(float(amount.first), float(amount.delta)).epsilon(delta)
 
 
 @dataclass(frozen=True)
-class Basic:
+class BasicUnit(Unit):
     """Basic composition: epsilons add, and so do deltas."""
 
     name: ClassVar[str] = "basic"
@@ -168,31 +165,23 @@ class Basic:
     accounting: ClassVar[Accounting] = Accounting.EXACT
 
     def total(self, epsilon: float, delta: float) -> Amount:
-        """As `Unit.total`."""
         return Amount.of(epsilon, delta)
 
     def cost(self, guarantee: Guarantee) -> Amount:
-        """As `Unit.cost`: at the epsilon that was asked for."""
         epsilon = guarantee.epsilon
         return Amount.of(epsilon, max(guarantee.delta, guarantee.cost.delta(epsilon)))
 
     def epsilon(self, amount: Amount, delta: float) -> float:  # noqa: ARG002 - it is what it says
-        """As `Unit.epsilon`."""
         return float(amount.first)
 
 
 @dataclass(frozen=True)
-class Pure(Basic):
+class PureUnit(BasicUnit):
     """Basic composition without a delta."""
 
     name: ClassVar[str] = "pure"
 
     def cost(self, guarantee: Guarantee) -> Amount:
-        """As `Unit.cost`.
-
-        Raises:
-            InputError: The release needs a delta.
-        """
         amount = super().cost(guarantee)
         if amount.delta:
             raise InputError(
@@ -203,7 +192,7 @@ class Pure(Basic):
         return amount
 
 
-UNITS: dict[str, type[Unit]] = {kind.name: kind for kind in (Zcdp, Pure, Basic)}
+UNITS: dict[str, type[Unit]] = {kind.name: kind for kind in (ZcdpUnit, PureUnit, BasicUnit)}
 
 
 def unit_for(accounting: str | None, delta: float, lost_share: float | None) -> Unit:
@@ -223,7 +212,7 @@ def unit_for(accounting: str | None, delta: float, lost_share: float | None) -> 
             rule="delta = 0" if delta else "a delta above 0",
         )
     if name == "zcdp":
-        return Zcdp(LOST_SHARE if lost_share is None else lost_share)
+        return ZcdpUnit(LOST_SHARE if lost_share is None else lost_share)
     if lost_share is not None:
         raise InputError(
             "only a budget in zCDP keeps a share of delta apart",

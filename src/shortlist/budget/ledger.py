@@ -6,18 +6,18 @@ import os
 import uuid
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shortlist.budget import _charges
+from shortlist.budget._balance import Balance, BudgetTerms
 from shortlist.budget._book import Book
-from shortlist.budget._chain import Entry
-from shortlist.budget._described import described, fingerprint
-from shortlist.budget._opening import place_at
-from shortlist.budget._shown import shown, text
-from shortlist.budget._signing import named, signed
-from shortlist.budget._standing import Standing
-from shortlist.budget._terms import Terms
+from shortlist.budget._entries import Entry, asker, fingerprint, record_of, signature
+from shortlist.budget._ledger_tables import LedgerDatabase
+from shortlist.budget._postgres import PostgresDatabase
+from shortlist.budget._printing import as_csv, budget_table, entries_as_json, plain_text, rows_of
+from shortlist.budget._sqlite import SqliteFile
 from shortlist.budget._units import Amount
+from shortlist.databases.postgres import address_of
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Accounting
 from shortlist.plan import Ledger, Plan
@@ -81,9 +81,9 @@ class Budget(StaysHere, Ledger):
         dataset: str | None = None,
         who: str | None = None,
     ) -> None:
-        place = place_at(url_or_path)
+        place = _database_at(url_or_path)
         del url_or_path  # a password may be in it, and traces show variables
-        self._who = named(who)
+        self._who = asker(who)
         self._book = Book(place, dataset)
 
     @classmethod
@@ -105,8 +105,8 @@ class Budget(StaysHere, Ledger):
         Args:
             url_or_path: A file that does not exist, which only you will be able to read and write;
                 or a PostgreSQL database, which may hold the budgets of several data sets.
-            epsilon: Of the total.
-            delta: Of the total; 0 for pure questions alone.
+            epsilon: The epsilon of the total.
+            delta: The delta of the total; 0 for pure questions alone.
             protects: The privacy unit, as the name of the column of users; or "comparison", where
                 a source of comparisons has none.
             dataset: A name for the data set. Nothing can check it: whoever asks about the same
@@ -117,14 +117,14 @@ class Budget(StaysHere, Ledger):
                 far less; "basic": epsilons and deltas do; "pure", the default without a delta.
             lost_share: In zCDP, the share of delta that is for what releases leave out, such as
                 the names of items that one user alone holds; the rest makes rho. By default 0.75.
-            who: As of `Budget`.
+            who: Who creates it, for the ledger; by default the user of the operating system.
 
         Raises:
             InputError: There is such a budget, or an argument cannot be used.
         """
-        place = place_at(url_or_path)
+        place = _database_at(url_or_path)
         del url_or_path
-        terms = Terms.of(
+        terms = BudgetTerms.of(
             dataset=dataset,
             protects=protects,
             adjacency=adjacency,
@@ -134,8 +134,8 @@ class Budget(StaysHere, Ledger):
             lost_share=lost_share,
         )
         made = cls.__new__(cls)
-        author = named(who)
-        vars(made).update(_who=author, _book=Book.create(place, terms, signed(author)))
+        author = asker(who)
+        vars(made).update(_who=author, _book=Book.create(place, terms, signature(author)))
         return made
 
     def __repr__(self) -> str:
@@ -147,8 +147,8 @@ class Budget(StaysHere, Ledger):
     # --- what it was created with
 
     @property
-    def terms(self) -> Terms:
-        """All of it."""
+    def terms(self) -> BudgetTerms:
+        """All that it was created with."""
         return self._book.terms
 
     @property
@@ -172,9 +172,9 @@ class Budget(StaysHere, Ledger):
         """
         cost = self._cost(plan)
         said = {
-            **signed(self._who),
+            **signature(self._who),
             "nonce": uuid.uuid4().hex,
-            **described(plan),
+            **record_of(plan),
             "amount": [float(part) for part in cost],
             "plan": fingerprint(plan, self.dataset, self._book.key()),
         }
@@ -208,7 +208,7 @@ class Budget(StaysHere, Ledger):
 
     # --- what is looked at
 
-    def standing(self) -> Standing:
+    def standing(self) -> Balance:
         """What was spent, and what is left."""
         return self._book.standing()
 
@@ -219,21 +219,21 @@ class Budget(StaysHere, Ledger):
 
     def show(self) -> RenderableType:
         """What is left, what it buys, and every charge: for `rich.print`."""
-        return shown(self.standing(), _charges.rows_of(self._book.entries()))
+        return budget_table(self.standing(), rows_of(self._book.entries()))
 
     def __rich__(self) -> RenderableType:
         return self.show()
 
     def __str__(self) -> str:
-        return text(self.show())
+        return plain_text(self.show())
 
     def to_csv(self) -> str:
         """The charges as CSV text, one a line."""
-        return _charges.as_csv(self._book.entries(), self.terms.unit.first)
+        return as_csv(self._book.entries(), self.terms.unit.first)
 
     def to_json(self) -> str:
         """All entries as JSON text, with what is hashed of each, and the hash."""
-        return _charges.as_json(self._book.entries())
+        return entries_as_json(self._book.entries())
 
     def verify(self, known: str | None = None) -> list[str]:
         """What is wrong with the ledger, in words: nothing, if no entry was changed.
@@ -276,3 +276,25 @@ class Charged:
         now = fingerprint(self.plan, self.book.terms.dataset, self.book.key())
         known = charged if now == charged else _NEVER_ASKED
         self.book.keep(self.entry, known, as_json(release), self.who)
+
+
+def _database_at(url_or_path: object) -> LedgerDatabase:
+    """Where a ledger is.
+
+    Raises:
+        InputError: It can be nowhere.
+    """
+    if not isinstance(url_or_path, str | os.PathLike):
+        raise InputError(
+            "must be a path, or postgresql://user@host:5432/database",
+            given={"url_or_path": url_or_path},
+        )
+    text = os.fspath(url_or_path)
+    if "://" not in text:
+        return SqliteFile(Path(text))
+    if (address := address_of(text)) is None:
+        raise InputError(
+            "must be the path of an SQLite file, or a URL that begins with postgresql://",
+            given={"url_or_path": ...},
+        )
+    return PostgresDatabase(address)

@@ -196,7 +196,7 @@ class Request:
 
     def files(self) -> list[str]:
         """The paths and globs of all that is read."""
-        from shortlist.stores.urls import sqlite_path
+        from shortlist.databases.sqlite import sqlite_path
 
         given = self.given
         database = None if given.store is None else sqlite_path(given.store)

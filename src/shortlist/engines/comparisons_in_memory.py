@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws
-from shortlist.engines._described import Origin, described
-from shortlist.engines._once import Once
-from shortlist.engines.engine import Engine, ShownEvidence
+from shortlist.engines._table_engine import TableInMemory
+from shortlist.engines.engine import ShownEvidence
 from shortlist.evidence import Outcomes, Wants, Wins
 from shortlist.evidence.contributions import Contributions
 from shortlist.table.comparison_rows import ComparisonRows, ComparisonTable
-from shortlist.table.part import origin_of
 from shortlist.table.public_items import IN_TABLE, InTable
 
 if TYPE_CHECKING:
@@ -24,11 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["ComparisonsInMemory"]
 
 
-class ComparisonsInMemory(Engine):
+class ComparisonsInMemory(TableInMemory):
     """Winners and losers, read once from a table of comparisons."""
 
     can_show = (Wins, Outcomes)
-    items_are_public = True
 
     def __init__(self, table: ComparisonTable, public: pl.DataFrame | InTable) -> None:
         """Read nothing yet.
@@ -37,33 +34,18 @@ class ComparisonsInMemory(Engine):
             table: With a winner and a loser a row, and perhaps who compared them.
             public: What everybody knows: a list, or the table's items.
         """
-        self._table, self._public = table, public
-        self.columns, self.origin = table.columns, origin_of(table.parts)
+        super().__init__(table, public)
         self.n_items = None if public is IN_TABLE else len(public)
-        self._held = Once(self._read, Origin(table))
 
     @property
     def unit(self) -> str:
-        """As `Engine`: the column of users, if there is one; else each comparison by itself."""
-        *_, user = (*self._table.columns, "comparison")[:3]
+        """The column of users, if there is one; else each comparison by itself."""
+        *_, user = (*self.columns, "comparison")[:3]
         return user
-
-    def about(self) -> dict[str, object]:
-        """As `Engine`."""
-        return described(self._table, self._public)
-
-    def identity(self) -> object:
-        """As `Engine`."""
-        return self._held.identity
-
-    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
-        """As `Engine.check`: of what was not read yet."""
-        if not self._held.is_found:
-            self._table.check()
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
-        """As `Engine.show`: of each user at most `wants.bound` comparisons, if there is one."""
+        """Show of each user at most `wants.bound` comparisons, if there is a bound."""
         rows, users = self._held()
         n_items = len(rows.items)
         winners, losers = rows.winners, rows.losers

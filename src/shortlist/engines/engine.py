@@ -88,7 +88,7 @@ class Engine(StaysHere, ABC):
         `Plan.run` asks this just before it charges the budget.
 
         Args:
-            wants: As `show` will be asked.
+            wants: The evidence that `show` will be asked for.
 
         Raises:
             InputError: It cannot. Nothing is spent.

@@ -1,4 +1,7 @@
-"""A histogram in this process's memory: how many users hold each item, and no word of who."""
+"""A histogram in this process's memory: how many users hold each item, and no word of who.
+
+Items may be in groups, in each of which others hold them.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shortlist.draws import Draws, Ints
-from shortlist.engines._described import Origin, described
-from shortlist.engines._once import Once
-from shortlist.engines.engine import Engine, ShownEvidence
+from shortlist.engines._table_engine import Once, TableInMemory
+from shortlist.engines.engine import ShownEvidence
 from shortlist.errors import InputError
-from shortlist.evidence import PrivateCounts, PublicCounts, Wants
+from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts, Wants
 from shortlist.table import SensitiveTable
-from shortlist.table.part import origin_of
+from shortlist.table.coding import code
 from shortlist.table.public_items import IN_TABLE, InTable
 from shortlist.table.sensitive_table import align
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["HistogramInMemory"]
+__all__ = ["HistogramInGroups", "HistogramInMemory"]
 
 
-class HistogramInMemory(Engine):
+class HistogramInMemory(TableInMemory):
     """Counts, read once from a table of items and their counts."""
 
     def __init__(
@@ -36,12 +40,10 @@ class HistogramInMemory(Engine):
             public: What everybody knows: a list, or the table's items; None where it is nothing.
             promised: In how many counts a user is at most, as the caller says; None if in any.
         """
-        self._table, self._public, self._promised = table, public, promised
-        self.columns, self.origin = table.columns, origin_of(table.parts)
-        self.items_are_public = public is not None
+        super().__init__(table, public)
+        self._promised = promised
         self.n_items = None if public is None or public is IN_TABLE else len(public)
         self.can_show = (PublicCounts,) if self.items_are_public else (PrivateCounts,)
-        self._held = Once(self._read, Origin(table))
 
     def require(self, wants: Wants) -> None:
         """Nobody can be bounded here: what is wanted must have been promised."""
@@ -56,22 +58,9 @@ class HistogramInMemory(Engine):
                 looser=looser,
             )
 
-    def about(self) -> dict[str, object]:
-        """As `Engine`."""
-        return described(self._table, self._public)
-
-    def identity(self) -> object:
-        """As `Engine`."""
-        return self._held.identity
-
-    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
-        """As `Engine.check`: of what was not read yet."""
-        if not self._held.is_found:
-            self._table.check()
-
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - nothing is drawn
-        """As `Engine.show`: the counts with the bound that was promised."""
+        """Show the counts with the bound that was promised."""
         items, held = self._held()
         public = self.items_are_public
         evidence = wants.kind(held, self._promised)
@@ -83,3 +72,54 @@ class HistogramInMemory(Engine):
         if self._public is None or self._public is IN_TABLE:
             return items, held
         return self._public, align(items, held, self._public)
+
+
+class HistogramInGroups(HistogramInMemory):
+    """Counts of items in groups, read once."""
+
+    def __init__(
+        self,
+        table: SensitiveTable,
+        n_by: int,
+        public: pl.DataFrame | InTable | None,
+        promised: int | None,
+        most_groups: int,
+        n_items: int | None,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a group, an item and its count a row.
+            n_by: How many of the columns of items say the group: the first.
+            public: What everybody knows: every item of every group, or that this is in the table;
+                None where it is nothing.
+            promised: In how many counts a user is at most, as the caller says; None if in any.
+            most_groups: In how many groups, likewise.
+            n_items: How many items each group has, where a list says it.
+        """
+        super().__init__(table, public, promised)
+        self.by = tuple(table.items)[:n_by]
+        self.can_show = (*self.can_show, GroupedCounts)
+        self.n_items = n_items
+        self._most_groups = most_groups
+        self._side_by_side = Once(self._grouped)
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - nothing is drawn
+        """Show the counts group by group, with the bounds that were promised."""
+        items, held, groups = self._side_by_side()
+        evidence = GroupedCounts.of_rows(
+            held,
+            groups,
+            PublicCounts if self.items_are_public else PrivateCounts,
+            max_items_per_user=self._promised,
+            max_groups_per_user=self._most_groups,
+        )
+        yield ShownEvidence(evidence, items.__getitem__)
+
+    def _grouped(self) -> tuple[pl.DataFrame, Ints, Ints]:
+        """The items, their counts, and the number of the group of each: rising."""
+        items, held = self._held()
+        groups = code([items[name] for name in self.by]).codes
+        order = np.argsort(groups, kind="stable")
+        return items[order], held[order], groups[order].astype(np.int64)

@@ -26,20 +26,18 @@ class IndexedStore(Engine):
         self._held = held
 
     def about(self) -> dict[str, object]:
-        """As `Engine`: the names of the table and its columns, and no address."""
+        """The names of the table and its columns, and no address."""
         return {"store": repr(self._held)}
 
     def identity(self) -> object:
-        """As `Engine`."""
         return self._held.identity()
 
     def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
-        """As `Engine.check`."""
         self._held.check()
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - read as needed
-        """As `Engine.show`: a snapshot, which counts what is read of it."""
+        """Show a snapshot, which counts what is read of it."""
         with ExitStack() as stack:
             try:
                 view = stack.enter_context(self._held.snapshot())

@@ -1,31 +1,41 @@
-"""Rows of users and items in this process's memory."""
+"""Rows of users and items in this process's memory; and of users, groups and items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from shortlist.draws import Draws
-from shortlist.engines._described import Origin, described
-from shortlist.engines._once import Once
-from shortlist.engines._showing import shown_of
-from shortlist.engines.engine import Engine, ShownEvidence
-from shortlist.engines.grouped_rows import Rows
-from shortlist.evidence import PrivateCounts, PublicCounts, UserSets, Wants, WeightedHistogram
-from shortlist.evidence.buckets import Buckets
+import numpy as np
+
+from shortlist.draws import Draws, Ints
+from shortlist.engines._table_engine import Once, Origin, UsersInMemory, shown_of
+from shortlist.engines.engine import ShownEvidence
+from shortlist.evidence import (
+    GroupedSets,
+    PrivateCounts,
+    PublicCounts,
+    UserGroups,
+    UserSets,
+    Wants,
+    WeightedHistogram,
+)
+from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped_sets import Pairing
 from shortlist.table import SensitiveTable
-from shortlist.table.keys import Coding
-from shortlist.table.part import origin_of
+from shortlist.table.coding import join
+from shortlist.table.keys import Coding, Keys
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["RowsInMemory"]
+__all__ = ["GroupedRows", "PairRows", "RowsInGroups", "RowsInMemory"]
+
+_PRIVATE = (WeightedHistogram, PrivateCounts, UserSets, Contributions)
 
 
-class RowsInMemory(Engine):
+class RowsInMemory(UsersInMemory):
     """Who holds what, read once from a table of users and items."""
 
     def __init__(self, table: SensitiveTable, public: pl.DataFrame | None) -> None:
@@ -35,18 +45,12 @@ class RowsInMemory(Engine):
             table: With a user and an item a row.
             public: What everybody knows, one row an item; None where items are private.
         """
-        self._table, self._public = table, public
-        self.columns, self.origin = table.columns, origin_of(table.parts)
-        self.items_are_public = public is not None
+        super().__init__(table, public)
         self.n_items = None if public is None else public.height
-        histograms = (
-            (PublicCounts,) if self.items_are_public else (WeightedHistogram, PrivateCounts)
-        )
-        self.can_show = (*histograms, UserSets, Contributions)
-        self._held = Once(self._read, Origin(table))
-        self._grouped: dict[tuple[str, ...], Rows] = {}
+        self.can_show = _PRIVATE if public is None else (PublicCounts, UserSets, Contributions)
+        self._grouped: dict[tuple[str, ...], RowsInGroups] = {}
 
-    def grouped_by(self, names: object) -> Rows:
+    def grouped_by(self, names: object) -> RowsInGroups:
         """The rows with further columns, which say groups; they are read once, however often asked.
 
         Raises:
@@ -54,29 +58,11 @@ class RowsInMemory(Engine):
         """
         table = self._table.by(names)
         n_by = len(table.items) - len(self._table.items)
-        return self._grouped.setdefault(tuple(table.items)[:n_by], Rows(table, n_by))
-
-    @property
-    def unit(self) -> str:
-        """As `Engine`: the column of users."""
-        return next(iter(self._table.columns))
-
-    def about(self) -> dict[str, object]:
-        """As `Engine`."""
-        return described(self._table, self._public)
-
-    def identity(self) -> object:
-        """As `Engine`."""
-        return self._held.identity
-
-    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
-        """As `Engine.check`: of what was not read yet."""
-        if not self._held.is_found:
-            self._table.check()
+        return self._grouped.setdefault(tuple(table.items)[:n_by], RowsInGroups(table, n_by))
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
-        """As `Engine.show`: of each user at most `wants.bound` items, if there is one."""
+        """Show of each user at most `wants.bound` items, if there is a bound."""
         held, items = self._held()
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
@@ -89,3 +75,132 @@ class RowsInMemory(Engine):
         n_items, coding = items.size, items.coding
         del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
         return Contributions.of_buckets(buckets, n_items), coding
+
+
+class _GroupsAndItems(NamedTuple):
+    """Who holds what, in which group, and what the codes stand for."""
+
+    sets: GroupedSets
+    groups: Coding
+    items: Coding
+
+    def take(self, groups: Ints | Codes, items: Ints | Codes) -> pl.DataFrame:
+        """The columns of these groups, and those of these items."""
+        return self.groups.take(groups).hstack(self.items.take(items))
+
+
+class RowsInGroups:
+    """A table of users, groups and items, read once for all questions.
+
+    Attributes:
+        table: The table.
+        by: The columns of the groups.
+        types: The types of these columns.
+        parts: What the rows are read from.
+        held: Who holds what in which group.
+        pairs: Who holds which pair of a group and an item; and these.
+    """
+
+    def __init__(self, table: SensitiveTable, n_by: int) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user, a group and an item a row: the first item columns say the group.
+            n_by: How many these are.
+        """
+        self.table, self._n_by = table, n_by
+        self.types = dict(list(table.items.items())[:n_by])
+        self.by, self.parts = tuple(self.types), table.parts
+        self.held, self.pairs = Once(self._read, Origin(table)), Once(self._join)
+
+    def in_groups(self, public: pl.DataFrame | None) -> GroupedRows:
+        """An engine of each item in its group; the groups that everybody knows, if they do."""
+        return GroupedRows(self, public)
+
+    def as_pairs(self) -> PairRows:
+        """An engine where an item is a pair of a group and an item."""
+        return PairRows(self)
+
+    def _read(self) -> _GroupsAndItems:
+        users, groups, items = self.table.grouped(self._n_by)
+        codings = groups.coding, items.coding
+        codes, pairing = _paired(groups, items)
+        del groups, items  # frees codes before memory for the sets is taken
+        buckets = Buckets.of_rows(users.codes, codes, users.size)
+        del users, codes
+        return _GroupsAndItems(GroupedSets.of_buckets(buckets, pairing), *codings)
+
+    def _join(self) -> tuple[Contributions, Keys]:
+        sets, of_groups, of_items = self.held()
+        parts = sets.parts
+        of_rows = np.repeat(sets.groups.items, parts.sizes)
+        pairs = join(
+            Keys(of_rows, sets.n_groups, of_groups), Keys(parts.listed(), sets.n_items, of_items)
+        )
+        before = np.append(0, np.cumsum(parts.sizes))
+        starts = before[sets.groups.starts]
+        sizes = before[sets.groups.starts + sets.groups.sizes] - starts
+        return Contributions(starts, sizes, pairs.codes, pairs.size), pairs
+
+
+def _paired(groups: Keys, items: Keys) -> tuple[Codes, Pairing]:
+    """Codes of the rows' pairs; those of the groups are not to be used any more."""
+    packed = Pairing(groups.size, items.size)
+    if packed.fits:
+        return packed.pack(groups.codes, items.codes), packed
+    pairs = join(groups, items)
+    group_of, item_of = np.zeros(pairs.size, np.uint32), np.zeros(pairs.size, np.uint32)
+    group_of[pairs.codes], item_of[pairs.codes] = groups.codes, items.codes
+    return pairs.codes, Pairing(groups.size, items.size, group_of, item_of)
+
+
+class PairRows(UsersInMemory):
+    """Who holds what, where an item is a pair of a group and an item."""
+
+    can_show = _PRIVATE
+
+    def __init__(self, rows: RowsInGroups) -> None:
+        """Read nothing yet."""
+        super().__init__(rows.table, None, rows.held)
+        self.by, self._pairs = rows.by, rows.pairs
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """Show of each user at most `wants.bound` pairs, if there is a bound."""
+        held, pairs = self._pairs()
+        if wants.bound is not None:
+            held = held.bounded(wants.bound, draws)
+        yield ShownEvidence(held.shown_as(wants), pairs.take)
+
+
+class GroupedRows(UsersInMemory):
+    """Who holds what, in which group."""
+
+    can_show = (UserGroups,)
+
+    def __init__(self, rows: RowsInGroups, public: pl.DataFrame | None) -> None:
+        """Read nothing yet.
+
+        Args:
+            rows: With a user, a group and an item each.
+            public: The groups that everybody knows, one row each; None where they are private.
+        """
+        super().__init__(rows.table, public, rows.held)
+        self.by, self.items_are_public = rows.by, False
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
+        """Show whole sets, which the mechanism bounds; of public groups, no others."""
+        known: _GroupsAndItems = self._held()
+        sets = known.sets
+        public: pl.DataFrame | None = self._public
+        if public is not None:
+            sets = sets.within(known.groups.find(public))
+
+        def named(positions: Ints) -> pl.DataFrame:
+            groups, items = np.divmod(positions, max(sets.n_items, 1))
+            if public is None:
+                return known.take(groups, items)
+            return public[groups].hstack(known.items.take(items))
+
+        yield ShownEvidence(sets, named)

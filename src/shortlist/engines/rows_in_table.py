@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shortlist.draws import Draws
-from shortlist.engines._described import Origin
-from shortlist.engines._grouped_table import GroupedTable
-from shortlist.engines._showing import shown_of
+import numpy as np
+
+from shortlist.draws import Draws, Ints
+from shortlist.engines._table_engine import Origin, public_description, shown_of
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.engines.tables import Items, SetsInTable, lying, read, rehearse
+from shortlist.engines.tables._dialect import TableInEngine
+from shortlist.engines.tables._groups_in_table import GroupsInTable
+from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
+from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
+from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
-from shortlist.evidence import Contributions, Wants
+from shortlist.evidence import Contributions, UserGroups, Wants
 from shortlist.table import SensitiveTable
 from shortlist.table.part import TablePart
 
@@ -24,11 +28,50 @@ if TYPE_CHECKING:
 __all__ = ["RowsInTable"]
 
 
-class RowsInTable(Engine):
+class _UsersInEngine(Engine):
+    """A table in an engine, whose first column says the user: read anew for each question, once."""
+
+    items_are_public = False
+
+    def __init__(
+        self,
+        table: SensitiveTable,
+        in_engine: TableInEngine,
+        public: pl.DataFrame | None,
+        by: tuple[str, ...],
+    ) -> None:
+        self._table, self._in_engine, self._public = table, in_engine, public
+        self.columns, self.by, self._origin = table.columns, by, Origin(table)
+        self.origin = Words("rows in {engine}", engine=in_engine.dialect.name)
+
+    @property
+    def unit(self) -> str:
+        return next(iter(self.columns))
+
+    def about(self) -> dict[str, object]:
+        """What is public, with a digest of the query that the rows are."""
+        by = {"by": list(self.by)} if self.by else {}
+        known = public_description(self._table, self._public)
+        return {**known, **by, "query": self._in_engine.digest()}
+
+    def identity(self) -> object:
+        return self._origin()
+
+    def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
+        """Where users are bounded, and by what."""
+        return (self._in_engine.bounding,)
+
+    def check(self, wants: Wants) -> None:
+        """Ask the question of no rows."""
+        bounds = wants.bound is not None or not self.items_are_public
+        rehearse(self._in_engine, self.columns, bounds=bounds)
+
+
+class RowsInTable(_UsersInEngine):
     """Who holds what, of which sums over all users are fetched, and the items that are named.
 
-    Each question reads the rows anew, once. What goes through the users one by one, which
-    `Contributions` are for, has the rows fetched into memory.
+    What goes through the users one by one, which `Contributions` are for, has the rows fetched
+    into memory.
     """
 
     def __init__(
@@ -44,35 +87,22 @@ class RowsInTable(Engine):
             public: What everybody knows, one row an item; None where items are private.
             by: The first of an item's columns, where they say its group.
         """
-        self._table, self._public = table, public
-        self.columns, self.by = table.columns, by
-        self._lying = lying(table.parts[0].held, table.columns)
-        self.origin = Words("rows in {engine}", engine=self._lying.dialect.name)
+        in_engine = table_in_engine(table.parts[0].held, table.columns)
+        super().__init__(table, in_engine, public, by)
         self._fetched = RowsInMemory(table, public)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
-        self._origin = Origin(table)
-
-    @property
-    def unit(self) -> str:
-        """As `Engine`: the column of users."""
-        return self._fetched.unit
-
-    def about(self) -> dict[str, object]:
-        """As `Engine`, with a digest of the query that the rows are."""
-        by = {"by": list(self.by)} if self.by else {}
-        return {**self._fetched.about(), **by, "query": self._lying.digest()}
 
     def identity(self) -> object:
-        """As `Engine`: where the table lies, and where it lay when its rows were fetched."""
+        """Where the table lies, and where it lay when its rows were fetched."""
         return [self._origin(), self._fetched.identity()]
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:
-        """As `Engine.assumes`: where users are bounded, and by what, if it is not in memory."""
+        """Where users are bounded, and by what, if it is not in memory."""
         if self.items_are_public or _is_fetched(wants):
             return ()
-        return (self._lying.bounding,)
+        return super().assumes(wants)
 
     def grouped_by(self, names: object) -> RowsInTable:
         """The rows with further columns, which say groups: the first of an item's columns.
@@ -86,7 +116,7 @@ class RowsInTable(Engine):
 
     @property
     def types(self) -> dict[str, pl.DataType]:
-        """Those of the columns of groups."""
+        """The types of the columns of groups."""
         return {name: self._table.items[name] for name in self.by}
 
     @property
@@ -96,35 +126,64 @@ class RowsInTable(Engine):
 
     def in_groups(self, public: pl.DataFrame | None) -> GroupedTable:
         """The same rows, each item in its group; the groups that everybody knows, if they do."""
-        return GroupedTable(self._table, self.by, self._lying, public)
+        return GroupedTable(self._table, self._in_engine, public, self.by)
 
     def as_pairs(self) -> RowsInTable:
         """The same rows, where an item is a pair of a group and an item."""
         return self
 
     def check(self, wants: Wants) -> None:
-        """As `Engine.check`: the question is asked of no rows."""
+        """Ask the question of no rows."""
         if _is_fetched(wants):
             self._fetched.check(wants)
         else:
-            bounds = wants.bound is not None or not self.items_are_public
-            rehearse(self._lying, self._table.columns, bounds=bounds)
+            super().check(wants)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
-        """As `Engine.show`: of each user at most `wants.bound` items, if there is one."""
+        """Show of each user at most `wants.bound` items, if there is a bound."""
         if _is_fetched(wants):
             with self._fetched.show(wants, draws) as shown:
                 yield shown
             return
-        user, *names = self._table.columns
-        with self._lying.asking() as scratch:
-            values = read(self._lying.rows, user, names, scratch)
+        user, *names = self.columns
+        with self._in_engine.asking() as scratch:
+            values = read_sets(self._in_engine.rows, user, names, scratch)
             held = SetsInTable(values, scratch)
             if wants.bound is not None:
                 held = held.bounded(wants.bound, draws)
-            items = Items(values.numbered, self._table.items, scratch)
+            items = ItemsInEngine(values.numbered, self._table.items, scratch)
             yield shown_of(held, items, wants, self._public)
+
+
+class GroupedTable(_UsersInEngine):
+    """Who holds what, in which group: groups may be public, and items are not."""
+
+    can_show = (UserGroups,)
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
+        """Show whole sets, which the mechanism bounds; of public groups, no others."""
+        user, *names = self.columns
+        with self._in_engine.asking() as scratch:
+            pairs = read_sets(self._in_engine.rows, user, names, scratch)
+            sets = GroupsInTable.of(pairs, len(self.by), scratch)
+            types = self._table.items
+            by = {name: types[name] for name in self.by}
+            groups = ItemsInEngine(sets.groups.values.numbered, by, scratch)
+            items = ItemsInEngine(
+                sets.known, {n: t for n, t in types.items() if n not in by}, scratch
+            )
+            public = self._public
+            if public is not None:
+                sets = sets.within(groups.find(public))
+
+            def named(positions: Ints) -> pl.DataFrame:
+                of_groups, of_items = np.divmod(positions, max(sets.n_items, 1))
+                found = groups.take(of_groups) if public is None else public[of_groups]
+                return found.hstack(items.take(of_items))
+
+            yield ShownEvidence(sets, named)
 
 
 def _is_fetched(wants: Wants) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.draws.random_bits import Bits
-from shortlist.engines.histogram_in_groups import HistogramInGroups
-from shortlist.engines.histogram_in_memory import HistogramInMemory
+from shortlist.engines.histogram_in_memory import HistogramInGroups, HistogramInMemory
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import require_count

@@ -8,7 +8,7 @@ from functools import partial
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
-from shortlist.engines.tables import is_lying, require_ibis
+from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable
@@ -142,7 +142,7 @@ def _stays(table: SensitiveTable, *, pull: object) -> bool:
     """
     if not isinstance(pull, bool):
         raise InputError("must be True or False", given={"pull": pull})
-    lies = is_lying(table.parts[0].held)
+    lies = is_in_engine(table.parts[0].held)
     if pull and not lies:
         raise InputError(
             "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",

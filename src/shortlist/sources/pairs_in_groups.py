@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
-from shortlist.engines.grouped_rows import Rows
+from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Chargeable
@@ -28,7 +28,7 @@ class Groups(Source):
 
     def __init__(
         self,
-        rows: Rows | RowsInTable,
+        rows: RowsInGroups | RowsInTable,
         public_groups: object,
         *,
         protects: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from shortlist.engines import Engine
-from shortlist.engines.tables import connected, is_url
+from shortlist.engines.tables.which_engine import connected, is_url
 from shortlist.errors import InputError, in_quotes
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.parameters import require_count

@@ -11,7 +11,6 @@ from shortlist.questions import TopK
 from shortlist.release import Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import Source
-from shortlist.stores.urls import open_store
 
 __all__ = ["Store", "store"]
 
@@ -68,7 +67,7 @@ def store(
             given={"url_or_store": url_or_store},
         )
     try:
-        return Store(open_store(url_or_store, **names), budget, users)  # type: ignore[arg-type]  # checked there
+        return Store(stores.open_store(url_or_store, **names), budget, users)  # type: ignore[arg-type]  # checked there
     except InputError as error:
         refused = error.with_traceback(None)
     # The frames of the other trace hold the URL, which whoever prints their variables would show.

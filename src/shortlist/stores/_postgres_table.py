@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.errors import InputError
+from shortlist.databases.quoting import quoted
+from shortlist.errors import InputError, Words, nearest
 from shortlist.parameters import MOST_ITEMS
-from shortlist.stores._names import Names, quoted
-from shortlist.stores._postgres_catalog import columns_of, indexes_of, select
-from shortlist.stores._postgres_find import find_table
+from shortlist.stores._database import TableAndColumns
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Ids", "PostgresTable"]
+__all__ = ["PostgresTable", "select"]
 
 _WHOLE = ("int2", "int4", "int8")
 _CAST = ("text", "varchar", "bpchar", "numeric", "float4", "float8")  # to bigint, if need be
+_OF_THE_SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 
 
 class Ids(NamedTuple):
@@ -40,7 +40,7 @@ class PostgresTable:
             column has ids.
     """
 
-    def __init__(self, connection: psycopg.Connection[Any], names: Names) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], names: TableAndColumns) -> None:
         self._connection = connection
         self._names = names
         self._table = table = find_table(connection, names)
@@ -196,12 +196,14 @@ class PostgresTable:
             for index in self._indexes
         )
 
-    def require_any_index(self) -> None:
-        """Refuse, without reading a row, a table of which sorted access would read all."""
-        self.require_index(next(filter(self.is_indexed, self._id_columns), self._id_columns[0]))
+    def require_index(self, column: str | None = None) -> None:
+        """Refuse, without reading a row, a table of which sorted access would read all.
 
-    def require_index(self, column: str) -> None:
-        """The same where these are the ids."""
+        Args:
+            column: The ids that it goes with; None for any column that could hold them.
+        """
+        if column is None:
+            column = next(filter(self.is_indexed, self._id_columns), self._id_columns[0])
         if not self.is_indexed(column):
             raise InputError(
                 "{counts} has no index that answers by falling count",
@@ -215,3 +217,174 @@ class PostgresTable:
         column = self.ids().column
         if not self.is_indexed(column):
             self._connection.execute(self.create_index(column).encode())
+
+
+class NamedTable(NamedTuple):
+    """A table, a view or the like.
+
+    Attributes:
+        number: Its own.
+        schema: The name of its schema.
+        name: Its name in there.
+        kind: "r" for a table, "p" for one with partitions, "m" for a materialised view.
+        is_visible: Whether its name alone means it.
+        is_open: Whether the user may use its schema.
+        has_children: Whether tables inherit from it.
+    """
+
+    number: int
+    schema: str
+    name: str
+    kind: str
+    is_visible: bool
+    is_open: bool
+    has_children: bool
+
+
+def find_table(connection: psycopg.Connection[Any], names: TableAndColumns) -> NamedTable:
+    """The table, of a kind that an index can cover.
+
+    Raises:
+        InputError: There is none, or several, or one that cannot be a store.
+    """
+    found, origin = _tables_called(connection, names.table), names.origin
+    if not found:
+        raise InputError(
+            "{origin} is not a table of this database",
+            "one that is outside the search path is given as schema.table.{hint}",
+            origin=origin,
+            hint=nearest(names.table, _visible_tables(connection)),
+        )
+    if len(found) > 1:
+        raise InputError(
+            "{origin} names two tables, by the one or the other of its dots",
+            "put the schema that is meant into the search path, and give the table's own name",
+            origin=origin,
+        )
+    _require_usable(found[0], origin)
+    return found[0]
+
+
+def _require_usable(table: NamedTable, origin: Words) -> None:
+    if not table.is_open:
+        raise InputError(
+            "{origin} is in a schema that is not open to this user", "ask its owner", origin=origin
+        )
+    if table.schema in _OF_THE_SYSTEM:
+        raise InputError("{origin} is the server's own", "name a table of yours", origin=origin)
+    if table.kind not in "rpm":  # tables, partitioned ones, materialised views
+        raise InputError(
+            "{origin} is a view or a foreign table, which has no index",
+            "name the table",
+            origin=origin,
+        )
+    if table.has_children:  # whose rows no index of its own covers
+        raise InputError(
+            "{origin} has tables that inherit from it, and ids may stand in several",
+            "name one that has none, or a partitioned table",
+            origin=origin,
+        )
+
+
+def _tables_called(connection: psycopg.Connection[Any], whole: str) -> list[NamedTable]:
+    """All that may be meant by a name, or by a schema and a name with a dot in between.
+
+    The server cuts long names off, and so what it finds is compared with what was asked for.
+    """
+    rests = [whole, *(whole[i + 1 :] for i, letter in enumerate(whole) if letter == ".")]
+    query = """
+        SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relkind::text,
+            pg_table_is_visible(c.oid), has_schema_privilege(n.oid, 'USAGE'),
+            c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relname = ANY($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'm', 'v', 'f')"""
+    found = [NamedTable(*row) for row in select(connection, query, rests)]
+    visible = [table for table in found if table.is_visible and table.name == whole]
+    return visible or [table for table in found if f"{table.schema}.{table.name}" == whole]
+
+
+def _visible_tables(connection: psycopg.Connection[Any]) -> list[str]:
+    query = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND "
+    return [name for (name,) in select(connection, query + "pg_table_is_visible(oid)")]
+
+
+class Column(NamedTuple):
+    """A column.
+
+    Attributes:
+        number: Its number in the table.
+        base: The name of its type; of a domain, of the type below all domains.
+        category: The kind of type: "S" for strings, "E" for enums.
+        shown: The type as SQL writes it.
+        is_required: Whether it is NOT NULL.
+        is_readable: Whether the user may read it.
+    """
+
+    number: int
+    base: str
+    category: str
+    shown: str
+    is_required: bool
+    is_readable: bool
+
+
+class Index(NamedTuple):
+    """An index.
+
+    Attributes:
+        is_unique: Whether no two rows agree in its columns.
+        is_primary: Whether it belongs to the primary key.
+        columns: The columns it sorts by.
+        options: For each, "0" if it rises with nulls last, "3" if it falls with nulls first.
+    """
+
+    is_unique: bool
+    is_primary: bool
+    columns: list[str]
+    options: list[str]
+
+
+def select(connection: psycopg.Connection[Any], query: str, *values: object) -> list[Any]:
+    """All rows of a query, whose values it calls $1, $2 and so on."""
+    return connection.execute(query.encode(), values).fetchall()
+
+
+def columns_of(connection: psycopg.Connection[Any], table: int) -> dict[str, Column]:
+    """The columns of the table of that number, by name."""
+    query = """
+        WITH RECURSIVE base (own, below) AS (
+            SELECT DISTINCT atttypid, atttypid FROM pg_attribute WHERE attrelid = $1::int8::oid
+            UNION ALL
+            SELECT own, typbasetype FROM base JOIN pg_type ON oid = below WHERE typtype = 'd'
+        )
+        SELECT a.attname, a.attnum::int4, t.typname, t.typcategory::text,
+            format_type(a.atttypid, NULL), a.attnotnull,
+            has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+        FROM pg_attribute a
+        JOIN base ON base.own = a.atttypid
+        JOIN pg_type t ON t.oid = base.below AND t.typtype <> 'd'
+        WHERE a.attrelid = $1::int8::oid AND a.attnum > 0 AND NOT a.attisdropped
+        ORDER BY a.attnum"""
+    return {name: Column(*rest) for name, *rest in select(connection, query, table)}
+
+
+def indexes_of(
+    connection: psycopg.Connection[Any], table: int, columns: dict[str, Column]
+) -> list[Index]:
+    """The indexes of the table that sort every row by columns."""
+    query = """
+        SELECT i.indisunique, i.indisprimary, i.indnkeyatts::int4, i.indkey::text,
+            i.indoption::text
+        FROM pg_index i
+        JOIN pg_class c ON c.oid = i.indexrelid
+        JOIN pg_am m ON m.oid = c.relam
+        WHERE i.indrelid = $1::int8::oid AND m.amname = 'btree' AND i.indisvalid
+            AND i.indisready AND i.indpred IS NULL AND i.indexprs IS NULL"""
+    by_number = {str(column.number): name for name, column in columns.items()}
+    return [
+        Index(
+            unique, primary, [by_number.get(key, "") for key in keys.split()[:n]], options.split()
+        )
+        for unique, primary, n, keys, options in select(connection, query, table)
+    ]

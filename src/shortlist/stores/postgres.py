@@ -3,31 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, Words, named
-from shortlist.runtime.processes import even_unmade
-from shortlist.stores._names import Names
-from shortlist.stores._postgres_rows import PostgresRows
-from shortlist.stores._postgres_table import PostgresTable
-from shortlist.stores.connecting import connector
-from shortlist.stores.faults import PRIVATE, Fault, guarded
-from shortlist.stores.score_store import ScoreStore, StoredRows
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shortlist.databases.faults import Fault, fault_of_code, guarded
+from shortlist.databases.postgres import LOST, code_of, connector
+from shortlist.databases.quoting import quoted
+from shortlist.draws import Ints
+from shortlist.errors import InputError, Words, named, spending
+from shortlist.stores._database import DatabaseRows, DatabaseStore, TableAndColumns
+from shortlist.stores._postgres_table import PostgresTable, select
+from shortlist.stores.score_store import PRIVATE
 
 if TYPE_CHECKING:
+    import polars as pl
     import psycopg
 
 __all__ = ["PostgresStore"]
 
-_T = TypeVar("_T")
 _URL = named(
     "url", Words('"postgresql://…"')
 )  # it may hold a password, anywhere where it is mistyped
 
 
-class PostgresStore(ScoreStore):
+class PostgresRows(DatabaseRows):
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        names: TableAndColumns,
+        complaint: Callable[[Exception], InputError],
+    ) -> None:
+        super().__init__(connection, names, complaint)
+        connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._table = table = PostgresTable(connection, names)
+        with spending():
+            ids = guarded(table.ids, complaint)
+        table.require_index(ids.column)
+        self.size = ids.size
+        self._first = ids.first
+        self._id = quoted(ids.column)
+        self._last: tuple[int, int] | None = None
+
+    def following(self, n: int) -> tuple[Ints, ArrayLike]:
+        # It reads on in the index behind the last row, without passing over others.
+        key = f"{self._table.count}, {self._id}"
+        after = "" if self._last is None else f"WHERE ({key}) < ($2::int8, $3::int8)"
+        query = (
+            f"SELECT {key} FROM {self._table.name} {after} "
+            f"ORDER BY {self._table.count} DESC, {self._id} DESC LIMIT $1"
+        )
+        read = select(self._connection, query, n, *(self._last or ()))
+        if read:
+            self._last = read[-1]
+        ids = np.array([row for _, row in read], np.int64) - self._first
+        return ids, [count for count, _ in read]
+
+    def find(self, ids: Ints) -> tuple[Ints, ArrayLike]:
+        read = self._look_up(self._table.count, ids)
+        return np.array(list(read), np.int64), list(read.values())
+
+    def items(self, ids: Ints) -> pl.DataFrame:
+        import polars as pl
+
+        read = self._look_up(self._table.item, ids)
+        types = {"text": pl.String(), "integers": pl.Int64(), "dates": pl.Date()}
+        items = [read[i] for i in ids.tolist()]
+        return pl.DataFrame(pl.Series(self._names.item, items, types[self._table.item_type]))
+
+    def _look_up(self, column: str, ids: Ints) -> dict[int, Any]:
+        """The value of each id that exists."""
+        query = (
+            f"SELECT {self._id}, {column} FROM {self._table.name} "
+            f"WHERE {self._id} = ANY($1::int8[])"
+        )
+        read = select(self._connection, query, (ids + self._first).tolist())
+        return {number - self._first: value for number, value in read}
+
+
+class PostgresStore(DatabaseStore):
     """A table in PostgreSQL, with one row per item: the item, and how many users hold it.
 
     Each question has a connection of its own, and one transaction, read only and repeatable read.
@@ -48,26 +104,21 @@ class PostgresStore(ScoreStore):
             read.
     """
 
+    table_of, rows_of = PostgresTable, PostgresRows
     costs = (1.0, 3.0)
 
     def __init__(self, url: str, *, table: str, item: str, count: str) -> None:
-        super().__init__()
         if not isinstance(url, str):
             raise InputError(
                 "must be a text such as postgresql://user@host:5432/database", given={"url": ...}
             )
-        self._connect = connector(url, _URL)
+        self._connected = connector(url, _URL)
         del url  # whoever prints the variables of an error's trace would show it
-        self._names = Names(table, item, count)
-        self.count = count
+        super().__init__(TableAndColumns(table, item, count))
         self._ask(PostgresTable)
 
-    @even_unmade
-    def __repr__(self) -> str:
-        return f"<PostgresStore: {self._names}>"
-
     def identity(self) -> object:
-        """As `ScoreStore`: the server, the database, and its search path."""
+        """The server, the database, and its search path."""
         return self._place
 
     @cached_property
@@ -83,42 +134,18 @@ class PostgresStore(ScoreStore):
         Raises:
             InputError: There is no column of ids, or the index may not be created.
         """
-        self._ask(lambda connection, names: PostgresTable(connection, names).prepare())
+        self._ask(lambda *found: PostgresTable(*found).prepare())
 
-    def check(self) -> None:
-        """As `Store`."""
-        self._ask(lambda connection, names: PostgresTable(connection, names).require_any_index())
-
-    def rows(self) -> StoredRows:
-        """As `Store`.
-
-        Raises:
-            InputError: There is no column of ids, or no index by count and id; the message has
-                the statement that creates it.
-        """
-        connection = self._connect()
-        try:
-            return guarded(
-                lambda: PostgresRows(connection, self._names, self._complaint), self._complaint
-            )
-        except BaseException:
-            connection.close()
-            raise
-
-    def _ask(self, action: Callable[[psycopg.Connection[Any], Names], _T]) -> _T:
-        with closing(self._connect()) as connection:
-            return guarded(lambda: action(connection, self._names), self._complaint)
+    def _connect(self, *, writes: bool = False) -> psycopg.Connection[Any]:  # noqa: ARG002 - any may
+        return self._connected()
 
     def _complaint(self, error: Exception) -> InputError:
         from psycopg import InterfaceError, OperationalError
 
-        code, origin = getattr(error, "sqlstate", None) or "", self._names.origin
-        for start, fault in _COMPLAINTS.items():
-            if code.startswith(start):
-                return fault.of(origin)
-        if not code and isinstance(error, OperationalError | InterfaceError):
-            return _LOST.of(origin)
-        return _UNKNOWN.of(origin)
+        code = code_of(error)
+        is_lost = not code and isinstance(error, OperationalError | InterfaceError)
+        fault = _LOST if is_lost else fault_of_code(code, _COMPLAINTS)
+        return (fault or _UNKNOWN).of(self._names.origin)
 
 
 def _place_of(connection: psycopg.Connection[Any]) -> list[object]:
@@ -131,27 +158,22 @@ def _place_of(connection: psycopg.Connection[Any]) -> list[object]:
 
 
 _UNKNOWN = Fault(
-    Words("cannot be read: the server refuses a query, or a value cannot be taken over"), PRIVATE
+    "cannot be read: the server refuses a query, or a value cannot be taken over",
+    "{private}",
+    private=PRIVATE,
 )
 _LOST = Fault(
-    Words("cannot be read any more: the connection to the server is lost"),
-    Words("Ask again when it runs"),
+    "cannot be read any more: the connection to the server is lost", "Ask again when it runs"
 )
 _COMPLAINTS = {
-    "57P": _LOST,  # the server is shut down
-    "08": _LOST,
-    "57014": Fault(Words("cannot be read: the server ended the query, by a time limit or by hand")),
-    "40": Fault(
-        Words("cannot be read at one moment: the server ended the transaction"), Words("Ask again")
-    ),
-    "42501": Fault(
-        Words("is not open to this user, or to change its indexes"), Words("ask its owner")
-    ),
+    **dict.fromkeys(LOST, _LOST),
+    "57014": Fault("cannot be read: the server ended the query, by a time limit or by hand"),
+    "40": Fault("cannot be read at one moment: the server ended the transaction", "Ask again"),
+    "42501": Fault("is not open to this user, or to change its indexes", "ask its owner"),
     "25006": Fault(
-        Words("cannot be prepared where the server only reads"),
-        Words("prepare it on the primary server"),
+        "cannot be prepared where the server only reads", "prepare it on the primary server"
     ),
     "53": Fault(
-        Words("cannot be read: the server has no room left, in memory, on disk or for connections")
+        "cannot be read: the server has no room left, in memory, on disk or for connections"
     ),
 }

@@ -10,19 +10,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from shortlist.databases.faults import guarded
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words, spending
 from shortlist.runtime.processes import StaysHere
-from shortlist.stores._scores import aligned, whole_scores
-from shortlist.stores.faults import guarded
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Accesses", "ScoreStore", "Snapshot", "StoredRows"]
 
+PRIVATE = "The row is private and not shown"
+
+_LARGEST = 2**62  # differences and sums of two scores fit 64 bits
 _T = TypeVar("_T")
 
 
@@ -73,13 +76,13 @@ class StoredRows(ABC):
 
 
 class Snapshot:
-    """A `contract.View` that counts, refuses what is no count, and names items at the end.
+    """A `View` that counts its accesses, refuses what is no count, and names items at the end.
 
     What it refuses depends on the counts that were read, and says to count the budget as spent.
 
     Attributes:
-        size: As `contract.View`.
-        costs: As `contract.View`.
+        size: As of `View`.
+        costs: As of `View`.
     """
 
     def __init__(self, rows: StoredRows, costs: tuple[float, float], accesses: Accesses) -> None:
@@ -91,7 +94,7 @@ class Snapshot:
         self._last: int | None = None
 
     def sorted_access(self, start: int, n: int) -> tuple[Ints, Ints]:
-        """As `contract.View`.
+        """The next ids by falling score, at most n, and their scores.
 
         Raises:
             InputError: What was read is no count, the counts do not fall, or the database fails.
@@ -106,7 +109,7 @@ class Snapshot:
         return ids, scores
 
     def random_access(self, ids: Ints) -> Ints:
-        """As `contract.View`.
+        """The score of each id, -1 where there is no such row.
 
         Raises:
             InputError: What was read is no count, or the database fails.
@@ -114,7 +117,7 @@ class Snapshot:
         with spending():
             found, scores = self._ask(lambda: self._scored(*self._rows.find(ids)))
         self._accesses.random += len(ids)
-        return aligned(ids, found, scores)
+        return _aligned(ids, found, scores)
 
     def items(self, ids: Ints) -> pl.DataFrame:
         """The items of selected ids, one row each and in the same order; no access to a score.
@@ -143,7 +146,7 @@ class Snapshot:
             )
 
     def _scored(self, ids: Ints, values: ArrayLike) -> tuple[Ints, Ints]:
-        return ids, whole_scores(values, self._rows.origin)
+        return ids, _whole_scores(values, self._rows.origin)
 
     def _ask(self, action: Callable[[], _T]) -> _T:
         return guarded(action, self._rows.complaint)
@@ -225,3 +228,56 @@ class ScoreStore(StaysHere, ABC):
         Raises:
             InputError: It cannot be created.
         """
+
+
+def _whole_scores(values: ArrayLike, origin: Words) -> Ints:
+    """Counts, as they were read, as 64-bit integers.
+
+    Args:
+        values: Shape (n,), as they were read.
+        origin: The table and the column, for messages.
+
+    Raises:
+        InputError: One is null, or no whole number from 0 to 2^62. It is not quoted.
+
+    >>> _whole_scores([7, 0], Words("counts"))
+    array([7, 0])
+    """
+    numbers = np.asarray(values)
+    if numbers.size == 0:
+        return np.empty(0, np.int64)
+    if numbers.dtype.kind not in "iu":
+        raise InputError(
+            "{origin} holds something that is not a whole number from 0 to 2^62, such as a null, a "
+            "text or a fraction",
+            "fix it. {private}",
+            origin=origin,
+            private=PRIVATE,
+        )
+    if not (numbers.min() >= 0 and numbers.max() <= _LARGEST):
+        raise InputError(
+            "{origin} holds a number that is not a count: below 0 or above 2^62",
+            "fix it. {private}",
+            origin=origin,
+            private=PRIVATE,
+        )
+    return numbers.astype(np.int64)
+
+
+def _aligned(wanted: Ints, found: Ints, scores: Ints) -> Ints:
+    """The score of each wanted id, -1 where it was not found.
+
+    Args:
+        wanted: Ids, shape (n,).
+        found: Those that exist, in any order, each once.
+        scores: Theirs.
+
+    >>> _aligned(np.array([5, 2, 9]), np.array([9, 5]), np.array([90, 50]))
+    array([50, -1, 90])
+    """
+    if len(found) == 0:
+        return np.full(len(wanted), -1, np.int64)
+    order = np.argsort(found)
+    places = np.minimum(np.searchsorted(found[order], wanted), len(found) - 1)
+    rows = order[places]
+    return np.where(found[rows] == wanted, scores[rows], -1)

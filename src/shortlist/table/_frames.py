@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist.databases.connections import interruptible, lock_of, reopened_if_lost
+from shortlist.databases.duckdb import interrupt_of, without_bar_of
 from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
-from shortlist.table.connections import lock_of, opened_anew
-from shortlist.table.interrupting import interrupt_of, interruptible, without_bar_of
 from shortlist.table.key_types import text_of
 from shortlist.table.part import TablePart, attempt
 
@@ -218,7 +218,7 @@ def _require_answer(
     try:
         attempt(lambda: _asked(ask(), native), refusal)
     except InputError:
-        if not attempt(lambda: opened_anew(native), refusal):
+        if not attempt(lambda: reopened_if_lost(native), refusal):
             raise
         attempt(lambda: _asked(ask(), native), refusal)
 

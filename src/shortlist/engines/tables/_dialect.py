@@ -1,94 +1,172 @@
-"""What the plans need of an engine that each kind of engine says its own way."""
+"""What each kind of engine says in its own way, and what all of them are told alike by Ibis."""
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property, reduce
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from shortlist.stores.faults import Fault
-from shortlist.table.interrupting import interruptible
+from shortlist.databases.connections import interruptible, lock_of, remember_reopening
+from shortlist.databases.faults import Fault
+from shortlist.engines.tables._expressions import Arrow, Expression, Key, as_text, numbered
+from shortlist.engines.tables._scratch import Scratch
+from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_joins
+from shortlist.errors import InputError, Words, shown
 
-if TYPE_CHECKING:
-    from shortlist.engines.tables.reading import Read
-    from shortlist.engines.tables.scratch import Scratch
+__all__ = ["Dialect", "SqlDialect", "TableInEngine"]
 
-__all__ = ["Arrow", "Dialect", "Expression", "Key"]
-
-Expression: TypeAlias = Any  # of Ibis: a table or a column, which nothing reads until it is fetched
-Arrow: TypeAlias = Any  # a table of PyArrow
-Key: TypeAlias = tuple[int, int]  # fresh random bits, 62 in each
-
+_TEXTS = "a", "A", "a ", "\u00e1"  # that a collation may hold for equal
 _T = TypeVar("_T")
 
 
-class Dialect(ABC):
-    """How one kind of engine says what cannot be said for all alike.
+class Dialect:
+    """How one kind of engine is spoken to; by itself, any that Ibis connects to.
 
     Attributes:
-        name: The engine, as a guarantee names it.
+        backend: The engine, as Ibis calls it.
+        schemes: The kinds of URLs that `open_url` takes.
+        native: Tables of the engine's own library, by the modules that have their types.
+        unopened: What is wrong where a URL cannot be opened, and the error does not say.
+        name: The engine, as a guarantee names it; by default as Ibis does.
         hash: The hash by which users are bounded, as a guarantee names it.
     """
 
-    name: str
-    hash: str
+    backend: ClassVar[str] = ""
+    schemes: ClassVar[tuple[str, ...]] = ()
+    native: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    unopened: ClassVar[Fault] = Fault(
+        "cannot be connected to",
+        "check that the database is there, and its path, or its host, port, name, user and "
+        "password",
+    )
+    name: str = ""
+    hash: str = "a hash of (key, user, item)"
 
-    @abstractmethod
+    def __init__(self, connection: Expression) -> None:
+        """Take a connection of Ibis."""
+        self.name = self.name or connection.name
+        self._connection = connection
+
+    @classmethod
+    def of_connection(cls, connection: Expression) -> Dialect:
+        """How the engine is spoken to by a connection of Ibis."""
+        return cls(connection)
+
+    @classmethod
+    def open_url(cls, url: str, origin: Words) -> Expression:  # noqa: ARG003 - for messages of some
+        """A connection of Ibis to what a URL names, which messages call by its origin.
+
+        Raises:
+            InputError: It is not there.
+            ImportError: A package is missing.
+        """
+        import ibis
+
+        connection = ibis.connect(url)
+        # Whether such a connection was lost, nobody can tell: it is opened anew where it fails.
+        remember_reopening(connection, lambda: True, connection.reconnect)
+        return connection
+
+    @classmethod
+    def open_native(cls, data: Any, columns: Collection[str]) -> TableInEngine:
+        """A table of the engine's own library, of which these columns are read."""
+        raise NotImplementedError
+
     def require(self, keys: Expression) -> None:
         """Refuse keys that the engine holds for equal though they differ. No row is read.
 
         Raises:
             InputError: Some of these columns are of such a type.
         """
+        # Constants alone would tell how the connection compares them, and not how a column does.
+        texts = (name for name, dtype in keys.schema().items() if dtype.is_string())
+        if any(
+            self.fetch(_told_apart(keys[name])).column(0)[0].as_py() < len(_TEXTS) for name in texts
+        ):
+            raise InputError(
+                "{engine} takes texts for equal that differ, in case, accents or spaces at their "
+                "ends",
+                "set a binary collation of the columns, name columns of integers, or give "
+                "{pull=True}",
+                engine=self.name,
+            )
 
-    @abstractmethod
     def key(self, column: Expression) -> Expression:
         """The column such that values are equal only where every byte is."""
+        return column
 
-    @abstractmethod
     def digits(self, column: Expression) -> Expression:
         """Binary values as text: hexadecimal digits, letters in lower case.
 
         Raises:
-            InputError: The engine has no word for it.
+            InputError: The engine has no word for it; there is none in common.
         """
+        raise InputError(
+            'the column "{column}" is binary, and how {engine} writes its digits is not known here',
+            "cast it to text, or give {pull=True}",
+            column=shown(column.get_name()),
+            engine=self.name,
+        )
 
-    @abstractmethod
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
         """A function of the key, the user and the item alone, which looks random to any two."""
+        from ibis.expr import operations
 
-    @abstractmethod
+        text = _written(key, user, items)
+        if self._connection.has_operation(operations.HexDigest):
+            return text.hexdigest("md5")
+        if self._connection.has_operation(operations.Hash):
+            return text.hash()
+        raise InputError(
+            "{engine} has no hash, by which users could be bounded",
+            "give {pull=True}",
+            engine=self.name,
+        )
+
     def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """The rows with a column of numbers from 0 on, in any order, or rising with a column."""
+        import ibis
 
-    @abstractmethod
-    def whole(self, keys: Expression, scratch: Scratch) -> Read:
+        order = [*([] if by is None else [by]), *rows.columns]  # every engine has an order
+        return rows.mutate(ibis.row_number().over(order_by=order).name(name))
+
+    def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
         """Each user's distinct items, from one pass over the keys, which have no nulls."""
+        return read_by_joins(scratch.keep(keys.distinct()), scratch, is_by_user=False)
 
-    @abstractmethod
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """Work out a query once, as a temporary table: whoever reads that sees the same rows.
 
         Args:
-            name: Of the table.
+            name: The name of the table.
             query: The query.
             by: A column whose equal values had better lie together.
         """
+        ordered = query if by is None else query.order_by(by)
+        self._connection.create_table(name, ordered, temp=True)
 
-    @abstractmethod
     def give(self, name: str, rows: Arrow) -> None:
         """Take rows over as a temporary table, which nobody else sees."""
+        import ibis
 
-    @abstractmethod
+        self._connection.create_table(name, ibis.memtable(rows), temp=True)
+
     def fetch(self, query: Expression) -> Arrow:
         """All rows of a query."""
+        return self._connection.to_pyarrow(query)
 
-    @abstractmethod
     def drop(self, name: str) -> None:
         """Drop a temporary table, if there is one of that name."""
+        from sqlglot import to_identifier
+
+        # Ibis 12 writes no name behind DROP TABLE, with sqlglot 30.
+        quoted = to_identifier(name, quoted=True).sql(self._connection.dialect)
+        self._connection.raw_sql(f"DROP TABLE IF EXISTS {quoted}")
 
     def fault(self, error: Exception) -> Fault | None:  # noqa: ARG002 - for those who can tell
         """What is wrong, by the code of an error, of which nothing is quoted; None if unknown."""
@@ -111,6 +189,102 @@ class Dialect(ABC):
         """What the action returns, something that the engine does, which Ctrl-C must stop."""
         return interruptible(action, None)
 
-    @abstractmethod
     def cancel(self) -> None:
-        """Stop what the engine is doing for us, where it still is."""
+        """Stop what the engine is doing for us, where it still is and we know how."""
+
+
+class SqlDialect(Dialect, ABC):
+    """An engine that is told in SQL, where every key is compared as bytes."""
+
+    def require(self, keys: Expression) -> None:
+        pass
+
+    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
+        return numbered(rows, name, by)
+
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        self._create(name, query if by is None else query.order_by(by))
+
+    def drop(self, name: str) -> None:
+        self._run(f'DROP TABLE IF EXISTS "{name}"')
+
+    def _create(self, name: str, query: Expression, statement: str = "{rows}") -> None:
+        """A temporary table of a query's rows, or of a statement about them."""
+        self._prepare(query)
+        of_rows = statement.format(rows=self._sql(query))
+        self._run(f'CREATE TEMP TABLE "{name}" AS {of_rows}')
+
+    def _prepare(self, query: Expression) -> None:
+        """Let the engine know tables in memory that a query names."""
+        self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - as Ibis does
+
+    @abstractmethod
+    def _sql(self, query: Expression) -> str: ...
+
+    @abstractmethod
+    def _run(self, statement: str) -> None: ...
+
+
+class TableInEngine(NamedTuple):
+    """Rows that lie in an engine.
+
+    Attributes:
+        rows: A table of Ibis.
+        dialect: How the engine is spoken to.
+        held: What the caller gave.
+        query: What the rows are, where they stand under a name of ours; None where they do not.
+    """
+
+    rows: Expression
+    dialect: Dialect
+    held: object
+    query: str | None = None
+
+    @contextmanager
+    def asking(self) -> Iterator[Scratch]:
+        """Temporary tables for one question, while no other is asked on the same connection."""
+        with lock_of(self.held), Scratch(self.dialect) as scratch:
+            yield scratch
+
+    @property
+    def bounding(self) -> str:
+        """How users are bounded, as a guarantee says it."""
+        dialect = self.dialect
+        return f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key"
+
+    def digest(self) -> str:
+        """What tells one query from another, and not what it says: values may be in it."""
+        import ibis
+
+        query = self.query or str(ibis.to_sql(self.rows))
+        return hashlib.sha256(query.encode()).hexdigest()
+
+    def identity(self) -> list[object]:
+        """What tells the rows from all others, and the connection where they lie from others."""
+        import ibis
+
+        query = self.query or str(ibis.to_sql(self.rows))
+        with lock_of(self.held):
+            return [query, self.dialect.place(self.rows, query)]
+
+
+def _told_apart(column: Expression) -> Expression:
+    """How many texts stay where they are values of the column; none of its own is looked at."""
+    import ibis
+
+    rows = column.name("text").as_table().filter(ibis.literal(value=False))
+    for text in _TEXTS:
+        rows = rows.union(ibis.literal(text).name("text").as_table())
+    return rows.agg(n=rows["text"].nunique())
+
+
+def _written(key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+    """Key, user and item as one text, in which no two items of one user look the same."""
+    import ibis
+
+    texts = [item.cast("string") for item in items]
+    # Where each but the last ends. Texts are joined as they are: in some engines a cast to text
+    # loses letters.
+    sizes = [as_text(item).length().cast("string") for item in items[:-1]]
+    parts = [ibis.literal(f"{key[0]}.{key[1]}"), user.cast("string"), *sizes, *texts]
+    return reduce(lambda text, part: text + "|" + part, parts)

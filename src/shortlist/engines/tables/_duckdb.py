@@ -1,27 +1,46 @@
-"""How DuckDB says it."""
+"""DuckDB: how it is opened and spoken to, and which files its queries read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import glob
+import json
+import re
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from shortlist.engines.tables._dialect import Arrow, Expression, Key
-from shortlist.engines.tables._duckdb_sources import UntoldError, files_read
-from shortlist.engines.tables._functions import call, numbered
-from shortlist.engines.tables._plain import Plain
-from shortlist.engines.tables.reading import Read, read_by_joins
-from shortlist.table.identity import identity_of_database
-from shortlist.table.interrupting import interrupt_of, interruptible, without_bar
+from shortlist.databases import duckdb
+from shortlist.databases.connections import interruptible
+from shortlist.databases.faults import Fault
+from shortlist.databases.quoting import literal
+from shortlist.databases.urls import path_of, require_file
+from shortlist.engines.tables._dialect import SqlDialect, TableInEngine
+from shortlist.engines.tables._expressions import Arrow, Expression, Key, call
+from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_joins
+from shortlist.errors import Words
+from shortlist.table.identity import identity_of_database, identity_of_file
 
 if TYPE_CHECKING:
-    from shortlist.engines.tables.scratch import Scratch
+    from shortlist.engines.tables._scratch import Scratch
 
 __all__ = ["DuckDB", "DuckDBRelation", "in_order_once"]
 
 _T = TypeVar("_T")
+_Catalog = Mapping[str, str | None]
+_VIEW = re.compile(r"CREATE VIEW .*? AS ", re.DOTALL)
+_READERS = {"read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_ndjson"}
+_PLAIN = {
+    *("list_value", "struct_pack", "lower", "upper", "trim", "concat", "length", "replace"),
+    *("substring", "year", "month", "day", "date_trunc", "hash", "round", "floor", "ceil", "abs"),
+    *("count", "count_star", "sum", "min", "max", "avg", "row_number", "~~", "!~~", "between"),
+}
+"""Functions whose result hangs on their arguments alone, unless someone makes others so called."""
+_MOMENTS = {"current_date", "current_timestamp", "current_time", "localtime", "localtimestamp"}
+_OPAQUE = {"SHOW_REF", "COLUMN_DATA"}
 _CATALOG = """
 SELECT table_name, NULL FROM duckdb_tables() WHERE NOT internal
 UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
@@ -39,34 +58,47 @@ SELECT current_database(), current_setting('search_path'), current_setting('Time
 """
 
 
-class DuckDB(Plain):
+class DuckDB(SqlDialect):
     """DuckDB, by a connection of Ibis."""
 
-    hash = "hash(hash(user, item) xor key)"
+    backend, schemes = "duckdb", ("duckdb",)
+    native = MappingProxyType({"duckdb": "DuckDBPyRelation"})
+    unopened = Fault(
+        "cannot be opened",
+        "check that the file is of DuckDB, may be read, and is not being written",
+    )
+    name, hash = "DuckDB", "hash(hash(user, item) xor key)"
     _called: str | None = None
 
-    def __init__(self, connection: Expression) -> None:
-        """Take a connection of Ibis."""
-        super().__init__(connection)
-        self.name = "DuckDB"
+    @classmethod
+    def open_url(cls, url: str, origin: Words) -> Expression:
+        path = path_of(url)
+        if not duckdb.lies_elsewhere(path):
+            require_file(url, origin, never=" (a DuckDB file is never created)")
+        return duckdb.connect(path)
 
-    def require(self, keys: Expression) -> None:
-        """As `Dialect.require`: every key is made binary."""
+    @classmethod
+    def open_native(cls, data: Any, columns: Collection[str]) -> TableInEngine:
+        """A relation, which queries call by a name of ours."""
+        import ibis
+        from ibis.backends.sql.datatypes import DuckDBType
+
+        name = f"shortlist_{secrets.token_hex(8)}"
+        types = dict(zip(data.columns, data.types, strict=True))
+        schema = {column: DuckDBType.from_string(str(types[column])) for column in columns}
+        rows = ibis.table(schema, name=name)
+        return TableInEngine(rows, DuckDBRelation(data, name), data, data.sql_query())
 
     def key(self, column: Expression) -> Expression:
-        """As `Dialect.key`: texts as their bytes, which no collation compares."""
+        # Texts as their bytes, which no collation compares.
         return call("encode", "binary", column) if column.type().is_string() else column
 
     def digits(self, column: Expression) -> Expression:
-        """As `Dialect.digits`."""
         return call("lower", "string", call("hex", "string", column))
 
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
-        """As `Dialect.hashed`.
-
-        DuckDB's hash of several values joins them by exclusive or, which leaves the order of two
-        items in the hands of single bits. So the key goes in between two hashes.
-        """
+        # DuckDB's hash of several values joins them by exclusive or, which leaves the order of two
+        # items in the hands of single bits. So the key goes in between two hashes.
         import ibis
 
         def mixed(known: Expression, part: int) -> Expression:
@@ -75,27 +107,16 @@ class DuckDB(Plain):
 
         return reduce(mixed, key, call("hash", "uint64", user, *items))
 
-    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
-        """As `Dialect.numbered`: in the order in which they come."""
-        return numbered(rows, name, by)
-
-    def whole(self, keys: Expression, scratch: Scratch) -> Read:
-        """As `Dialect.whole`: numbers are sorted, which is faster than grouping them.
-
-        It takes longer for texts, and where each row repeats many times.
-        """
+    def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
+        # Numbers are sorted, which is faster than grouping them. It takes longer for texts, and
+        # where each row repeats many times.
         if not all(dtype.is_integer() or dtype.is_temporal() for dtype in keys.schema().values()):
             return super().whole(keys, scratch)
         words = in_order_once(keys.columns)
         distinct = scratch.made(keys.schema(), lambda name: self._create(name, keys, words))
         return read_by_joins(distinct, scratch, is_by_user=True)
 
-    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
-        """As `Dialect.keep`."""
-        self._create(name, query if by is None else query.order_by(by))
-
     def give(self, name: str, rows: Arrow) -> None:
-        """As `Dialect.give`."""
         native = self._connection.con
         view = f"{name}_rows"
         native.register(view, rows)
@@ -105,15 +126,11 @@ class DuckDB(Plain):
             native.unregister(view)
 
     def fetch(self, query: Expression) -> Arrow:
-        """As `Dialect.fetch`: Ibis would copy the rows once more."""
+        # Ibis would copy the rows once more.
         return self._connection.con.sql(self._sql(query)).to_arrow_table()
 
-    def drop(self, name: str) -> None:
-        """As `Dialect.drop`."""
-        self._run(f'DROP TABLE IF EXISTS "{name}"')
-
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the query says it
-        """As `Dialect.place`: the files of its databases, and those that the query reads.
+        """The files of its databases, and those that the query reads.
 
         It is an allow-list: what is in memory, temporary, not committed, elsewhere, or the result
         of a function that we do not know, may be anything the next time.
@@ -144,24 +161,18 @@ class DuckDB(Plain):
         return found
 
     def _parsed(self, query: str) -> str:
-        quoted = query.replace("'", "''")
-        ((parsed,),) = self._asked(f"SELECT json_serialize_sql('{quoted}')::VARCHAR")
+        ((parsed,),) = self._asked(f"SELECT json_serialize_sql({literal(query)})::VARCHAR")
         return str(parsed)
 
     def quiet(self) -> AbstractContextManager[None]:
-        """As `Dialect.quiet`."""
-        return without_bar(self._ask)
+        return duckdb.without_bar(self._ask)
 
     def wait(self, action: Callable[[], _T]) -> _T:
-        """As `Dialect.wait`: in another thread, since DuckDB hears no Ctrl-C for long."""
+        # In another thread, since DuckDB hears no Ctrl-C for long.
         return interruptible(action, self._interrupt)
-
-    def cancel(self) -> None:
-        """As `Dialect.cancel`: nothing goes on once it was interrupted."""
 
     @property
     def _interrupt(self) -> Callable[[], None] | None:
-        """What stops a query."""
         interrupt: Callable[[], None] = self._connection.con.interrupt
         return interrupt
 
@@ -175,18 +186,7 @@ class DuckDB(Plain):
         found: list[tuple[str | None, ...]] = self._ask(statement).fetchall()
         return found
 
-    def _create(self, name: str, query: Expression, words: str = "{rows}") -> None:
-        """A temporary table of a query's rows, or of what is said of them."""
-        self._prepare(query)
-        said = words.format(rows=self._sql(query))
-        self._run(f'CREATE TEMP TABLE "{name}" AS {said}')
-
-    def _prepare(self, query: Expression) -> None:
-        """Let DuckDB know tables in memory that a query names."""
-        self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - as Ibis does
-
     def _sql(self, query: Expression) -> str:
-        """A query in DuckDB's words."""
         import ibis
 
         return str(ibis.to_sql(query, dialect="duckdb"))
@@ -200,14 +200,11 @@ class DuckDBRelation(DuckDB):
 
     def __init__(self, relation: Expression, name: str) -> None:
         """Take a relation, and the name by which queries call it."""
-        self.name = "DuckDB"
         self._relation, self._called = relation, name
 
     def give(self, name: str, rows: Arrow) -> None:
-        """As `Dialect.give`: DuckDB finds the rows by the name of the variable, if it may.
-
-        A table of that name would come first.
-        """
+        # DuckDB finds the rows by the name of the variable, if it may. A table of that name would
+        # come first.
         shortlist_rows_to_give = rows  # noqa: F841 - it is used, by its name
         setting = "python_enable_replacements"
         asked = f"SELECT current_setting('{setting}')"
@@ -221,12 +218,11 @@ class DuckDBRelation(DuckDB):
             self._run(f"SET {setting} = {may}")
 
     def fetch(self, query: Expression) -> Arrow:
-        """As `Dialect.fetch`."""
         return self._relation.query(self._called, self._sql(query)).to_arrow_table()
 
     @property
     def _interrupt(self) -> Callable[[], None] | None:
-        return interrupt_of(self._relation)
+        return duckdb.interrupt_of(self._relation)
 
     def _ask(self, statement: str) -> Expression:
         return self._relation.query(self._called, statement)
@@ -253,3 +249,81 @@ def in_order_once(columns: Sequence[str]) -> str:
         f"SELECT {listed} FROM (SELECT *, {lags} FROM (FROM ({{rows}}) ORDER BY {listed})) "  # noqa: S608 - names of ours
         f"WHERE CASE WHEN {is_less} THEN error('rows are out of order') ELSE {is_other} END"
     )
+
+
+class UntoldError(Exception):
+    """A part of a query is none that could be known again."""
+
+
+def files_read(query: str, catalog: _Catalog, parsed: Callable[[str], str]) -> list[object]:
+    """The identities of all files outside of the databases that a query reads.
+
+    Args:
+        query: A SELECT.
+        catalog: Tables and views of databases in files, with the statement of each view.
+        parsed: Parses a SELECT into JSON, as DuckDB's `json_serialize_sql` does.
+
+    Raises:
+        UntoldError: It reads something else, or calls what may answer otherwise the next time.
+    """
+    found: list[object] = []
+    waiting = [query]
+    seen: set[str] = set()
+    while waiting:
+        nodes = list(_nodes(json.loads(parsed(waiting.pop()))))
+        for name in sorted(_names(nodes) - seen):
+            seen.add(name)
+            if name not in catalog:
+                found += _files(name)
+            elif (view := catalog[name]) is not None:
+                waiting.append(_VIEW.sub("", view, count=1))
+    return found
+
+
+def _names(nodes: list[dict[str, Any]]) -> set[str]:
+    """The names of tables, views and files that are read."""
+    within = {
+        entry["key"] for node in nodes if "cte_map" in node for entry in node["cte_map"]["map"]
+    }
+    names: set[str] = set()
+    for node in nodes:
+        kind = node.get("type")
+        if node.get("error") or kind in _OPAQUE or _MOMENTS & set(node.get("column_names", ())):
+            raise UntoldError
+        if kind == "BASE_TABLE" and (node["table_name"] not in within or node["schema_name"]):
+            names.add(node["table_name"])
+        if kind == "TABLE_FUNCTION":
+            names |= _arguments(node["function"])
+        elif "function_name" in node and not _is_plain(node):
+            raise UntoldError
+    return names
+
+
+def _is_plain(node: dict[str, Any]) -> bool:
+    return bool(node.get("is_operator")) or node["function_name"] in _PLAIN | _READERS
+
+
+def _arguments(function: dict[str, Any]) -> set[str]:
+    """The paths that a reader of files is given, all of which are constants."""
+    if function["function_name"] not in _READERS:
+        raise UntoldError
+    first = list(_nodes(function["arguments"][:1]))
+    paths = {n["text"] for n in first if n.get("kind") == "STRING"}
+    told = {"VALUE_CONSTANT", "FUNCTION", "ORDER_MODIFIER", None}
+    if not paths or any(n.get("type") not in told for n in first):
+        raise UntoldError
+    return paths
+
+
+def _files(name: str) -> list[object]:
+    found = glob.glob(name, recursive=True)  # noqa: PTH207 - as they are read
+    if not found:
+        raise UntoldError
+    return [identity_of_file(file) for file in sorted(found)]
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _nodes(part)

@@ -1,41 +1,48 @@
-"""How PostgreSQL says it."""
+"""PostgreSQL: how it is connected to and spoken to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
-from shortlist.engines.tables._dialect import Arrow, Expression, Key
-from shortlist.engines.tables._functions import as_text, call, names_tables_alone, numbered
-from shortlist.engines.tables._plain import Plain
-from shortlist.engines.tables.reading import Read, read_by_joins
+from shortlist.databases.connections import remember_reopening
+from shortlist.databases.faults import Fault, fault_of_code, guarded
+from shortlist.databases.postgres import LOST, code_of, why
+from shortlist.databases.quoting import literal, quoted
+from shortlist.engines.tables._dialect import SqlDialect
+from shortlist.engines.tables._expressions import (
+    Arrow,
+    Expression,
+    Key,
+    as_text,
+    call,
+    names_tables_alone,
+)
+from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_joins
 from shortlist.errors import Words
-from shortlist.stores.faults import Fault
 
 if TYPE_CHECKING:
-    from shortlist.engines.tables.scratch import Scratch
+    from shortlist.engines.tables._scratch import Scratch
 
 __all__ = ["Postgres"]
 
-_LOST = Fault(Words("has lost the connection"), Words("open it anew, when the server runs"))
+_LOST = Fault("has lost the connection", "open it anew, when the server runs")
 _FAULTS = {
-    "08": _LOST,
-    "57P": _LOST,  # the server is shut down
+    **dict.fromkeys(LOST, _LOST),
     "25006": Fault(
-        Words("only reads here, and users are counted in temporary tables"),
-        Words("name the primary server, in a session that may write, or give {pull=True}"),
+        "only reads here, and users are counted in temporary tables",
+        "name the primary server, in a session that may write, or give {pull=True}",
     ),
     "42501": Fault(
-        Words("does not let this user read the table, or make temporary tables"),
-        Words(
-            "its owners can run GRANT SELECT ON the table and GRANT TEMP ON the database. With "
-            "{pull=True} no temporary tables are made"
-        ),
+        "does not let this user read the table, or make temporary tables",
+        "its owners can run GRANT SELECT ON the table and GRANT TEMP ON the database. With "
+        "{pull=True} no temporary tables are made",
     ),
-    "42P01": Fault(Words("has no such table any more"), Words("open it again")),
-    "42703": Fault(Words("has no such column any more"), Words("open the table again")),
-    "53": Fault(Words("has no room left, in memory, on disk or for connections")),
+    "42P01": Fault("has no such table any more", "open it again"),
+    "42703": Fault("has no such column any more", "open the table again"),
+    "53": Fault("has no room left, in memory, on disk or for connections"),
 }
 _WITHIN = """
 SELECT oid::text, current_schemas(false)::text, current_user::text, current_setting('TimeZone')
@@ -54,21 +61,35 @@ _KEPT = {"pr", "pp", "pm", "ur", "up"}
 """Tables, those in partitions and materialized views, logged or not."""
 
 
-class Postgres(Plain):
+class Postgres(SqlDialect):
     """PostgreSQL, by a connection of Ibis, which has one of psycopg."""
 
-    hash = "md5(key, user, item)"
+    backend, schemes = "postgres", ("postgres", "postgresql")
+    name, hash = "PostgreSQL", "md5(key, user, item)"
 
-    def __init__(self, connection: Expression) -> None:
-        """Take a connection of Ibis."""
-        super().__init__(connection)
-        self.name = "PostgreSQL"
+    @classmethod
+    def open_url(cls, url: str, origin: Words) -> Expression:
+        """A connection that is opened anew where it was lost."""
+        import ibis
+        import psycopg
 
-    def require(self, keys: Expression) -> None:
-        """As `Dialect.require`: every key is made binary."""
+        def connect() -> Any:
+            return guarded(
+                lambda: psycopg.connect(url, autocommit=True), lambda error: why(error).of(origin)
+            )
+
+        def reopen() -> None:
+            connection.con = connect()
+            finalize(connection, connection.con.close)
+            connection._post_connect()  # noqa: SLF001 - as Ibis does
+
+        connection = ibis.postgres.from_connection(connect())
+        finalize(connection, connection.con.close)
+        remember_reopening(connection, lambda: bool(connection.con.closed), reopen)
+        return connection
 
     def key(self, column: Expression) -> Expression:
-        """As `Dialect.key`: texts as their bytes, which no collation compares.
+        """Texts as their bytes, which no collation compares.
 
         What Ibis takes for text, or does not know, may be an enum, a domain, or a type that an
         extension brings. Each is cast to text; that of CHAR(n) ends before the padding.
@@ -79,41 +100,29 @@ class Postgres(Plain):
         return call("convert_to", "binary", as_text(column), _text("UTF8"))
 
     def digits(self, column: Expression) -> Expression:
-        """As `Dialect.digits`."""
         return call("encode", "string", column, _text("hex"))
 
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
-        """As `Dialect.hashed`: bytes are digits in a text, so that no key holds the bar."""
+        # Bytes are digits in a text, so that no key holds the bar.
         parts = [_text("|"), _text(f"{key[0]}.{key[1]}"), *map(_written, [user, *items])]
         return call("md5", "string", call("concat_ws", "string", *parts))
 
-    def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
-        """As `Dialect.numbered`: in the order in which they come."""
-        return numbered(rows, name, by)
-
-    def whole(self, keys: Expression, scratch: Scratch) -> Read:
-        """As `Dialect.whole`: rows are sorted, so that what is joined to a user's is at hand."""
+    def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
+        # Rows are sorted, so that what is joined to a user's is at hand.
         listed = ", ".join(f'"{name}"' for name in keys.columns)
         words = f"SELECT DISTINCT ON ({listed}) * FROM ({{rows}}) AS held ORDER BY {listed}"  # noqa: S608 - names of ours
         distinct = scratch.made(keys.schema(), lambda name: self._create(name, keys, words))
         return read_by_joins(distinct, scratch, is_by_user=True)
 
-    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
-        """As `Dialect.keep`."""
-        self._create(name, query if by is None else query.order_by(by))
+    def _create(self, name: str, query: Expression, statement: str = "{rows}") -> None:
+        super()._create(name, query, statement)
+        self._run(f'ANALYZE "{name}"')  # the planner needs to know how many rows there are
 
-    def _create(self, name: str, query: Expression, words: str = "{rows}") -> None:
-        """A temporary table of a query's rows, or of what is said of them.
-
-        The planner needs to know how many there are.
-        """
-        self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - tables in memory that it names
-        said = words.format(rows=self._connection.compile(query))
-        self._run(f'CREATE TEMP TABLE "{name}" AS {said}')
-        self._run(f'ANALYZE "{name}"')
+    def _sql(self, query: Expression) -> str:
+        return str(self._connection.compile(query))
 
     def give(self, name: str, rows: Arrow) -> None:
-        """As `Dialect.give`: as CSV, which PyArrow writes and PostgreSQL reads fastest."""
+        # As CSV, which PyArrow writes and PostgreSQL reads fastest.
         import ibis
         from pyarrow import BufferOutputStream, csv
 
@@ -126,19 +135,15 @@ class Postgres(Plain):
             copy.write(written.getvalue().to_pybytes())
         self._run(f'ANALYZE "{name}"')
 
-    def drop(self, name: str) -> None:
-        """As `Dialect.drop`."""
-        self._run(f'DROP TABLE IF EXISTS "{name}"')
-
     def fault(self, error: Exception) -> Fault | None:
-        """As `Dialect.fault`: by the server's code; without one, the connection is lost."""
-        code = getattr(error, "sqlstate", None) or ""
+        # By the server's code; without one, the connection is lost.
+        code = code_of(error)
         if not code and self._connection.con.closed:
             return _LOST
-        return next((fault for start, fault in _FAULTS.items() if code.startswith(start)), None)
+        return fault_of_code(code, _FAULTS)
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
-        """As `Dialect.place`: server, database, user, search path; each table's file and columns.
+        """Server, database, user, search path; each table's file and columns.
 
         A table that is made anew, or emptied and filled, has another file. Rows that are added do
         not show. A view, a foreign or temporary table, and what is not committed are not known
@@ -163,7 +168,6 @@ class Postgres(Plain):
         return found
 
     def cancel(self) -> None:
-        """As `Dialect.cancel`."""
         self._connection.con.cancel_safe()
 
     def _run(self, statement: str) -> None:
@@ -173,8 +177,7 @@ class Postgres(Plain):
 def _regclass(node: Any) -> str:
     """The name of a table, as a literal that PostgreSQL takes for the table."""
     names = [name for name in (node.namespace.database, node.name) if name]
-    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in names)
-    return "'" + quoted.replace("'", "''") + "'::regclass"
+    return f"{literal('.'.join(map(quoted, names)))}::regclass"
 
 
 def _text(value: str) -> Expression:

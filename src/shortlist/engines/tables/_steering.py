@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.engines.tables._dialect import Expression
-from shortlist.engines.tables._functions import total
-from shortlist.engines.tables._names import CODE, SIZE, SUM, USER
-from shortlist.engines.tables.scratch import Scratch
+from shortlist.engines.tables._expressions import CODE, SIZE, SUM, USER, Expression, total
+from shortlist.engines.tables._scratch import Scratch
 from shortlist.evidence.user_sets import Steering
 
 __all__ = ["SteeringInTable"]
@@ -30,7 +28,7 @@ class SteeringInTable(Steering):
     """Users' sets, of which each user's rows lie together: each round groups by user.
 
     Attributes:
-        pairs: The sets, as `Read.pairs`.
+        pairs: The sets, as `SetsRead.pairs`.
         scratch: Where temporary tables are made.
         n_items: How many codes there are.
         is_sorted: Whether they lie so already; if not, they do from the first round on.
@@ -44,7 +42,6 @@ class SteeringInTable(Steering):
     found: NDArray[np.bool_] | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
-        """As `Steering.sums`."""
         if self.found is None:
             if not self.is_sorted:
                 self.pairs = self.scratch.keep(self.pairs, by=USER)

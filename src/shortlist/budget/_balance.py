@@ -1,0 +1,278 @@
+"""What a budget is fixed to when it is created, what was spent of it, and what is left."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from shortlist.budget._entries import Entry, require_name
+from shortlist.budget._units import UNITS, Amount, BasicUnit, Unit, ZcdpUnit, sum_of, unit_for
+from shortlist.errors import InputError, Words, in_quotes
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
+from shortlist.parameters import require_delta, require_epsilon
+from shortlist.privacy import ZCDP
+from shortlist.privacy.calibration import zcdp_rho
+from shortlist.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from shortlist.plan import Plan
+
+__all__ = ["Balance", "BudgetTerms", "more_questions"]
+
+_COMPARISON = "comparison"  # a unit of its own, where no column of users is named
+_PARTS = (30, 10, 3)  # questions of these parts of the total are counted
+_THRESHOLDS = 0.25  # of a question's delta, as most mechanisms that name private items take it
+
+
+@dataclass(frozen=True)
+class BudgetTerms:
+    """What a budget is fixed to, for good.
+
+    Attributes:
+        dataset: The name of the data set.
+        protects: The privacy unit: the column of users, or "comparison".
+        adjacency: Which tables count as neighbours.
+        epsilon: The epsilon of the total.
+        delta: The delta of the total.
+        unit: The unit in which costs are counted.
+        total: The total in that unit.
+    """
+
+    dataset: str
+    protects: str
+    adjacency: str
+    epsilon: float
+    delta: float
+    unit: Unit
+    total: Amount
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        dataset: str,
+        protects: str,
+        adjacency: str | None,
+        epsilon: float,
+        delta: float,
+        accounting: str | None,
+        lost_share: float | None,
+    ) -> BudgetTerms:
+        """The terms that a caller gives.
+
+        Raises:
+            InputError: One cannot be used.
+        """
+        epsilon, delta = require_epsilon("epsilon", epsilon), require_delta("delta", delta)
+        unit = unit_for(accounting, delta, lost_share)
+        usual = "add or remove one comparison" if protects == _COMPARISON else ADD_OR_REMOVE
+        return cls(
+            dataset=require_name("dataset", dataset),
+            protects=require_name("protects", protects),
+            adjacency=require_name("adjacency", usual if adjacency is None else adjacency),
+            epsilon=epsilon,
+            delta=delta,
+            unit=unit,
+            total=unit.total(epsilon, delta),
+        )
+
+    @classmethod
+    def from_entry(cls, entry: Entry) -> BudgetTerms:
+        """The terms that the first entry of a ledger has."""
+        said = entry.said
+        kind = UNITS[said["accounting"]]
+        return cls(
+            **{name: str(said[name]) for name in ("dataset", "protects", "adjacency")},
+            epsilon=float(said["epsilon"]),
+            delta=float(said["delta"]),
+            unit=ZcdpUnit(said["lost_share"]) if kind is ZcdpUnit else kind(),
+            total=Amount(*map(Fraction, said["total"])),
+        )
+
+    def said(self) -> dict[str, Any]:
+        """The terms as JSON values."""
+        share = {"lost_share": self.unit.lost_share} if isinstance(self.unit, ZcdpUnit) else {}
+        return {
+            "dataset": self.dataset,
+            "protects": self.protects,
+            "adjacency": self.adjacency,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "accounting": self.unit.name,
+            **share,
+            "total": [float(part) for part in self.total],
+        }
+
+    def told(self, amount: Amount, *, digits: str = ".4g") -> str:
+        """An amount in words, its numbers in this format: without one, in all their digits."""
+        first, delta = (format(float(part), digits) for part in amount)
+        lost = "" if self.unit.name == "pure" else f" and delta = {delta}"
+        return f"{self.unit.first} = {first}{lost}"
+
+    def require(self, plan: Plan) -> None:
+        """Refuse what this budget does not protect.
+
+        Raises:
+            InputError: The plan is of another unit, or of other neighbours.
+        """
+        asked = plan.engine.unit
+        anybody = asked is None and self.protects != _COMPARISON  # it takes the caller's word
+        if asked != self.protects and not anybody:
+            raise InputError(
+                "the budget protects {mine}, and this source {theirs}",
+                "charge it to a budget that protects the same",
+                mine=in_quotes(self.protects),
+                theirs=in_quotes(asked or "user"),
+            )
+        if plan.guarantee.adjacency != self.adjacency:
+            raise InputError(
+                "in the budget neighbours are tables that {mine}, and in this question that "
+                "{theirs}",
+                "charge it to a budget with the same neighbours",
+                mine=in_quotes(self.adjacency),
+                theirs=in_quotes(plan.guarantee.adjacency),
+            )
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A budget at one moment.
+
+    Attributes:
+        terms: What it is fixed to.
+        spent: All that was charged.
+    """
+
+    terms: BudgetTerms
+    spent: Amount
+
+    @property
+    def left(self) -> Amount:
+        """What can still be charged."""
+        return self.terms.total.less(self.spent)
+
+    def require_sense(self, place: Words) -> None:
+        """Refuse a total that is smaller than what was spent.
+
+        Raises:
+            InputError: It is.
+        """
+        if not self.spent.within(self.terms.total):
+            raise InputError(
+                "{place}: its total is smaller than what was spent, so that it was changed by hand",
+                "see what by {sl.Budget.verify}, and restore it",
+                place=place,
+            )
+
+    def require_room(self, cost: Amount) -> None:
+        """Refuse what would overspend.
+
+        Raises:
+            InputError: The cost is more than what is left; nothing was read.
+        """
+        if not cost.within(self.left):
+            digits = _telling_apart(cost, self.left)
+            raise InputError(
+                "the budget of {dataset} has {left} left, and this question costs {cost}. Nothing "
+                "was read and nothing was spent",
+                "{remedy}",
+                dataset=in_quotes(self.terms.dataset),
+                left=self.terms.told(self.left, digits=digits),
+                cost=self.terms.told(cost, digits=digits),
+                remedy=self._remedy(cost),
+            )
+
+    def _remedy(self, cost: Amount) -> str:
+        if not (self.left.first and self.worth):
+            return "It is used up"
+        if self.terms.total.delta and not self.left.delta:
+            return "Its delta is used up: ask a question that needs none"
+        if cost.first <= self.left.first:
+            return "Its epsilon would fit: ask with a smaller delta"
+        both = " and delta" if cost.delta > self.left.delta else ""
+        worth = f"epsilon = {_cut(self.worth):g}"
+        return f"Ask with a smaller epsilon{both}; all that is left is worth {worth}"
+
+    @property
+    def worth(self) -> float:
+        """The epsilon that all that is left is worth at once, at the delta of the total."""
+        if self.left.first <= 0:
+            return 0.0
+        return min(self.terms.unit.epsilon(self.left, self.terms.delta), self.terms.epsilon)
+
+    def after(self, cost: Amount) -> str:
+        """What a question would leave, in words."""
+        if not cost.within(self.left):
+            return (
+                f'It would be refused: the budget of "{self.terms.dataset}" has '
+                f"{self.terms.told(self.left)} left, and it costs {self.terms.told(cost)}."
+            )
+        then = Balance(self.terms, sum_of(self.spent, cost))
+        more = cost.times_in(then.left)
+        again = f"{more:,} more such question{'s' * (more != 1)}" if more else "no other such one"
+        left = (
+            f"epsilon = {then.worth:.3g} of {self.terms.epsilon:g} ({self.terms.told(then.left)})"
+        )
+        return (
+            f'It takes {self.terms.told(cost)} of the budget of "{self.terms.dataset}", and leaves '
+            f"{left}: enough for {again}."
+        )
+
+
+def _telling_apart(cost: Amount, left: Amount) -> str:
+    """A format with digits enough that what is too large looks larger."""
+    pairs = [(float(a), float(b)) for a, b in zip(cost, left, strict=True) if a > b]
+    apart = all(f"{a:.4g}" != f"{b:.4g}" for a, b in pairs)
+    return ".4g" if apart else ""
+
+
+def _cut(number: float) -> float:
+    """To three digits, downwards: so much can be asked for."""
+    return float(Context(prec=3, rounding=ROUND_DOWN).create_decimal_from_float(number))
+
+
+def more_questions(balance: Balance) -> list[tuple[float, float, int, int, int]]:
+    """How many questions of some sizes a budget is good for.
+
+    Returns:
+        Of each size epsilon and delta; how many fit in what is left; and how many the whole total
+        would buy in zCDP (0 without a delta), and by adding up epsilons and deltas.
+    """
+    terms = balance.terms
+    zcdp, basic = ZcdpUnit(), BasicUnit()
+    rows = []
+    for part in _PARTS:
+        epsilon, delta = _rounded(terms.epsilon / part), _rounded(terms.delta / part)
+        whole = zcdp.total(terms.epsilon, terms.delta) if terms.delta else None
+        added = basic.total(terms.epsilon, terms.delta)
+        rows.append(
+            (
+                *(epsilon, delta),
+                _usual(terms.unit, epsilon, delta).times_in(balance.left),
+                _usual(zcdp, epsilon, delta).times_in(whole) if whole else 0,
+                _usual(basic, epsilon, delta).times_in(added),
+            )
+        )
+    return rows
+
+
+def _rounded(number: float) -> float:
+    """To one digit, downwards."""
+    if not number:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(number))
+    return float(f"{math.floor(number / unit * (1 + 1e-9)) * unit:.0e}")
+
+
+def _usual(unit: Unit, epsilon: float, delta: float) -> Amount:
+    """What a question costs that names private items; without a delta, what a pure one costs."""
+    if unit.name != "zcdp" or not delta:
+        return Amount.of(epsilon, delta)
+    lost = delta * _THRESHOLDS
+    cost = ZCDP(zcdp_rho(epsilon=epsilon, delta=delta, lost=lost), lost)
+    return unit.cost(
+        Guarantee(epsilon=epsilon, delta=delta, cost=cost, adjacency="", protects="", assumes=())
+    )

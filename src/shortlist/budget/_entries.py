@@ -1,0 +1,223 @@
+"""Entries of a ledger: what they say of a plan, each with the hash of the one before it."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from shortlist._version import __version__
+from shortlist.budget._units import Amount, sum_of
+from shortlist.errors import InputError, is_short
+from shortlist.release.json_values import described_mechanism, json_value
+
+if TYPE_CHECKING:
+    from shortlist.plan import Plan
+
+__all__ = [
+    "BEGINNING",
+    "GARBLED",
+    "Entry",
+    "asker",
+    "digest",
+    "faults",
+    "fingerprint",
+    "following",
+    "record_of",
+    "require_name",
+    "signature",
+]
+
+BEGINNING = "0" * 64  # what stands for the hash before the first entry
+GARBLED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What is raised where an entry that was changed by hand is looked at."""
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger.
+
+    Attributes:
+        number: The place in the ledger, from 0, without gaps.
+        body: What the entry says, as JSON: this text itself is hashed.
+    """
+
+    number: int
+    body: str
+
+    @cached_property
+    def hash(self) -> str:
+        """The hash of the body, which holds that of the entry before."""
+        return digest(self.body)
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """The body as values."""
+        said: dict[str, Any] = json.loads(self.body)
+        return said
+
+    @property
+    def makes_sense(self) -> bool:
+        """Whether it says what every entry says."""
+        try:
+            return bool(self.kind) and self.charges >= 0 and self.spent.first >= 0
+        except GARBLED:
+            return False
+
+    @property
+    def kind(self) -> str:
+        """The kind of the entry: "created", "charge" or "release"."""
+        return str(self.said["kind"])
+
+    @property
+    def charges(self) -> int:
+        """How many charges there are up to here; of a charge, its own number."""
+        return int(self.said["charges"])
+
+    @property
+    def spent(self) -> Amount:
+        """All that was charged up to here, this entry included."""
+        return Amount(*map(Fraction, self.said["spent"]))
+
+    @property
+    def amount(self) -> Amount:
+        """What a charge took, exactly as the floats that are stored."""
+        return Amount(*map(Fraction, self.said["amount"]))
+
+
+def following(last: Entry | None, kind: str, spent: Amount, said: Mapping[str, Any]) -> Entry:
+    """The next entry: what it says, and its place in the chain."""
+    number = 0 if last is None else last.number + 1
+    place = {
+        "number": number,
+        "previous": BEGINNING if last is None else last.hash,
+        "kind": kind,
+        "charges": (0 if last is None else last.charges) + (kind == "charge"),
+        "spent": [str(part) for part in spent],
+    }
+    return Entry(number, json.dumps({**place, **said}, allow_nan=False))
+
+
+def faults(
+    entries: Iterable[tuple[Entry, str]],
+    *,
+    head: tuple[int, str],
+    contents: Mapping[int, str] | None,
+) -> Iterator[str]:
+    """What is wrong with a chain, in words: nothing, if no entry was changed, removed or inserted.
+
+    Args:
+        entries: All, by number, each with the hash that is stored beside it.
+        head: How many entries the ledger says it has, and the hash of the last.
+        contents: The hash of each release that is kept, by the number of its charge; None where
+            these are not looked at.
+    """
+    walk = _ChainCheck(contents)
+    for entry, stored in entries:
+        try:
+            yield from walk.wrong_with(entry, stored)
+        except GARBLED:  # it says no such thing at all
+            yield f"entry {entry.number}: it was changed"
+        walk.previous, walk.expected = entry.hash, entry.number + 1
+    if (walk.expected, walk.previous) != head:
+        yield "the last entry is not the one that was added last: entries were removed at the end"
+
+
+class _ChainCheck:
+    """What must hold of the next entry, along a chain."""
+
+    def __init__(self, contents: Mapping[int, str] | None) -> None:
+        self.previous, self.expected = BEGINNING, 0
+        self._spent, self._charges = Amount.nothing(), 0
+        self._contents = contents
+
+    def wrong_with(self, entry: Entry, stored: str) -> Iterator[str]:
+        """What is wrong with the next entry, in words."""
+        said = entry.said
+        if entry.number != self.expected or said["number"] != entry.number:
+            yield f"before entry {entry.number}: one was removed or inserted"
+        elif said["previous"] != self.previous:
+            yield f"entry {entry.number}: the one before it was changed, removed or inserted"
+        if entry.hash != stored:
+            yield f"entry {entry.number}: it was changed"
+        if entry.kind == "charge":
+            self._spent, self._charges = sum_of(self._spent, entry.amount), self._charges + 1
+        if (entry.spent, entry.charges) != (self._spent, self._charges):
+            yield f"entry {entry.number}: its sum is not that of the charges"
+        if entry.kind == "release" and not self._is_kept(said):
+            yield f"entry {entry.number}: the answer that was kept was changed or removed"
+
+    def _is_kept(self, said: Mapping[str, Any]) -> bool:
+        return self._contents is None or self._contents.get(said["charge"]) == said["sha256"]
+
+
+def record_of(plan: Plan) -> dict[str, Any]:
+    """The question, the mechanism with all parameters, what was asked, and of which columns."""
+    record = {
+        "question": {"name": plan.question.name, **vars(plan.question)},
+        "mechanism": described_mechanism(plan.mechanism),
+        "asked": {"epsilon": plan.guarantee.epsilon, "delta": plan.mechanism.delta},
+        "adjacency": plan.guarantee.adjacency,
+        "protects": plan.guarantee.protects,
+        "assumes": plan.guarantee.assumes,
+        "data": {"engine": type(plan.engine).__name__, **plan.engine.about()},
+    }
+    return {name: json_value(value) for name, value in record.items()}
+
+
+def fingerprint(plan: Plan, dataset: str, key: str) -> str:
+    """What two plans share that ask the same of the same rows, by one version.
+
+    The size of a file is hashed, too, which tells how many rows there are: without the key nobody
+    can find it out by trying sizes. Of rows nothing is looked at: two frames in memory with the
+    same columns are taken for one.
+    """
+    said = record_of(plan)
+    for name in ("data", "files"):  # as they were typed: where they really are is in the identity
+        said["data"].pop(name, None)
+    whole = {
+        "dataset": dataset,
+        "library": __version__,
+        "identity": json_value(plan.engine.identity()),
+        **said,
+    }
+    text = json.dumps(whole, sort_keys=True, allow_nan=False)
+    return hmac.digest(key.encode(), text.encode(), "sha256").hex()
+
+
+def signature(who: str) -> dict[str, str]:
+    """When, by whom, and by which version."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {"time": now, "who": who, "library": __version__}
+
+
+def asker(who: str | None) -> str:
+    """Who asks; by default the user of the system."""
+    if who is not None:
+        return require_name("who", who)
+    try:
+        return require_name("who", getpass.getuser())
+    except Exception:  # noqa: BLE001 - each system has its own error where a user has no name
+        return "unknown"
+
+
+def require_name(argument: str, name: object) -> str:
+    """A short text of one line.
+
+    Raises:
+        InputError: It is none.
+    """
+    if not (isinstance(name, str) and name.strip() and is_short(name) and name.isprintable()):
+        raise InputError("must be a text of one line", given={argument: name})
+    return name

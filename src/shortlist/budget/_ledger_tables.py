@@ -1,0 +1,236 @@
+"""Where a ledger is kept: what a place must do, and what is the same in all of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from shortlist.budget._entries import Entry
+from shortlist.errors import InputError, Words, in_quotes, nearest
+
+__all__ = ["Execute", "LedgerDatabase", "LedgerTables"]
+
+Execute = Callable[..., Sequence[Any]]
+"""Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
+
+_VERSION = 1  # of the tables
+_NOWHERE = -1  # the number of an entry that has none
+_NO_CHARGE = 0  # under which the key is kept, as a release: whoever may charge can write there
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS shortlist_budgets (dataset TEXT PRIMARY KEY,
+    version INTEGER NOT NULL, entries BIGINT NOT NULL, head TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS shortlist_entries (dataset TEXT NOT NULL, number BIGINT NOT NULL,
+    body TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (dataset, number))""",
+    """CREATE TABLE IF NOT EXISTS shortlist_releases (dataset TEXT NOT NULL, charge BIGINT NOT NULL,
+    plan TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (dataset, charge))""",
+)
+
+
+class LedgerDatabase(Protocol):
+    """A database that can hold ledgers.
+
+    Attributes:
+        shown: What messages call it.
+        lock: What a query ends with that is to keep its row from all others.
+    """
+
+    shown: Words
+    lock: str
+
+    def create(self, fill: Callable[[Execute], None]) -> None:
+        """Make room for a new ledger, and fill it, all at once or not at all."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Execute]:
+        """A transaction: what it did lasts, whatever happens, once its end is reached."""
+        ...
+
+    def reading(self) -> AbstractContextManager[Execute]:
+        """A transaction that sees one moment, and changes nothing."""
+        ...
+
+
+class LedgerTables:
+    """The ledger of one data set, as a transaction of a place sees it."""
+
+    def __init__(self, place: LedgerDatabase, execute: Execute, dataset: str | None = None) -> None:
+        """Nothing is looked at yet; without a data set, the only one of the place is meant."""
+        self._place, self._execute = place, execute
+        self._dataset = dataset
+
+    def create(self, first: Entry) -> None:
+        """The tables, and the first entry of a ledger in them."""
+        for statement in _TABLES:
+            self._execute(statement)
+        if self._budgets(first.said["dataset"]):
+            raise InputError(
+                "{place} has a budget of {dataset}",
+                "use that one, or name the data set otherwise",
+                place=self._place.shown,
+                dataset=in_quotes(first.said["dataset"]),
+            )
+        self._dataset = first.said["dataset"]
+        self._execute(
+            "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)", self._dataset, _VERSION, ""
+        )
+        self.add(first)
+        self.make_key()
+
+    def _budgets(self, dataset: str | None, lock: str = "") -> Sequence[Any]:
+        query = "SELECT dataset, version, entries, head FROM shortlist_budgets"
+        if dataset is None:
+            found = self._execute(f"{query} ORDER BY dataset{lock}")
+        else:
+            found = self._execute(f"{query} WHERE dataset = $1{lock}", dataset)
+        return self._typed(found, str, int, int, str)
+
+    def _typed(self, rows: Sequence[Any], *kinds: type) -> Sequence[Any]:
+        """The rows, whose cells must be of these types: SQLite takes any value in any column."""
+        if any(tuple(map(type, row)) != kinds for row in rows):
+            raise self.changed()
+        return rows
+
+    def find(self) -> str:
+        """The data set of the ledger.
+
+        Raises:
+            InputError: There is none, or more than one; or a newer version has made it.
+        """
+        known = [name for name, *_ in self._budgets(None)]
+        place, dataset = self._place.shown, self._dataset
+        if dataset is None and len(known) != 1:
+            raise InputError(
+                "{place} has budgets of {n} data sets",
+                "Name one by {dataset}" if known else "Create one",
+                place=place,
+                n=len(known) or "no",
+            )
+        if dataset is not None and dataset not in known:
+            raise InputError(
+                "{place} has no budget of {dataset=}",
+                "name the data set that it is of, or use another budget.{hint}",
+                given={"dataset": in_quotes(dataset)},
+                place=place,
+                hint=nearest(dataset, known),
+            )
+        self._dataset = known[0] if dataset is None else dataset
+        self.head()
+        return self._dataset
+
+    def head(self, lock: str = "") -> tuple[int, str]:
+        """How many entries there are, and the hash of the last."""
+        found = self._budgets(self._dataset, lock)
+        if not found:
+            raise InputError(
+                "{place}: this budget is gone", "restore the ledger", place=self._place.shown
+            )
+        _, version, n, head = found[0]
+        if version > _VERSION:
+            raise InputError(
+                "{place} was made by a newer shortlist, in version {version} of the ledger, and "
+                "this one knows version {known}",
+                "install a newer one",
+                place=self._place.shown,
+                version=version,
+                known=_VERSION,
+            )
+        return n, head
+
+    def last(self, *, lock: bool = False) -> Entry:
+        """The last entry; if asked for, nobody else may add one from here on.
+
+        Raises:
+            InputError: It is not the one that was added last.
+        """
+        n, head = self.head(self._place.lock if lock else "")
+        query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = $2"
+        found = self._typed(self._execute(query, self._dataset, n - 1), str)
+        last = Entry(n - 1, found[0][0]) if found else None
+        if last is None or last.hash != head or not last.makes_sense:
+            raise self.changed()
+        return last
+
+    def first(self) -> Entry:
+        """The entry that says what the budget was created with."""
+        query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = 0"
+        found = self._typed(self._execute(query, self._dataset), str)
+        if not found:
+            raise self.changed()
+        return Entry(0, found[0][0])
+
+    def changed(self) -> InputError:
+        """The refusal of a ledger that does not hang together."""
+        return InputError(
+            "{place}: entries of this ledger were changed, so that its sum cannot be believed",
+            "see which by {sl.Budget.verify}, and restore it from a backup",
+            place=self._place.shown,
+        )
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry at the end."""
+        self._execute(
+            "INSERT INTO shortlist_entries VALUES ($1, $2, $3, $4)",
+            *(self._dataset, entry.number, entry.body, entry.hash),
+        )
+        self._execute(
+            "UPDATE shortlist_budgets SET entries = $1, head = $2 WHERE dataset = $3",
+            *(entry.number + 1, entry.hash, self._dataset),
+        )
+
+    def keep(self, charge: int, plan: str, content: str) -> None:
+        """Keep the release that a charge has paid for."""
+        self._execute(
+            "INSERT INTO shortlist_releases VALUES ($1, $2, $3, $4)",
+            *(self._dataset, charge, plan, content),
+        )
+
+    def kept(self, plan: str) -> tuple[int, str] | None:
+        """The last release that was kept of a plan, and the number of its charge."""
+        found = self._execute(
+            "SELECT charge, content FROM shortlist_releases WHERE dataset = $1 AND plan = $2 "
+            "ORDER BY charge DESC LIMIT 1",
+            *(self._dataset, plan),
+        )
+        found = self._typed(found, int, str)
+        return (found[0][0], found[0][1]) if found else None
+
+    def key(self) -> str | None:
+        """What plans are hashed with; None in a ledger that was made before there were keys."""
+        found = self._execute(
+            "SELECT content FROM shortlist_releases WHERE dataset = $1 AND charge = $2",
+            *(self._dataset, _NO_CHARGE),
+        )
+        found = self._typed(found, str)
+        return found[0][0] if found else None
+
+    def make_key(self) -> str:
+        """Such a key, of random bits: of this ledger alone, and in nothing that is exported."""
+        key = secrets.token_hex(32)
+        self.keep(_NO_CHARGE, "", key)
+        return key
+
+    def entries(self) -> list[tuple[Entry, str]]:
+        """All, each with the hash that is stored beside it; cells of a wrong type as texts.
+
+        So `verify` can say which entry was changed.
+        """
+        found = self._execute(
+            "SELECT number, body, hash FROM shortlist_entries WHERE dataset = $1 ORDER BY number",
+            self._dataset,
+        )
+        return [
+            (Entry(number if type(number) is int else _NOWHERE, str(body)), str(stored))
+            for number, body, stored in found
+        ]
+
+    def with_nonce(self, nonce: str) -> Entry | None:
+        """The charge of that nonce, if it stands."""
+        known = (entry for entry, _ in self.entries() if entry.makes_sense)
+        return next((entry for entry in known if entry.said.get("nonce") == nonce), None)
+
+    def contents(self) -> dict[int, str]:
+        """The releases that are kept, by the numbers of their charges."""
+        query = "SELECT charge, content FROM shortlist_releases WHERE dataset = $1"
+        return {number: str(content) for number, content in self._execute(query, self._dataset)}

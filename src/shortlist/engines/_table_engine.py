@@ -1,0 +1,192 @@
+"""What engines of tables share: what they say of the table, and that they read it once."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from shortlist.engines.engine import Engine, ShownEvidence
+from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
+from shortlist.evidence import PublicCounts, UserSets, Wants
+from shortlist.table.identity import identity_of_part
+from shortlist.table.keys import Coding
+from shortlist.table.part import TablePart, origin_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Once", "Origin", "TableInMemory", "UsersInMemory", "public_description", "shown_of"]
+
+_T = TypeVar("_T")
+
+
+class _SomeTable(Protocol):
+    columns: dict[str, pl.DataType]
+    parts: list[TablePart]
+
+    def check(self) -> None: ...
+
+
+def public_description(table: _SomeTable, public: object) -> dict[str, object]:
+    """As JSON values; of a list of public items its hash, and of a frame no more than its columns.
+
+    Args:
+        table: Opened as far as its schema.
+        public: A frame of what everybody knows, or that this is in the table; None for nothing.
+    """
+    return {
+        "data": sorted({str(part.argument) for part in table.parts}),
+        "files": sorted({file for part in table.parts for file in part.files}),
+        "columns": _named(table.columns),
+        "public_items": None if public is None else _known(public),
+    }
+
+
+class Origin:
+    """Where the rows of a table come from: called, what tells that from others, as it is now.
+
+    What cannot be known again, such as a table in the memory of an engine, is like no other.
+    """
+
+    def __init__(self, table: _SomeTable) -> None:
+        """Look at nothing yet."""
+        self._parts = table.parts
+        held = table.parts[0].held
+        self._is_in_engine = is_in_engine(held)
+        if self._is_in_engine and find_spec("ibis") is not None:
+            self._in_engine = table_in_engine(held, table.columns)
+        self._unknown = secrets.token_hex(16)
+
+    def __call__(self) -> list[object]:
+        """As JSON values."""
+        try:
+            if self._is_in_engine:
+                return self._in_engine.identity()
+            return [identity_of_part(part) for part in self._parts]
+        except Exception:  # noqa: BLE001 - of many libraries; reading will say what is wrong
+            return [self._unknown]
+
+
+def _named(columns: Mapping[str, pl.DataType]) -> list[list[str]]:
+    return [[name, str(dtype)] for name, dtype in columns.items()]
+
+
+def _known(public: object) -> str:
+    import polars as pl
+
+    if not isinstance(public, pl.DataFrame):
+        return str(public)
+    return hashlib.sha256(public.write_csv().encode()).hexdigest()
+
+
+class Once(Generic[_T]):
+    """A value that is found at the first call; further ones, meanwhile, wait for it.
+
+    >>> numbers = iter([7, 8])
+    >>> first = Once(lambda: next(numbers))
+    >>> first(), first()
+    (7, 7)
+    """
+
+    def __init__(self, find: Callable[[], _T], origin: Callable[[], object] = str) -> None:
+        """Find nothing yet.
+
+        Args:
+            find: What finds it.
+            origin: What tells, at any time, what it would be found in.
+        """
+        self._find, self._origin = find, origin
+        self._found: list[_T] = []
+        self._found_in: object = None
+        self._finding = Lock()
+
+    @property
+    def is_found(self) -> bool:
+        """Whether there is a value by now."""
+        return bool(self._found)
+
+    def __call__(self) -> _T:
+        """The value; where finding it fails, it is tried anew at the next call."""
+        with self._finding:
+            if not self._found:
+                before = self._origin()
+                found = self._find()
+                changed = self._origin() != before
+                self._found_in = secrets.token_hex(16) if changed else before  # or nobody knows
+                self._found.append(found)
+            return self._found[0]
+
+    @property
+    def identity(self) -> object:
+        """What it was found in, as that was then; or would be found in now."""
+        return self._found_in if self._found else self._origin()
+
+
+class TableInMemory(Engine):
+    """A table whose rows are read once, and then kept. To add a kind, give `_read`."""
+
+    def __init__(self, table: Any, public: Any, held: Once[Any] | None = None) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: The table, opened as far as its schema.
+            public: What everybody knows of its items: a list, or that it is what is in the table;
+                None where that is nothing.
+            held: What was read, where several engines share it.
+        """
+        self._table, self._public = table, public
+        self.columns, self.origin = table.columns, origin_of(table.parts)
+        self.items_are_public = public is not None
+        self._held: Once[Any] = held or Once(self._read, Origin(table))
+
+    def about(self) -> dict[str, object]:
+        by = {"by": list(self.by)} if self.by else {}
+        return {**public_description(self._table, self._public), **by}
+
+    def identity(self) -> object:
+        return self._held.identity
+
+    def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
+        if not self._held.is_found:
+            self._table.check()
+
+    def _read(self) -> Any:
+        raise NotImplementedError
+
+
+class UsersInMemory(TableInMemory):
+    """A table whose first column says the user."""
+
+    @property
+    def unit(self) -> str:
+        return next(iter(self.columns))
+
+
+def shown_of(
+    held: UserSets, items: Coding, wants: Wants, public: pl.DataFrame | None
+) -> ShownEvidence:
+    """Users' sets as what is wanted.
+
+    Args:
+        held: The sets, bounded as is wanted.
+        items: What their codes stand for.
+        wants: The evidence that a mechanism wants.
+        public: What everybody knows, one row an item; None where items are private.
+    """
+    if public is None:
+        return ShownEvidence(held.shown_as(wants), items.take)
+    known = items.find(public)
+    evidence: PublicCounts | UserSets
+    if issubclass(wants.kind, UserSets):
+        evidence = held.among(known)
+    else:
+        counts = held.counts if wants.bound is None else held.recount().counts
+        # Code -1, of public items that nobody holds, is the count appended at the end.
+        evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
+    return ShownEvidence(evidence, public.__getitem__, public.height)

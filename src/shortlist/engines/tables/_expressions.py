@@ -1,0 +1,131 @@
+"""What engines are asked in, by Ibis: names of columns that we make, and functions of engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from inspect import Parameter, Signature
+from typing import Any, TypeAlias
+
+__all__ = [
+    "CODE",
+    "HOLDERS",
+    "PLACE",
+    "RANK",
+    "SIZE",
+    "SUM",
+    "USER",
+    "VALUE",
+    "Arrow",
+    "Expression",
+    "Key",
+    "aggregate",
+    "as_text",
+    "call",
+    "item_columns",
+    "names_tables_alone",
+    "numbered",
+    "total",
+    "united",
+]
+
+Expression: TypeAlias = Any  # of Ibis: a table or a column, which nothing reads until it is fetched
+Arrow: TypeAlias = Any  # a table of PyArrow
+Key: TypeAlias = tuple[int, int]  # fresh random bits, 62 in each
+
+USER, CODE, SIZE = "u", "c", "t"
+"""The columns of users' sets: the user, the item by its number, how many items the user has."""
+
+_ITEM = "i"  # and the place of a column among those of an item
+
+PLACE = "place"
+"""The place of an item among those that are asked for."""
+
+HOLDERS = "n"
+"""How many users hold an item."""
+
+SUM = "sum"
+"""What users add to an item."""
+
+RANK = "rank"
+"""A place in an order."""
+
+VALUE = "value"
+"""What a user's number stands for."""
+
+
+def item_columns(n: int) -> list[str]:
+    return [f"{_ITEM}{place}" for place in range(n)]
+
+
+def as_text(column: Expression) -> Expression:
+    """The column cast to text, whatever type of the engine Ibis takes for text already.
+
+    Of an enum or CHAR(n), say, Ibis would leave the cast out: both would be text to it, but for
+    whether there may be nulls.
+    """
+    import ibis
+
+    nullable = not column.type().nullable
+    return column.cast(ibis.dtype("string", nullable=nullable))
+
+
+def call(name: str, returned: str, *arguments: Expression) -> Expression:
+    """A function of the engine, by its own name, of one row's values."""
+    import ibis
+
+    return _declared(ibis.udf.scalar, name, returned, arguments)(*arguments)
+
+
+def total(column: Expression) -> Expression:
+    """The sum of whole numbers, in 64 bits: at most so many users add at most 2^32 each.
+
+    Engines sum up in wider types. Ibis holds these for 64 bits too, and would leave the cast out.
+    """
+    return aggregate("sum", "decimal(38, 0)", column).cast("int64")
+
+
+def aggregate(name: str, returned: str, column: Expression) -> Expression:
+    """A function of the engine, by its own name, of many rows' values."""
+    import ibis
+
+    return _declared(ibis.udf.agg, name, returned, (column,))(column)
+
+
+def numbered(rows: Expression, name: str, by: str | None) -> Expression:
+    """Rows numbered from 0 on as they come, or as a column rises: other engines need an order."""
+    import ibis
+
+    place = ibis.row_number()
+    return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+
+
+def names_tables_alone(rows: Expression) -> bool:
+    """Whether all rows come from tables that Ibis names, by functions that always give the same."""
+    from ibis.expr import operations as ops
+
+    held = rows.op().find(ops.PhysicalTable)
+    others = rows.op().find((ops.SQLQueryResult, ops.SQLStringView, ops.Impure))
+    return bool(held) and not others and all(type(node) is ops.DatabaseTable for node in held)
+
+
+def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:
+    """What Ibis takes for a function with these parameters."""
+    import ibis
+
+    def function() -> None:
+        """Only its signature is looked at."""
+
+    names = [f"argument_{place}" for place in range(len(arguments))]
+    function.__name__ = name
+    function.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in names]
+    )
+    types = tuple(argument.type() for argument in arguments)
+    return kind.builtin(function, name=name, signature=(types, ibis.dtype(returned)))
+
+
+def united(parts: Sequence[Expression]) -> Expression:
+    """The rows of all tables, which have the same columns in any order."""
+    first, *others = parts
+    return reduce(lambda rows, part: rows.union(part.select(first.columns)), others, first)

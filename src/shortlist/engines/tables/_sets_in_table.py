@@ -1,0 +1,343 @@
+"""Users' sets in an engine: all that a mechanism may ask of them, as group-bys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.databases.connections import reopened_if_lost
+from shortlist.draws import Draws, Ints
+from shortlist.engines.tables._expressions import (
+    CODE,
+    HOLDERS,
+    PLACE,
+    RANK,
+    SIZE,
+    SUM,
+    USER,
+    VALUE,
+    Expression,
+    Key,
+    total,
+    united,
+)
+from shortlist.engines.tables._scratch import Scratch
+from shortlist.engines.tables._sets_from_rows import (
+    ItemsInEngine,
+    NumberedItems,
+    SetsRead,
+    read_sets,
+)
+from shortlist.engines.tables._steering import SteeringInTable
+from shortlist.errors import InputError
+from shortlist.evidence import ItemsBelowThreshold, UserSets, WeighedItems, WeightedHistogram
+from shortlist.evidence.buckets import MOST_USERS
+from shortlist.evidence.user_sets import Unreached
+from shortlist.table.part import attempt
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shortlist.engines.tables._dialect import TableInEngine
+
+__all__ = ["SetsInTable", "rehearse"]
+
+_BITS = 2**62  # in each half of a key
+_WEIGHT = "w"
+
+
+@dataclass(frozen=True, eq=False)
+class SetsInTable(UserSets):
+    """Sets of items, one per user, of which nothing leaves the engine but sums over all users.
+
+    Attributes:
+        values: The sets, and what their numbers stand for.
+        scratch: Where temporary tables are made.
+        max_items_per_user: The bound on each set, if there is one.
+        whole: The sets before they were bounded, if they are.
+    """
+
+    values: SetsRead
+    scratch: Scratch
+    max_items_per_user: int | None = None
+    whole: SetsInTable | None = None
+
+    @property
+    def n_items(self) -> int:  # type: ignore[override]  # nobody writes to it
+        return self.values.numbered.n
+
+    @property
+    def pairs(self) -> Expression:
+        """The sets, as `SetsRead.pairs`."""
+        return self.values.pairs
+
+    @cached_property
+    def counts(self) -> Ints:  # type: ignore[override]  # nobody writes to it
+        """How many users hold each item; fetched only where that is looked at."""
+        held = self.scratch.fetch(self.values.items.select(CODE, HOLDERS))
+        return self._by_code(held[CODE], held[HOLDERS])
+
+    def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
+        """Each user keeps the items of the smallest hash, under a fresh key."""
+        first, second = draws.integer(np.full(2, _BITS)).tolist()
+        return self.bounded_by(max_items_per_user, (first, second))
+
+    def bounded_by(self, max_items_per_user: int, key: Key) -> SetsInTable:
+        """Bounded under a key, which must be fresh wherever rows are read."""
+        ranked = self.scratch.keep(self._ranked(max_items_per_user, key))
+        is_kept = ranked[RANK] < max_items_per_user
+        of_many, whole = ranked.filter(is_kept).drop(RANK), self.values
+        left_out = ranked.filter(~is_kept).select(whole.columns)
+
+        def few(sets: Expression) -> Expression:
+            return sets.filter(sets[SIZE] <= max_items_per_user)
+
+        kept = replace(
+            whole,
+            find_sets=lambda: (few(whole.sets), of_many),
+            find_pairs=lambda: few(whole.pairs).union(self.scratch.keep(whole.coded(of_many))),
+            find_users=None,
+            left_out=(*whole.left_out, left_out),
+        )
+        return replace(self, values=kept, max_items_per_user=max_items_per_user, whole=self)
+
+    def _ranked(self, bound: int, key: Key) -> Expression:
+        """The sets of users with more items, who keep those of the first places.
+
+        The hash is of the user's and the item's own values. Their numbers depend on other users.
+        """
+        import ibis
+
+        sets, columns = self.values.sets, self.values.columns
+        many = sets.filter(sets[SIZE] > bound)
+        items = [many[name] for name in columns]
+        hashed = self.scratch.dialect.hashed(key, many[VALUE], items)
+        window = ibis.window(group_by=many[USER], order_by=[hashed, *items])
+        size = ibis.literal(bound, type="int32")
+        places = {RANK: ibis.row_number().over(window), SIZE: size}
+        return many.select(USER, VALUE, *columns, **places)
+
+    def among(self, codes: Ints) -> SetsInTable:
+        whole, columns = self.values, self.values.columns
+        places = np.flatnonzero(codes >= 0)
+        given = self.scratch.give({CODE: codes[places].astype(np.int32), PLACE: places})
+        items = whole.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
+        sets = whole.sets.semi_join(items, columns)
+        size = sets.count().over(group_by=sets[USER]).cast("int32")
+        sets = sets.mutate(**{SIZE: size})
+        chosen = SetsRead(
+            NumberedItems(items.drop(CODE), columns, self.scratch, items, len(codes)),
+            find_sets=lambda: (sets,),
+            find_pairs=lambda: self.scratch.keep(chosen.coded(sets)),
+            find_users=lambda: chosen.pairs.select(USER, SIZE).distinct(),
+            left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
+        )
+        return replace(self, values=chosen, whole=None)
+
+    @cached_property
+    def _users_of_size(self) -> Ints:
+        """Every user of a size has as many rows; those beyond a bound have come down to it."""
+        if self.whole is not None and self.max_items_per_user is not None:
+            return _clipped(self.whole.users_of_size(), self.max_items_per_user)
+        rows = self.scratch.fetch(self.values.rows_of_size)
+        users = np.zeros(int(rows[SIZE].max(initial=0)) + 1, np.int64)
+        users[rows[SIZE]] = rows[HOLDERS] // np.maximum(rows[SIZE], 1)
+        if users.sum() > MOST_USERS:  # 64 bits could not add up what they weigh
+            raise InputError("too many users: a table may hold about a billion of them")
+        return users
+
+    def users_of_size(self) -> Ints:
+        return self._users_of_size
+
+    def added_by_size(self, weights: Ints) -> Ints:
+        return self.fetched(self._added(weights))
+
+    def _added(self, weights: Ints) -> Expression:
+        """What users add to each item, in the engine: `CODE` and `SUM`."""
+        pairs = self.pairs.join(self._by_size(weights), SIZE)
+        return pairs.group_by(CODE).agg(**{SUM: total(pairs[_WEIGHT])})
+
+    def _weighed(self, weights: Ints) -> Expression:
+        """`SUM` and `HOLDERS` of every item: by what items are called, in one grouping.
+
+        Whoever holds an item that bounding left out adds nothing to it, and is one of its holders.
+        """
+        import ibis
+
+        given, columns = self._by_size(weights), self.values.columns
+        kept = [part.join(given, SIZE).select(*columns, _WEIGHT) for part in self.values.parts]
+        nothing = ibis.literal(0, type="int64")
+        others = [part.select(*columns, **{_WEIGHT: nothing}) for part in self.values.left_out]
+        rows = united([*kept, *others])
+        return rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT]), HOLDERS: rows.count()})
+
+    def _by_size(self, weights: Ints) -> Expression:
+        """The weight of each size that there is."""
+        sizes = np.flatnonzero(self._users_of_size)
+        return self.scratch.give({SIZE: sizes.astype(np.int32), _WEIGHT: weights[sizes]})
+
+    def weigh(self, show_from: int | None = None) -> WeightedHistogram:
+        """Items below the threshold stay in the engine."""
+        if show_from is None or self.max_items_per_user is None:
+            return super().weigh()
+        summed = self._weighed(self.unit_weights())
+        ranked = self.scratch.keep(self.scratch.dialect.numbered(summed, RANK, by=SUM))
+        coded = self.values.numbered.coded(ranked, RANK)
+        shown = _weighed_items(coded.filter(coded[SUM] >= show_from), self.scratch)
+        below = ItemsBelowInTable.of(coded, show_from, self.scratch)
+        weights, counts = (self._by_code(shown.positions, held) for held in shown[1:])
+        return WeightedHistogram(weights, counts, self.max_items_per_user, below)
+
+    def fetched(self, sums: Expression) -> Ints:
+        """The sum of each item, 0 where there is none."""
+        with self.scratch.summing():
+            found = self.scratch.fetch(sums)
+        return self._by_code(found[CODE], found[SUM])
+
+    def _by_code(self, codes: Ints, values: Ints) -> Ints:
+        """A value of each item, 0 where there is none."""
+        each = np.zeros(self.n_items, np.int64)
+        each[codes] = values
+        return each
+
+    def steering(self) -> SteeringInTable:
+        return SteeringInTable(
+            self.pairs, self.scratch, self.n_items, is_sorted=self.values.is_by_user
+        )
+
+    def unreached(self, domain: Ints) -> UnreachedInTable:
+        return UnreachedInTable.of(self.among(domain))
+
+
+def _clipped(users: Ints, bound: int) -> Ints:
+    """How many users are of each size, where those of more than the bound keep as many as it."""
+    sizes = np.arange(len(users))
+    clipped = np.zeros(min(len(users), bound + 1), np.int64)
+    np.add.at(clipped, np.minimum(sizes, len(clipped) - 1), users)
+    return clipped
+
+
+@dataclass(frozen=True)
+class ItemsBelowInTable(ItemsBelowThreshold):
+    """Items below the threshold, in a temporary table of all items.
+
+    Attributes:
+        table: The table of all items: `CODE`, `SUM`, `HOLDERS`, and `RANK`, by `SUM`.
+        scratch: Where temporary tables are made.
+        first: The place of the first of them: items before it have no weight at all.
+        n: How many items there are.
+        below: The threshold that all of them weigh less than.
+    """
+
+    table: Expression
+    scratch: Scratch
+    first: int
+    n: int
+    below: int
+
+    @classmethod
+    def of(cls, table: Expression, below: int, scratch: Scratch) -> ItemsBelowInTable:
+        """The items of a table that weigh less than the threshold."""
+        weights = table[SUM]
+        found = scratch.fetch(
+            table.agg(none=table.count(where=weights == 0), less=table.count(where=weights < below))
+        )
+        first = int(found["none"][0])
+        return cls(table, scratch, first, int(found["less"][0]) - first, below)
+
+    def fetch(self, ranks: Ints) -> WeighedItems:
+        asked = self.scratch.give({RANK: ranks + self.first})
+        found = _weighed_items(asked.join(self.table, RANK), self.scratch)
+        self.scratch.forget(asked)
+        return found
+
+
+def _weighed_items(items: Expression, scratch: Scratch) -> WeighedItems:
+    """Items with their weights and holders."""
+    rows = scratch.fetch(items.select(CODE, SUM, HOLDERS))
+    return WeighedItems(rows[CODE], rows[SUM], rows[HOLDERS])
+
+
+@dataclass
+class UnreachedInTable(Unreached):
+    """By the sets among the domain, of which a pick asks only for those whom it reaches anew.
+
+    Nothing is changed in the engine: who was reached is who holds an item picked before.
+
+    Attributes:
+        counts: How many users each item would reach anew.
+    """
+
+    counts: Ints
+    _held: SetsInTable
+    _is_left: NDArray[np.bool_]
+    _picked: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, held: SetsInTable) -> UnreachedInTable:
+        """All users, by their sets of nothing but the domain."""
+        counts = held.recount().counts
+        return cls(counts, held, np.ones(len(counts), np.bool_))
+
+    def reach(self, place: int) -> None:
+        pairs = self._held.pairs
+        holders = pairs.filter(pairs[CODE] == place).select(USER)
+        if self._picked:
+            before = pairs.filter(pairs[CODE].isin(self._picked)).select(USER)
+            holders = holders.anti_join(before, USER)
+        reached = pairs.semi_join(holders, USER)
+        anew = reached.group_by(CODE).agg(**{SUM: reached.count()})
+        self.counts = self.counts - self._held.fetched(anew)
+        self._picked.append(place)
+
+    def leave_out(self, place: int) -> None:
+        self._is_left[place] = False
+
+    def groups(self) -> tuple[Ints, Ints]:
+        counts, sizes = np.unique(self.counts[self._is_left], return_counts=True)
+        return counts[::-1].copy(), sizes[::-1].copy()
+
+    def members(self, count: int) -> Ints:
+        return np.flatnonzero(self._is_left & (self.counts == count))
+
+
+def rehearse(table: TableInEngine, columns: Mapping[str, pl.DataType], *, bounds: bool) -> None:
+    """Ask what a question asks, of no rows; once more where a lost connection was opened anew.
+
+    Args:
+        table: Where the rows are.
+        columns: The types of the columns: the user's, and those of an item.
+        bounds: Whether users will be bounded there.
+
+    Raises:
+        InputError: The engine lacks something, or does not answer.
+    """
+    try:
+        _asked_of_nothing(table, columns, bounds=bounds)
+    except InputError as error:
+        if not attempt(lambda: reopened_if_lost(table.held), error):
+            raise
+        _asked_of_nothing(table, columns, bounds=bounds)
+
+
+def _asked_of_nothing(
+    table: TableInEngine, columns: Mapping[str, pl.DataType], *, bounds: bool
+) -> None:
+    """Temporary tables are made and filled, users bounded, and items fetched; there are none."""
+    import ibis
+
+    user, *names = columns
+    nothing = table.rows.filter(ibis.literal(value=False))  # which no engine reads a row for
+    with table.asking() as scratch:
+        values = read_sets(nothing, user, names, scratch)
+        held = SetsInTable(values, scratch)
+        if bounds:
+            held = held.bounded_by(1, (0, 0))
+        held.users_of_size()
+        types = {name: columns[name] for name in names}
+        ItemsInEngine(values.numbered, types, scratch).take(np.empty(0, np.int64))

@@ -1,0 +1,50 @@
+"""SQLite: how its files are opened, and known again; it is asked as any engine is."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from weakref import finalize
+
+from shortlist.databases import sqlite
+from shortlist.databases.faults import Fault
+from shortlist.databases.urls import path_of, require_file
+from shortlist.engines.tables._dialect import Dialect
+from shortlist.engines.tables._expressions import Expression, names_tables_alone
+from shortlist.errors import Words
+from shortlist.table.identity import identity_of_database
+
+__all__ = ["SQLite"]
+
+
+class SQLite(Dialect):
+    """SQLite, by a connection of Ibis."""
+
+    backend, schemes = "sqlite", ("sqlite",)
+    unopened = Fault("cannot be opened", "check that the file is of SQLite, and may be read")
+
+    @classmethod
+    def open_url(cls, url: str, origin: Words) -> Expression:
+        """A file that is only read; Ibis would make one, and from the root of all files."""
+        import ibis
+
+        require_file(url, origin)
+        # Another thread reads, while this one waits for Ctrl-C.
+        native = sqlite.connect(Path(path_of(url)), check_same_thread=False)
+        connection = ibis.sqlite.from_connection(native)
+        finalize(connection, native.close)
+        return connection
+
+    def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
+        """Its one file, and what is beside it."""
+        native = self._connection.con
+        if native.in_transaction or not names_tables_alone(rows):
+            return self._unknown
+        with closing(native.execute("PRAGMA database_list")) as listed:
+            paths = [path for _, name, path in listed if name == "main" or path]
+        with closing(native.execute("SELECT count(*) FROM sqlite_temp_schema")) as counted:
+            ((n_temporary,),) = counted
+        if n_temporary or len(paths) != 1:
+            return self._unknown
+        (path,) = paths
+        return identity_of_database(path, "-wal", "-journal")
