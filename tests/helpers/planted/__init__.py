@@ -6,16 +6,13 @@ Each is one mistake, by which a mechanism spends more than it says or looks at w
         ...  # the shipped code with that mistake
 """
 
-from helpers.planted.in_costs import COSTS
+from helpers.planted.in_costs import COSTS, STAGES
 from helpers.planted.in_evidence import EVIDENCE
 from helpers.planted.in_fitting import FITTING
-from helpers.planted.in_groups import GROUPS
-from helpers.planted.in_kernels import KERNELS
 from helpers.planted.in_known import KNOWN
 from helpers.planted.in_looks import LOOKS
-from helpers.planted.in_mechanisms import MECHANISMS
+from helpers.planted.in_mechanisms import GROUPS, MECHANISMS
 from helpers.planted.in_rounds import ROUNDS
-from helpers.planted.in_stages import STAGES
 from helpers.planted.in_wrappers import WRAPPERS
 from helpers.planted.planting import Plant
 
@@ -23,7 +20,6 @@ __all__ = ["KNOWN", "NEW", "PLANTS", "Plant"]
 
 NEW = [
     *ROUNDS,
-    *KERNELS,
     *LOOKS,
     *MECHANISMS,
     *GROUPS,

@@ -67,23 +67,11 @@ def many(_mechanism, _draws):
     return Contributions.of_rows(users, items.astype(np.uint32), n_users=900, n_items=30)
 
 
-def few_bounds():
-    """Chosen bound with bounds that the users of the table reach."""
-    design = replace(ChosenBound.design, bounds=(1, 2, 3))
-    return ChosenBound(**LOUD, max_items_per_user=4, **ZCDP, design=design)
-
-
-def in_rounds(**given):
-    """Adaptive top-k that looks at so few counts that none is far ahead."""
-    design = replace(AdaptiveTopK.design, times_k=1, in_all=10)
-    return AdaptiveTopK(k=5, epsilon=3.0, delta=0.1, max_items_per_user=3, design=design, **given)
-
-
 def in_store(_mechanism, _draws):
     return Listed(held().counts)
 
 
-def in_groups():
+def in_groups(_mechanism, _draws):
     """The same users' items in four groups, of which users are in one to three."""
     sets, n = held(), 4
     users = np.repeat(np.arange(len(sets.sizes), dtype=np.uint32), sets.sizes)
@@ -105,14 +93,14 @@ def bounded(mechanism, draws):
     return sets.shown_as(wants)
 
 
+def sets(_mechanism, _draws):
+    return held()
+
+
 def light(mechanism, draws):
     """Weights, of which all but those of the heaviest are kept back."""
     weights = held().bounded(mechanism.wants.bound, draws).weigh()
     return keeping_back(weights, int(np.median(weights.weights)) + 1)
-
-
-def sets(_mechanism, _draws):
-    return held()
 
 
 def counts_in_groups(kind, max_items, _mechanism, _draws):
@@ -130,163 +118,123 @@ def outcomes(_mechanism, _draws):
     return complete(4, 6, (4, 1, 5, 2, 3, 6))
 
 
-def around(wrapper, kind, share=0.4, *, epsilon=1.0, delta=0.01, **given):
-    """A wrapper, of what a kind selects with what is left."""
-    if wrapper is EachGroup:
-        build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta)
-        return EachGroup.of(build, epsilon=epsilon, delta=delta, **given)
-    build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta)
-    return wrapper.of(build, epsilon=epsilon, delta=delta, count_share=share, **given)
+def case(kind, show=bounded, **given):
+    """A mechanism, and what it is shown."""
+    return partial(kind, **given), show
+
+
+def few_bounds():
+    """Chosen bound with bounds that the users of the table reach."""
+    design = replace(ChosenBound.design, bounds=(1, 2, 3))
+    return ChosenBound(**LOUD, max_items_per_user=4, **ZCDP, design=design)
+
+
+def in_rounds(**given):
+    """Adaptive top-k that looks at so few counts that none is far ahead."""
+    design = replace(AdaptiveTopK.design, times_k=1, in_all=10)
+    return AdaptiveTopK(k=5, epsilon=3.0, delta=0.1, max_items_per_user=3, design=design, **given)
+
+
+def counted(wrapper, kind, show=bounded, *, epsilon=1.0, delta=0.01, inner=(), **given):
+    """A wrapper, of what a kind selects with what is left, with most of it for counts."""
+
+    def make():
+        fields = {**dict(inner), **{name: given[name] for name in ("k",) if name in given}}
+        build = lambda epsilon, delta: kind(epsilon=epsilon, delta=delta, **fields)
+        return wrapper.of(build, epsilon=epsilon, delta=delta, count_share=0.4, **given)
+
+    return make, show
+
+
+def in_each_group(kind, evidence, max_items, **given):
+    """One selection in each of the groups of a table of counts, of which a user is in two."""
+
+    def build(epsilon, delta):
+        budget = {"epsilon": epsilon, "delta": delta}
+        fields = {name: x for name, x in budget.items() if name in kind.fields()}
+        return kind(k=2, **fields, **given)
+
+    def make():
+        return EachGroup.of(build, **SOME, max_groups_per_user=2)
+
+    return make, partial(counts_in_groups, evidence, max_items)
 
 
 LOUD = {"epsilon": 3.0, "delta": 0.1}
 SOME = {"epsilon": 1.0, "delta": 0.01}
 BOUND = {"max_items_per_user": 3}
+ONE_ITEM = {"max_items_per_user": 1}
 K = {"k": 2}
+WIDE = {**SOME, "max_items_per_user": 100}
+PUBLISHED = {"accounting": Accounting.PUBLISHED}
+FIVE_PICKS = {"k": 5, "epsilon": 1.0, "delta": 1e-4}
+CHOICE = {"k": 5, **SOME}
+GROUPED = {**K, **LOUD, **BOUND, "max_groups_per_user": 2}
 CASES = {
-    "adaptive-gaussian": (partial(AdaptiveGaussian, **LOUD, **BOUND), bounded),
-    "adaptive-gaussian zcdp": (partial(AdaptiveGaussian, **LOUD, **BOUND, **ZCDP), bounded),
-    "chosen-bound": (partial(ChosenBound, **LOUD, max_items_per_user=4), bounded),
-    "chosen-bound zcdp": (partial(ChosenBound, **LOUD, max_items_per_user=4, **ZCDP), bounded),
-    "chosen-bound few": (few_bounds, bounded),
-    "adaptive-top-k": (partial(AdaptiveTopK, **K, **LOUD, **BOUND), bounded),
-    "adaptive-top-k zcdp": (partial(AdaptiveTopK, **K, **LOUD, **BOUND, **ZCDP), bounded),
-    "adaptive-top-k rounds": (partial(in_rounds, **ZCDP), many),
-    "adaptive-top-k rounds exact": (in_rounds, many),
-    "adaptive-hitting-set": (partial(AdaptiveHittingSet, **K, **LOUD, **BOUND), bounded),
-    "adaptive-hitting-set zcdp": (
-        partial(AdaptiveHittingSet, k=6, **LOUD, **BOUND, **ZCDP),
-        bounded,
+    "adaptive-gaussian": case(AdaptiveGaussian, **LOUD, **BOUND),
+    "adaptive-gaussian zcdp": case(AdaptiveGaussian, **LOUD, **BOUND, **ZCDP),
+    "chosen-bound": case(ChosenBound, **LOUD, max_items_per_user=4),
+    "chosen-bound zcdp": case(ChosenBound, **LOUD, max_items_per_user=4, **ZCDP),
+    "chosen-bound few": case(few_bounds),
+    "adaptive-top-k": case(AdaptiveTopK, **K, **LOUD, **BOUND),
+    "adaptive-top-k zcdp": case(AdaptiveTopK, **K, **LOUD, **BOUND, **ZCDP),
+    "adaptive-top-k rounds": case(in_rounds, many, **ZCDP),
+    "adaptive-top-k rounds exact": case(in_rounds, many),
+    "adaptive-hitting-set": case(AdaptiveHittingSet, **K, **LOUD, **BOUND),
+    "adaptive-hitting-set zcdp": case(AdaptiveHittingSet, k=6, **LOUD, **BOUND, **ZCDP),
+    "per-group": case(PerGroup, in_groups, **GROUPED),
+    "per-group zcdp": case(PerGroup, in_groups, **GROUPED, **ZCDP),
+    "discover-then-rank": case(DiscoverThenRank, **K, **LOUD, **BOUND),
+    "discover-then-rank zcdp": case(DiscoverThenRank, **K, **LOUD, **BOUND, **ZCDP),
+    "discover-then-rank light": case(DiscoverThenRank, light, k=6, **SOME, **BOUND),
+    "weighted-gaussian": case(WeightedGaussian, **SOME, **BOUND),
+    "weighted-gaussian loud": case(WeightedGaussian, **LOUD, **BOUND),
+    "weighted-gaussian zcdp": case(WeightedGaussian, **LOUD, **BOUND, **ZCDP),
+    "weighted-gaussian wide": case(WeightedGaussian, **WIDE),
+    "weighted-gaussian wide zcdp": case(WeightedGaussian, **WIDE, **ZCDP),
+    "weighted-gaussian light": case(WeightedGaussian, light, **LOUD, **BOUND),
+    "weighted-gaussian-peeling": case(WeightedGaussianPeeling, **K, **LOUD, **BOUND),
+    "policy-gaussian": case(PolicyGaussian, **LOUD, **BOUND),
+    "policy-greedy": case(PolicyGreedy, sets, **LOUD),
+    "policy-greedy published": case(PolicyGreedy, sets, **LOUD, **PUBLISHED),
+    "user-peeling": case(UserPeeling, sets, **K, **SOME),
+    "user-peeling private": case(UserPeeling, sets, **K, **LOUD, **BOUND),
+    "peeling": case(Peeling, **FIVE_PICKS),
+    "peeling zcdp": case(Peeling, **FIVE_PICKS, **ZCDP),
+    "peeling published": case(Peeling, **FIVE_PICKS, **PUBLISHED),
+    "permute-and-flip": case(PermuteAndFlip, **K, epsilon=1.0),
+    "joint": case(Joint, **K, epsilon=1.0),
+    "joint-permute-and-flip": case(JointPermuteAndFlip, **K, epsilon=1.0),
+    "joint-or-peel": case(JointOrPeel, **CHOICE, threshold=1.0),
+    "joint-or-peel whole": case(JointOrPeel, **CHOICE, threshold=100.0),
+    "joint-or-peel zcdp": case(JointOrPeel, **CHOICE, threshold=1.0, **ZCDP),
+    "one-shot-laplace": case(OneShotLaplace, **K, epsilon=1.0, max_items_per_user=2),
+    "one-shot-laplace general": case(OneShotLaplace, **K, epsilon=1.0, **GENERAL),
+    "one-shot-exponential": case(OneShotExponential, **K, epsilon=1.0),
+    "one-shot-exponential general": case(OneShotExponential, **K, epsilon=1.0, **GENERAL),
+    "gamma": case(Gamma, **K, epsilon=1.0),
+    "limited-domain": case(LimitedDomain, **K, **SOME, **BOUND),
+    "limited-domain zcdp": case(LimitedDomain, **K, **SOME, **BOUND, **ZCDP),
+    "threshold-top-k": case(ThresholdTopK, in_store, **K, epsilon=1.0),
+    "win-count": case(WinCount, wins, **K, epsilon=1.0, max_comparisons_per_user=2),
+    "spectral-ranking": case(SpectralRanking, outcomes, **K, epsilon=1.0),
+    "noisy-counts": counted(NoisyCounts, Peeling, k=4, **BOUND),
+    "noisy-counts many": counted(NoisyCounts, Peeling, k=8),
+    "noisy-counts few": counted(NoisyCounts, Peeling, k=4, **ONE_ITEM),
+    "noisy-counts weights": counted(
+        NoisyCounts, WeightedGaussianPeeling, k=4, **ONE_ITEM, **LOUD, inner=ONE_ITEM
     ),
-    "per-group": (
-        partial(PerGroup, **K, **LOUD, **BOUND, max_groups_per_user=2),
-        lambda *_: in_groups(),
+    "noisy-counts approximate": counted(
+        NoisyCounts, LimitedDomain, k=1, **ONE_ITEM, inner=ONE_ITEM
     ),
-    "per-group zcdp": (
-        partial(PerGroup, **K, **LOUD, **BOUND, max_groups_per_user=2, **ZCDP),
-        lambda *_: in_groups(),
+    "noisy-clipped-counts": counted(
+        NoisyClippedCounts, WeightedGaussian, sets, **LOUD, inner=BOUND
     ),
-    "discover-then-rank": (partial(DiscoverThenRank, **K, **LOUD, **BOUND), bounded),
-    "discover-then-rank zcdp": (partial(DiscoverThenRank, **K, **LOUD, **BOUND, **ZCDP), bounded),
-    "discover-then-rank light": (partial(DiscoverThenRank, k=6, **SOME, **BOUND), light),
-    "weighted-gaussian": (partial(WeightedGaussian, **SOME, **BOUND), bounded),
-    "weighted-gaussian loud": (partial(WeightedGaussian, **LOUD, **BOUND), bounded),
-    "weighted-gaussian zcdp": (partial(WeightedGaussian, **LOUD, **BOUND, **ZCDP), bounded),
-    "weighted-gaussian wide": (
-        partial(WeightedGaussian, **SOME, max_items_per_user=100),
-        bounded,
+    "noisy-clipped-counts zcdp": counted(
+        NoisyClippedCounts, WeightedGaussian, sets, **LOUD, inner={**BOUND, **ZCDP}
     ),
-    "weighted-gaussian wide zcdp": (
-        partial(WeightedGaussian, **SOME, max_items_per_user=100, **ZCDP),
-        bounded,
-    ),
-    "weighted-gaussian light": (partial(WeightedGaussian, **LOUD, **BOUND), light),
-    "weighted-gaussian-peeling": (partial(WeightedGaussianPeeling, **K, **LOUD, **BOUND), bounded),
-    "policy-gaussian": (partial(PolicyGaussian, **LOUD, **BOUND), bounded),
-    "policy-greedy": (partial(PolicyGreedy, **LOUD), sets),
-    "policy-greedy published": (
-        partial(PolicyGreedy, **LOUD, accounting=Accounting.PUBLISHED),
-        sets,
-    ),
-    "user-peeling": (partial(UserPeeling, **K, **SOME), sets),
-    "user-peeling private": (partial(UserPeeling, **K, **LOUD, **BOUND), sets),
-    "peeling": (partial(Peeling, k=5, epsilon=1.0, delta=1e-4), bounded),
-    "peeling zcdp": (partial(Peeling, k=5, epsilon=1.0, delta=1e-4, **ZCDP), bounded),
-    "peeling published": (
-        partial(Peeling, k=5, epsilon=1.0, delta=1e-4, accounting=Accounting.PUBLISHED),
-        bounded,
-    ),
-    "permute-and-flip": (partial(PermuteAndFlip, **K, epsilon=1.0), bounded),
-    "joint": (partial(Joint, **K, epsilon=1.0), bounded),
-    "joint-permute-and-flip": (partial(JointPermuteAndFlip, **K, epsilon=1.0), bounded),
-    "joint-or-peel": (
-        partial(JointOrPeel, k=5, epsilon=1.0, delta=0.01, threshold=1.0),
-        bounded,
-    ),
-    "joint-or-peel whole": (
-        partial(JointOrPeel, k=5, epsilon=1.0, delta=0.01, threshold=100.0),
-        bounded,
-    ),
-    "joint-or-peel zcdp": (
-        partial(JointOrPeel, k=5, epsilon=1.0, delta=0.01, threshold=1.0, **ZCDP),
-        bounded,
-    ),
-    "one-shot-laplace": (partial(OneShotLaplace, **K, epsilon=1.0, max_items_per_user=2), bounded),
-    "one-shot-laplace general": (partial(OneShotLaplace, **K, epsilon=1.0, **GENERAL), bounded),
-    "one-shot-exponential": (partial(OneShotExponential, **K, epsilon=1.0), bounded),
-    "one-shot-exponential general": (
-        partial(OneShotExponential, **K, epsilon=1.0, **GENERAL),
-        bounded,
-    ),
-    "gamma": (partial(Gamma, **K, epsilon=1.0), bounded),
-    "limited-domain": (partial(LimitedDomain, **K, **SOME, **BOUND), bounded),
-    "limited-domain zcdp": (partial(LimitedDomain, **K, **SOME, **BOUND, **ZCDP), bounded),
-    "threshold-top-k": (partial(ThresholdTopK, **K, epsilon=1.0), in_store),
-    "win-count": (partial(WinCount, **K, epsilon=1.0, max_comparisons_per_user=2), wins),
-    "spectral-ranking": (partial(SpectralRanking, **K, epsilon=1.0), outcomes),
-    "noisy-counts": (
-        partial(around, NoisyCounts, partial(Peeling, k=4), k=4, max_items_per_user=3),
-        bounded,
-    ),
-    "noisy-counts many": (partial(around, NoisyCounts, partial(Peeling, k=8), k=8), bounded),
-    "noisy-counts few": (
-        partial(around, NoisyCounts, partial(Peeling, k=4), k=4, max_items_per_user=1),
-        bounded,
-    ),
-    "noisy-counts weights": (
-        partial(
-            around,
-            NoisyCounts,
-            partial(WeightedGaussianPeeling, k=4, max_items_per_user=1),
-            k=4,
-            max_items_per_user=1,
-            **LOUD,
-        ),
-        bounded,
-    ),
-    "noisy-counts approximate": (
-        partial(
-            around,
-            NoisyCounts,
-            partial(LimitedDomain, k=1, max_items_per_user=1),
-            k=1,
-            max_items_per_user=1,
-        ),
-        bounded,
-    ),
-    "noisy-clipped-counts": (
-        partial(
-            around, NoisyClippedCounts, partial(WeightedGaussian, max_items_per_user=3), **LOUD
-        ),
-        sets,
-    ),
-    "noisy-clipped-counts zcdp": (
-        partial(
-            around,
-            NoisyClippedCounts,
-            partial(WeightedGaussian, max_items_per_user=3, **ZCDP),
-            **LOUD,
-        ),
-        sets,
-    ),
-    "each-group": (
-        partial(
-            around,
-            EachGroup,
-            partial(LimitedDomain, k=2, max_items_per_user=2),
-            max_groups_per_user=2,
-        ),
-        partial(counts_in_groups, PrivateCounts, 2),
-    ),
-    "each-group general": (
-        partial(
-            around,
-            EachGroup,
-            lambda epsilon, delta: OneShotExponential(k=2, epsilon=epsilon, **GENERAL),  # noqa: ARG005
-            max_groups_per_user=2,
-        ),
-        partial(counts_in_groups, PublicCounts, None),
-    ),
+    "each-group": in_each_group(LimitedDomain, PrivateCounts, 2, max_items_per_user=2),
+    "each-group general": in_each_group(OneShotExponential, PublicCounts, None, **GENERAL),
 }
 
 

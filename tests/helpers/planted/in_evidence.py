@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from helpers.planted.planting import Plant, times
+from helpers.planted.planting import (
+    argument,
+    at,
+    everywhere,
+    method,
+    mistakes,
+    result,
+    times,
+    with_field,
+)
 from shortlist.algorithms import policies, thinning
 from shortlist.draws import Order
 from shortlist.draws.noise import Normal
@@ -16,241 +25,150 @@ from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
 
 
-def _weights_of_fewer(patch):
-    def make(right):
-        return lambda size: right(max(size - 1, 1))
-
-    patch.everywhere(user_sets, "unit_weight", make)
+def _one_more_counts(right, self, most, draws):
+    return replace(right(self, most + 1, draws), max_items_per_user=most)
 
 
-def _weights_3(patch):
-    patch.everywhere(user_sets, "unit_weight", lambda right: lambda n: int(right(n) * 1.03))
+def _not_bounded(_right, self, most, _draws):
+    return replace(self, max_items_per_user=most, whole=self.whole or self)
 
 
-def _one_more_counts(patch):
-    def make(right):
-        def wrong(self, most, draws):
-            return replace(right(self, most + 1, draws), max_items_per_user=most)
-
-        return wrong
-
-    patch.method(Contributions, "bounded", make)
-
-
-def _not_bounded(patch):
-    def make(_right):
-        def wrong(self, most, _draws):
-            return replace(self, max_items_per_user=most, whole=self.whole or self)
-
-        return wrong
-
-    patch.method(Contributions, "bounded", make)
-
-
-def _bounded_by_others(patch):
+def _bounded_by_others(_right, self, most, _draws):
     """Of users with too many items those count that few others hold."""
-
-    def make(_right):
-        def wrong(self, most, _draws):
-            items, counts = self.items.copy(), self.recount().counts
-            for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
-                mine = items[start : start + size]
-                items[start : start + size] = mine[np.argsort(counts[mine], kind="stable")]
-            sizes = np.minimum(self.sizes, most)
-            whole = self.whole or self
-            return replace(self, items=items, sizes=sizes, max_items_per_user=most, whole=whole)
-
-        return wrong
-
-    patch.method(Contributions, "bounded", make)
+    items, counts = self.items.copy(), self.recount().counts
+    for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
+        mine = items[start : start + size]
+        items[start : start + size] = mine[np.argsort(counts[mine], kind="stable")]
+    sizes = np.minimum(self.sizes, most)
+    whole = self.whole or self
+    return replace(self, items=items, sizes=sizes, max_items_per_user=most, whole=whole)
 
 
-def _norm_of_left(patch):
-    """A user's part in counts is clipped as if the user held half of the items."""
-
-    def make(right):
-        def wrong(self, weights):
-            return right(self, weights[(np.arange(len(weights)) + 1) // 2])
-
-        return wrong
-
-    patch.method(Contributions, "added_by_size", make)
+def _thinned_twice(right, light, chances, draws):
+    items = right(light, chances, draws)
+    return None if items is None else items.at(draws.coin(chances(items.weights)))
 
 
-def _thinned_twice(patch):
-    def make(right):
-        def wrong(light, chances, draws):
-            items = right(light, chances, draws)
-            if items is None:
-                return None
-            return items.at(draws.coin(chances(items.weights)))
-
-        return wrong
-
-    patch.everywhere(thinning, "succeeding", make)
+def _noise_anew(_right, self, named, draws):
+    order = Order(named.weights, [Normal(self.sigma)], digits=score_digits(self.sigma))
+    ranked = draws.order(order)
+    positions = named.positions[ranked.positions]
+    return weighted_gaussian.Selection(positions, ranked.values, ordered=False, noise_sd=self.sigma)
 
 
-def _most_is_half(patch):
-    """What is heavy among the light items passes half as often as it should."""
-    patch.at(thinning, "_at_least_all", lambda right: lambda *given: right(*given) / 2)
+def _first_anew(_right, self, _weights, _named, weight=1.0):
+    return Normal(self.first_sigma, weight)
 
 
-def _second_look_fresh(patch):
-    def make(_right):
-        def wrong(self, named, draws):
-            noise = Normal(self.sigma)
-            digits = score_digits(self.sigma)
-            ranked = draws.order(Order(named.weights, [noise], digits=digits))
-            positions = named.positions[ranked.positions]
-            return weighted_gaussian.Selection(
-                positions, ranked.values, ordered=False, noise_sd=self.sigma
-            )
-
-        return wrong
-
-    patch.method(WeightedGaussian, "scored", make)
+def _highest_strip(right, self, light, named, draws):
+    ranged = right(self, light, named, draws)
+    if ranged is None:
+        return None
+    gaps = self.first_threshold - ranged.items.weights
+    return ranged._replace(high=gaps, low=np.minimum(ranged.low, gaps - 1))
 
 
-def _first_not_conditioned(patch):
-    def make(_right):
-        return lambda self, _weights, _named, weight=1.0: Normal(self.first_sigma, weight)
-
-    patch.method(TwoGaussians, "first_noise", make)
+def _half_twice(right, held, order, *, cutoff, grid, start=None):
+    half = right(held, order, cutoff=cutoff, grid=grid, start=start)
+    return right(held, order[: len(order) // 2], cutoff=cutoff, grid=grid, start=half)
 
 
-def _mean_of_second_alone(patch):
-    """The second noise as if the mean were it: 30 % too small."""
-    patch.method(TwoGaussians, "second_sigma", times(0.7))
+def _two_units(right, held, order, ranks, *, cutoff):
+    return right(held, np.repeat(order, 2), ranks, cutoff=cutoff)
 
-
-def _strips_from_first(patch):
-    """A light item's strip is not drawn: it is the first."""
-
-    def make(right):
-        def wrong(self, light, named, draws):
-            ranged = right(self, light, named, draws)
-            if ranged is None:
-                return None
-            gaps = self.first_threshold - ranged.items.weights
-            return ranged._replace(high=gaps, low=np.minimum(ranged.low, gaps - 1))
-
-        return wrong
-
-    patch.method(_two_gaussians.Strips, "draw", make)
-
-
-def _whole_delta_twice(patch):
-    def make(right):
-        return lambda self, sigma: right(replace(self, delta=min(2 * self.delta, 0.9)), sigma)
-
-    patch.method(TwoGaussians, "_threshold", make)
-
-
-def _norm_of_descent(patch):
-    def make(right):
-        def wrong(held, order, *, cutoff, grid, start=None):
-            half = right(held, order, cutoff=cutoff, grid=grid, start=start)
-            return right(held, order[: len(order) // 2], cutoff=cutoff, grid=grid, start=half)
-
-        return wrong
-
-    patch.everywhere(policies, "descend", make)
-
-
-def _two_units(patch):
-    def make(right):
-        def wrong(held, order, ranks, *, cutoff):
-            return right(held, np.repeat(order, 2), ranks, cutoff=cutoff)
-
-        return wrong
-
-    patch.everywhere(policies, "count_units", make)
-
-
-def _of(room, shown, *cases):
-    return lambda name, plant: Plant(name, room, shown, plant, cases)
-
-
-_weights = _of(
-    "evidence",
-    ("weighted-gaussian", "discover-then-rank", "user-peeling"),
-    "weighted-gaussian",
-    "discover-then-rank",
-)
-
-_sets = _of(
-    "evidence/contributions",
-    ("weighted-gaussian", "adaptive-gaussian", "limited-domain", "discover-then-rank"),
-    "weighted-gaussian",
-    "adaptive-gaussian zcdp",
-)
-
-_light = _of(
-    "algorithms/thinning", ("weighted-gaussian", "discover-then-rank"), "weighted-gaussian light"
-)
 
 EVIDENCE = [
-    _weights("a user weighs as one of an item less", _weights_of_fewer),
-    _weights("users' weights are 3 % too large", _weights_3),
-    _sets("one item of a user more than the bound counts", _one_more_counts),
-    _sets("users' items are not bounded", _not_bounded),
-    _sets("which items of a user count depends on other users", _bounded_by_others),
-    Plant(
-        "what a user adds is of one who holds half as much",
-        "evidence/contributions",
+    *mistakes(
+        ("weighted-gaussian", "discover-then-rank", "user-peeling"),
+        ("weighted-gaussian", "discover-then-rank"),
+        {
+            "a user weighs as one of an item less": everywhere(
+                user_sets, "unit_weight", argument(0, lambda size: max(size - 1, 1))
+            ),
+            "users' weights are 3 % too large": everywhere(
+                user_sets, "unit_weight", result(lambda weight: int(weight * 1.03))
+            ),
+        },
+    ),
+    *mistakes(
+        ("weighted-gaussian", "adaptive-gaussian", "limited-domain", "discover-then-rank"),
+        ("weighted-gaussian", "adaptive-gaussian zcdp"),
+        {
+            "one item of a user more than the bound counts": method(
+                Contributions, "bounded", _one_more_counts
+            ),
+            "users' items are not bounded": method(Contributions, "bounded", _not_bounded),
+            "which items of a user count depends on other users": method(
+                Contributions, "bounded", _bounded_by_others
+            ),
+        },
+    ),
+    *mistakes(
         ("adaptive-gaussian", "adaptive-top-k", "per-group", "noisy-clipped-counts"),
-        _norm_of_left,
         ("adaptive-gaussian zcdp", "per-group zcdp"),
+        {
+            "what a user adds is of one who holds half as much": method(
+                Contributions,
+                "added_by_size",
+                argument(1, lambda weights: weights[(np.arange(len(weights)) + 1) // 2]),
+            )
+        },
     ),
-    _light("light items are thinned twice", _thinned_twice),
-    _light("heavy ones of the light items pass half as often as they should", _most_is_half),
-    Plant(
-        "noise that is told after a coin is drawn anew",
-        "mechanisms/weighted_gaussian",
-        ("weighted-gaussian",),
-        _second_look_fresh,
-        ("weighted-gaussian",),
+    *mistakes(
+        ("weighted-gaussian", "discover-then-rank"),
+        "weighted-gaussian light",
+        {
+            "light items are thinned twice": everywhere(thinning, "succeeding", _thinned_twice),
+            "heavy ones of the light items pass half as often as they should": at(
+                thinning, "_at_least_all", result(lambda chance: chance / 2)
+            ),
+        },
     ),
-    Plant(
-        "the first of two noises is drawn anew after its coin",
-        "mechanisms/_two_gaussians",
-        ("discover-then-rank",),
-        _first_not_conditioned,
-        ("discover-then-rank zcdp",),
+    *mistakes(
+        "weighted-gaussian",
+        "weighted-gaussian",
+        {
+            "noise that is told after a coin is drawn anew": method(
+                WeightedGaussian, "scored", _noise_anew
+            )
+        },
     ),
-    Plant(
-        "30 % too little noise in the second of two Gaussians",
-        "mechanisms/_two_gaussians",
-        ("discover-then-rank",),
-        _mean_of_second_alone,
-        ("discover-then-rank zcdp",),
+    *mistakes(
+        "discover-then-rank",
+        "discover-then-rank zcdp",
+        {
+            "the first of two noises is drawn anew after its coin": method(
+                TwoGaussians, "first_noise", _first_anew
+            ),
+            "30 % too little noise in the second of two Gaussians": method(
+                TwoGaussians, "second_sigma", times(0.7)
+            ),
+            "each of two thresholds loses what is for both": method(
+                TwoGaussians, "_threshold", with_field("delta", lambda delta: min(2 * delta, 0.9))
+            ),
+        },
     ),
-    Plant(
-        "light items are taken to be just below the first threshold",
-        "mechanisms/_two_gaussians",
-        ("discover-then-rank",),
-        _strips_from_first,
-        ("discover-then-rank light",),
+    *mistakes(
+        "discover-then-rank",
+        "discover-then-rank light",
+        {
+            "light items are taken to be just below the first threshold": method(
+                _two_gaussians.Strips, "draw", _highest_strip
+            )
+        },
     ),
-    Plant(
-        "each of two thresholds loses what is for both",
-        "mechanisms/_two_gaussians",
-        ("discover-then-rank",),
-        _whole_delta_twice,
-        ("discover-then-rank zcdp",),
+    *mistakes(
+        "policy-gaussian",
+        "policy-gaussian",
+        {
+            "half of the users add weight twice under the policy": everywhere(
+                policies, "descend", _half_twice
+            )
+        },
     ),
-    Plant(
-        "half of the users add weight twice under the policy",
-        "algorithms/policies",
-        ("policy-gaussian",),
-        _norm_of_descent,
-        ("policy-gaussian",),
-    ),
-    Plant(
-        "users add two units under the policy",
-        "algorithms/policies",
-        ("policy-greedy",),
-        _two_units,
+    *mistakes(
+        "policy-greedy",
         ("policy-greedy", "policy-greedy published"),
+        {"users add two units under the policy": everywhere(policies, "count_units", _two_units)},
     ),
 ]

@@ -7,7 +7,16 @@ from helpers import wrong_mechanisms as known
 from helpers import wrong_others as others
 from helpers import wrong_outside as outside
 from helpers import wrong_policies as in_policies
-from helpers.planted.planting import Plant, times
+from helpers.planted.planting import (
+    Plant,
+    argument,
+    argument_times,
+    at,
+    everywhere,
+    method,
+    mistakes,
+    times,
+)
 from shortlist.algorithms.slack import SlackWeights
 from shortlist.mechanisms import (
     DiscoverThenRank,
@@ -29,184 +38,122 @@ from shortlist.mechanisms._two_gaussians import TwoGaussians
 from shortlist.mechanisms.registry import kebab
 
 
-def _factor(cls, name, by):
-    return lambda patch: patch.method(cls, name, times(by))
-
-
-def _louder(patch):
-    def make(right):
-        return lambda counts, k, epsilon, draws: right(counts, k, 1.03 * epsilon, draws)
-
-    patch.at(peeling, "peel", make)
-
-
-def _louder_flips(patch):
-    def make(right):
-        return lambda epsilon, *given: right(1.15 * epsilon, *given)
-
-    patch.at(permute_and_flip, "flip", make)
-
-
-def _louder_sequences(patch):
-    def make(right):
-        def wrong(weights, draws):
-            its = weights.sequences
-            return right(SlackWeights.of(its.groups, its.k, 1.03 * weights.decay), draws)
-
-        return wrong
-
-    patch.at(joint, "draw_joint", make)
-
-
 def where(leads):
     """Twice the parameter of picks where something is so of the counts."""
 
-    def plant(patch):
-        def make(right):
-            def wrong(counts, k, epsilon, draws):
-                return right(counts, k, epsilon * (1 + bool(leads(counts))), draws)
+    def wrong(right, counts, k, epsilon, draws):
+        return right(counts, k, epsilon * (1 + bool(leads(counts))), draws)
 
-            return wrong
-
-        patch.at(peeling, "peel", make)
-
-    return plant
+    return at(peeling, "peel", wrong)
 
 
 def _third_row_leads(counts):
     return len(counts) > 0 and (int(np.argmax(counts)) == 2 or counts[0] > counts[1:].sum() / 2)
 
 
-def _clamped(patch):
+def _louder_sequences(weights):
+    its = weights.sequences
+    return SlackWeights.of(its.groups, its.k, 1.03 * weights.decay)
+
+
+def _clamped(right, evidence, sigma, threshold, draws):
     """Noise may keep an item from being named, and never helps it."""
-
-    def make(right):
-        def wrong(evidence, sigma, threshold, draws):
-            told = right(evidence, sigma, threshold, draws)
-            least = weighted_gaussian.to_units(threshold)
-            near = evidence.weights[told.looked_at] >= least
-            return told._replace(passed=told.passed & near)
-
-        return wrong
-
-    patch.everywhere(weighted_gaussian, "discover", make)
+    told = right(evidence, sigma, threshold, draws)
+    near = evidence.weights[told.looked_at] >= weighted_gaussian.to_units(threshold)
+    return told._replace(passed=told.passed & near)
 
 
-def _picks_by_weights(patch):
-    """Items are looked at in the order of their counts, and the first half take part."""
-
-    def make(right):
-        def wrong(counts, k, epsilon, draws):
-            seen = np.where(2 * counts >= counts.max(initial=0), counts, 0)
-            return right(seen, k, epsilon, draws)
-
-        return wrong
-
-    patch.at(peeling, "peel", make)
+def _above_half(counts):
+    return np.where(2 * counts >= counts.max(initial=0), counts, 0)
 
 
-def _lower_threshold(patch):
-    patch.method(WeightedGaussian, "threshold", times(0.97))
-
-
-def _bar_of_third(patch):
-    patch.method(LimitedDomain, "_nobody", times(2 / 3))
-
-
-def _moved_less(patch):
-    def make(right):
-        return lambda self, shares, moved, draws: right(self, shares, moved * 97 / 100, draws)
-
-    patch.method(SpectralRanking, "_ranked", make)
-
-
-def _three_percent(cls, name, by=0.97, what="noise", case=()):
+def _three_percent(cls, name, by=0.97, what="noise"):
     less = "too little" if by < 1 else "too much parameter in its"
-    return Plant(
-        f"3 % {less} {what} in {kebab(cls)}",
-        f"mechanisms/{kebab(cls).replace('-', '_')}",
-        (kebab(cls),),
-        _factor(cls, name, by),
-        case,
-        old=True,
-    )
+    mistake = f"3 % {less} {what} in {kebab(cls)}"
+    return Plant(mistake, method(cls, name, times(by)), (kebab(cls),))
 
 
-def _by_class(wrong, case=()):
+def _by_class(wrong, cases=()):
     right = next(c for c in wrong.__mro__ if c.__module__.startswith("shortlist."))
     told = next(c.__doc__ for c in wrong.__mro__ if c.__doc__).splitlines()[0].rstrip(".")
     name = kebab(right)
-    return Plant(
-        f"{name}, {wrong.__name__}: {told[0].lower()}{told[1:]}",
-        right.__module__.removeprefix("shortlist.").replace(".", "/"),
-        (name,),
-        lambda patch: patch.instead(right, wrong),
-        case,
-        old=True,
-    )
-
-
-def _old(name, room, shown, plant, *cases):
-    return Plant(name, room, shown, plant, cases, old=True)
+    mistake = f"{name}, {wrong.__name__}: {told[0].lower()}{told[1:]}"
+    return Plant(mistake, lambda patches: patches.instead(right, wrong), (name,), cases)
 
 
 KNOWN = [
-    _old("3 % too much parameter in peeling", "mechanisms/peeling", ("peeling",), _louder),
-    _old(
-        "15 % too much parameter in permute-and-flip",
-        "mechanisms/permute_and_flip",
-        ("permute-and-flip",),
-        _louder_flips,
+    *mistakes(
+        "peeling",
+        (),
+        {
+            "3 % too much parameter in peeling": at(peeling, "peel", argument_times(2, 1.03)),
+            "picks twice as sharp where the third row leads": where(_third_row_leads),
+            "picks twice as sharp where the total is odd": where(
+                lambda counts: counts.sum() % 2 == 1
+            ),
+            "picks look at counts: those below half of the largest count as nothing": at(
+                peeling, "peel", argument(0, _above_half)
+            ),
+        },
     ),
-    _old("3 % too much parameter in joint", "mechanisms/joint", ("joint",), _louder_sequences),
-    _old(
-        "picks twice as sharp where the third row leads",
-        "mechanisms/peeling",
-        ("peeling",),
-        where(_third_row_leads),
+    *mistakes(
+        "permute-and-flip",
+        (),
+        {
+            "15 % too much parameter in permute-and-flip": at(
+                permute_and_flip, "flip", argument_times(0, 1.15)
+            )
+        },
     ),
-    _old(
-        "picks twice as sharp where the total is odd",
-        "mechanisms/peeling",
-        ("peeling",),
-        where(lambda counts: counts.sum() % 2 == 1),
+    *mistakes(
+        "joint",
+        (),
+        {
+            "3 % too much parameter in joint": at(
+                joint, "draw_joint", argument(0, _louder_sequences)
+            )
+        },
     ),
-    _old(
-        "picks look at counts: those below half of the largest count as nothing",
-        "mechanisms/peeling",
-        ("peeling",),
-        _picks_by_weights,
-    ),
-    _old(
-        "noise is clamped before the threshold",
-        "mechanisms/weighted_gaussian",
+    *mistakes(
         ("weighted-gaussian", "discover-then-rank"),
-        _clamped,
         "weighted-gaussian",
+        {
+            "noise is clamped before the threshold": everywhere(
+                weighted_gaussian, "discover", _clamped
+            )
+        },
     ),
-    _old(
+    *mistakes(
+        "limited-domain",
+        (),
+        {
+            "the bar of limited-domain is for two thirds of a user's items": method(
+                LimitedDomain, "_nobody", times(2 / 3)
+            )
+        },
+    ),
+    *mistakes(
+        "spectral-ranking",
+        (),
+        {
+            "3 % too little noise in spectral-ranking": method(
+                SpectralRanking, "_ranked", argument(2, lambda moved: moved * 97 / 100)
+            )
+        },
+    ),
+    *mistakes(
+        "discover-then-rank",
+        (),
+        {
+            "3 % too little noise in the first of two Gaussians": method(
+                TwoGaussians, "first_sigma", times(0.97)
+            )
+        },
+    ),
+    Plant(
         "3 % too low a threshold in weighted-gaussian",
-        "mechanisms/weighted_gaussian",
+        method(WeightedGaussian, "threshold", times(0.97)),
         ("weighted-gaussian",),
-        _lower_threshold,
-    ),
-    _old(
-        "the bar of limited-domain is for two thirds of a user's items",
-        "mechanisms/limited_domain",
-        ("limited-domain",),
-        _bar_of_third,
-    ),
-    _old(
-        "3 % too little noise in spectral-ranking",
-        "mechanisms/spectral_ranking",
-        ("spectral-ranking",),
-        _moved_less,
-    ),
-    _old(
-        "3 % too little noise in the first of two Gaussians",
-        "mechanisms/_two_gaussians",
-        ("discover-then-rank",),
-        _factor(TwoGaussians, "first_sigma", 0.97),
     ),
     _three_percent(OneShotLaplace, "_pure_scale"),
     _three_percent(Gamma, "scale"),

@@ -6,7 +6,7 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, wraps
 
 import shortlist
@@ -20,20 +20,16 @@ class Plant:
 
     Attributes:
         name: The mistake in plain words.
-        room: Where it is: a room of the package, or a module.
-        mechanisms: The kebab-case names of mechanisms and wrappers in which it shows.
         plant: Puts it into the code, by a `Patches`.
+        mechanisms: The kebab-case names of mechanisms and wrappers in which it shows.
         cases: The names of cases, see `cases.CASES`, in which something is asked, drawn or charged
             differently; the mechanisms themselves, if none is given.
-        old: Whether it is in what was there in version 0.1.
     """
 
     name: str
-    room: str
-    mechanisms: tuple[str, ...]
     plant: Callable[["Patches"], None] = field(repr=False)
+    mechanisms: tuple[str, ...]
     cases: tuple[str, ...] = ()
-    old: bool = False
 
     @contextlib.contextmanager
     def apply(self):
@@ -57,7 +53,9 @@ class Reached:
 
 
 class Patches:
-    """Changes of the shipped code that can be undone. A `make` turns what is right into the wrong.
+    """Changes of the shipped code that can be undone.
+
+    What is wrong is called with what is right, and then as that is: `wrong(right, *args)`.
 
     Attributes:
         reached: Counts the calls of what was put in.
@@ -72,36 +70,38 @@ class Patches:
         while self._undo:
             self._undo.pop()()
 
-    def at(self, module, name, make):
+    def at(self, module, name, wrong):
         """A function, as one module knows it."""
-        self._set(module, name, self._counted(make(getattr(module, name))))
+        self._set(module, name, self._counted(getattr(module, name), wrong))
 
-    def everywhere(self, module, name, make):
+    def everywhere(self, module, name, wrong):
         """A function of a module, wherever it was imported to."""
         right = getattr(module, name)
-        wrong = self._counted(make(right))
+        put_in = self._counted(right, wrong)
         for known in list(sys.modules.values()):
             if getattr(known, "__name__", "").startswith(NAMES[:-1]):
                 for held, value in list(vars(known).items()):
                     if value is right:
-                        self._set(known, held, wrong)
+                        self._set(known, held, put_in)
 
-    def number(self, module, name, value):
-        """A constant of a module, which whoever reads it reaches."""
-        self._set(module, name, value)
+    def number(self, owner, name, value):
+        """A constant of a module or class, which whoever reads it reaches."""
+        self._set(owner, name, value)
         self.reached.times += 1
 
-    def method(self, cls, name, make):
+    def method(self, cls, name, wrong):
         """A method or property of a class; a cached one stays cached."""
         right = inspect.getattr_static(cls, name)  # its own, or that of a class it derives from
         if isinstance(right, cached_property):
-            wrong = cached_property(self._counted(make(right.func)))
-            wrong.__set_name__(cls, name)
+            put_in = cached_property(self._counted(right.func, wrong))
+            put_in.__set_name__(cls, name)
         elif isinstance(right, property):
-            wrong = property(self._counted(make(right.fget)))
+            put_in = property(self._counted(right.fget, wrong))
+        elif isinstance(right, classmethod):
+            put_in = classmethod(self._counted(right.__func__, wrong))
         else:
-            wrong = self._counted(make(right))
-        self._set(cls, name, wrong)
+            put_in = self._counted(right, wrong)
+        self._set(cls, name, put_in)
 
     def instead(self, right, wrong):
         """A subclass with the mistake: whatever is made of the class is of the subclass."""
@@ -122,15 +122,11 @@ class Patches:
         setattr(owner, name, value)
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
 
-    def _counted(self, wrong):
-        if isinstance(wrong, classmethod):
-            return classmethod(self._counted(wrong.__func__))
-        counts = self.reached
-
-        @wraps(wrong)
+    def _counted(self, right, wrong):
+        @wraps(right)
         def counted(*args, **kwargs):
-            counts.times += 1
-            return wrong(*args, **kwargs)
+            self.reached.times += 1
+            return wrong(right, *args, **kwargs)
 
         return counted
 
@@ -176,19 +172,83 @@ def _load_all():
     importlib.import_module(shortlist.__name__)
 
 
+# --- what is patched
+
+
+def at(module, name, wrong):
+    """A function, as one module knows it."""
+    return lambda patches: patches.at(module, name, wrong)
+
+
+def everywhere(module, name, wrong):
+    """A function of a module, wherever it was imported to."""
+    return lambda patches: patches.everywhere(module, name, wrong)
+
+
+def method(cls, name, wrong):
+    """A method or property of a class."""
+    return lambda patches: patches.method(cls, name, wrong)
+
+
+def number(owner, name, value):
+    """A constant of a module or class."""
+    return lambda patches: patches.number(owner, name, value)
+
+
+def together(*plants):
+    """One mistake in several places."""
+
+    def plant(patches):
+        for each in plants:
+            each(patches)
+
+    return plant
+
+
+# --- how it is wrong
+
+
+def result(change):
+    """What it returns is changed."""
+    return lambda right, *args, **kwargs: change(right(*args, **kwargs))
+
+
 def times(factor):
-    """What makes a function's number larger or smaller by a factor."""
-
-    def make(right):
-        return lambda *args, **kwargs: right(*args, **kwargs) * factor
-
-    return make
+    """What it returns is larger or smaller by a factor."""
+    return result(lambda number: number * factor)
 
 
 def always(value):
-    """What makes a function say the same whatever it is asked."""
+    """It returns the same whatever it is asked."""
+    return lambda _right, *_args, **_kwargs: value
 
-    def make(_right):
-        return lambda *_args, **_kwargs: value
 
-    return make
+def argument(place, change):
+    """It is asked with another argument; the place 0 of a method is that of its object."""
+
+    def wrong(right, *args):
+        return right(*args[:place], change(args[place]), *args[place + 1 :])
+
+    return wrong
+
+
+def argument_times(place, factor):
+    """One of its arguments is larger or smaller by a factor."""
+    return argument(place, lambda number: factor * number)
+
+
+def with_field(name, change):
+    """Its object has another value of a field."""
+    return argument(0, lambda it: replace(it, **{name: change(getattr(it, name))}))
+
+
+# --- who shows it
+
+
+def mistakes(mechanisms, cases, by_name):
+    """Mistakes that show in the same mechanisms, and in the same cases of them."""
+    return [Plant(name, plant, _all(mechanisms), _all(cases)) for name, plant in by_name.items()]
+
+
+def _all(names):
+    return (names,) if isinstance(names, str) else tuple(names)
