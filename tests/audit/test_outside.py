@@ -15,6 +15,7 @@ from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.audit.visible_answers import listening
 from shortlist.bits import SeededBits
+from shortlist.kernels import compiling
 from shortlist.mechanisms import Gamma, LimitedDomain, OneShotLaplace, Peeling
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
@@ -56,6 +57,13 @@ def test_what_other_threads_print_is_theirs(capsys):
         thread.start()
         thread.join()
     assert (said, capsys.readouterr().err) == ([], "clock")
+
+
+def test_that_loops_are_compiled_is_no_answer():
+    """As it happens in the first question after installing, whatever the data are."""
+    with listening() as said:
+        compiling._LOG.warning("compiling loops")
+    assert said == []
 
 
 def test_what_was_listened_to_is_as_before():

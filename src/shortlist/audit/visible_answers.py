@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_COMPILING = "shortlist.kernels"  # what it logs is said once, whatever the data are
 
 
 class DrawsOfCells(Draws, Protocol):
@@ -176,8 +177,9 @@ def listening() -> Iterator[list[str]]:
     said: list[str] = []
     streams = (_Stream(stream, said) for stream in (sys.stdout, sys.stderr))
 
-    def logged(*_: object) -> None:
-        said.append("logs")
+    def logged(logger: logging.Logger, _record: object) -> None:
+        if logger.name != _COMPILING:
+            said.append("logs")
 
     with (
         warnings.catch_warnings(record=True) as warned,

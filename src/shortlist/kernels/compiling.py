@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["Kernel", "kernel"]
 
-_LOG = logging.getLogger("shortlist")
+_LOG = logging.getLogger("shortlist.kernels")  # which the audit does not take for an answer
 _COMPILING = RLock()  # threads that share the work call a kernel at once; one may need another
 
 

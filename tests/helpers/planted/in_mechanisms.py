@@ -25,6 +25,7 @@ from shortlist.mechanisms import (
     adaptive_top_k,
     chosen_bound,
     joint_permute_and_flip,
+    one_shot_exponential,
     per_group,
 )
 from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
@@ -251,8 +252,12 @@ MECHANISMS = [
         ("one-shot-exponential", "each-group"),
         ("one-shot-exponential general", "each-group general"),
         {
-            "exponential noise for users added, where they may be changed": method(
-                OneShotExponential, "_spread", always(1.0)
+            "exponential noise for users added, where they may be changed": at(
+                one_shot_exponential,
+                "one_shot_laplace_scale",
+                lambda right, k, *, epsilon, spread: right(
+                    k, epsilon=epsilon, spread=min(spread, 1.0)
+                ),
             )
         },
     ),

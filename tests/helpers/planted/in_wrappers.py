@@ -63,9 +63,8 @@ def _counts_by_selection(right, self, selection, held, draws):
     return selection._replace(scores=counts, noise_sd=sd)
 
 
-_without_choice = method(
-    noisy_clipped_counts._ChoiceAndCounts, "stages", result(lambda every: every[1:])
-)
+_Counts = noisy_clipped_counts._ChoiceAndCounts
+_without_choice = method(_Counts, "stages", result(lambda every: every[1:]))
 
 
 def _all_by_noise(_right, self):
@@ -156,9 +155,9 @@ WRAPPERS = [
                 NoisyClippedCounts, "_sds", result(lambda sds: (sds[0], *sds[:-1]))
             ),
             "the choice and the noise of counts each have all of the budget": together(
-                method(noisy_clipped_counts._ChoiceAndCounts, "by_rho", _all_by_noise),
+                method(_Counts, "by_rho", _all_by_noise),
                 _without_choice,
-                method(noisy_clipped_counts._ChoiceAndCounts, "of", _all_for_each),
+                method(_Counts, "of", _all_for_each),
             ),
             "picks a clipping bound at three times what is charged": method(
                 NoisyClippedCounts, "choice_epsilon", times(3)
