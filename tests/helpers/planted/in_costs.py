@@ -166,7 +166,9 @@ STAGES = [
         ("weighted-gaussian", "discover-then-rank"),
         {
             "users who alone hold an item are not looked at": method(
-                ItemsByThreshold, "cases", result(lambda every: Cases(*(each[:1] for each in every)))
+                ItemsByThreshold,
+                "cases",
+                result(lambda every: Cases(*(each[:1] for each in every))),
             )
         },
     ),
@@ -184,7 +186,9 @@ STAGES = [
         "each-group",
         {
             "the delta of a selection is forgotten where stages follow": everywhere(
-                composed, "composition_of", result(lambda it: it and replace(it, own_items=None))
+                composed,
+                "composition_of",
+                result(lambda told: told and replace(told, own_items=None)),
             )
         },
     ),
@@ -223,7 +227,9 @@ def _repeated(once):
 
 
 def _lost_once(told, cost, _n):
-    return Composition(told.composition.stages, ThresholdDelta(cost.lost)), ZCDP(told.rho, cost.lost)
+    return Composition(told.composition.stages, ThresholdDelta(cost.lost)), ZCDP(
+        told.rho, cost.lost
+    )
 
 
 def _stages_once(told, cost, n):

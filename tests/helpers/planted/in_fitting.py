@@ -25,9 +25,9 @@ from shortlist.privacy.accountant import (
     gaussian_threshold,
     picks_as_noise,
 )
+from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds, Schedule
 from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.policy_coin import UnitCoin
-from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds, Schedule
 
 ROUNDS = "adaptive-gaussian", "chosen-bound", "adaptive-top-k", "adaptive-hitting-set", "per-group"
 OF_ROUNDS = "adaptive-gaussian", "adaptive-gaussian zcdp", "per-group zcdp"

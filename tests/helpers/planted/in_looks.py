@@ -15,11 +15,11 @@ from helpers.planted.planting import (
     with_field,
 )
 from shortlist.algorithms import clipped_counts, grouped_looks, two_looks
-from shortlist.mechanisms.chosen_bound import _ONE, BoundChoice
 from shortlist.algorithms.clipped_counts import ClippedCounts
 from shortlist.algorithms.grouped_looks import GroupedLooks
 from shortlist.algorithms.two_looks import TwoLooks
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
+from shortlist.mechanisms.chosen_bound import _ONE, BoundChoice
 
 LOOKED = "adaptive-top-k", "per-group"
 CLIPPED = *LOOKED, "noisy-clipped-counts"

@@ -260,7 +260,7 @@ ROUNDS = [
                 Search, "_floors", result(np.zeros_like)
             ),
             "the share that is spent evenly is divided by the size twice": method(
-                Rounds,
+                Search,
                 "_floors",
                 result(lambda floors: floors // np.maximum(np.arange(len(floors)), 1)),
             ),
