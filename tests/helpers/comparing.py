@@ -3,9 +3,9 @@
 import polars as pl
 
 import shortlist as sl
+from helpers.histogram import ITEMS
 
 WON, LOST, WHO = "gagné, [bold]", "perdu é", "qui [x]"
-ITEMS = ["007", "7", "\u00e9t\u00e9", "e\u0301te\u0301", "[bold]x[/]", 'a, "b"', "\x1b[31m日本"]
 STEP = 80  # wins between one item and the next: many times the noise
 KNOWN = {"public_items": sl.IN_TABLE}
 

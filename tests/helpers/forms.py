@@ -1,6 +1,7 @@
 """Kinds of data that a source takes, and all the ways in which something may get out again."""
 
 import io
+import re
 from enum import Enum
 
 import polars as pl
@@ -64,6 +65,15 @@ def said(error):
     while error is not None:
         yield from (str(error), repr(error), *getattr(error, "__notes__", ()))
         error = error.__cause__ or error.__context__
+
+
+def holds_nothing_of(release, marker, private):
+    """That neither the marker nor one of the private numbers is in a release or a text of it."""
+    for text in everything_shown(release):
+        assert marker not in text
+        found = {number.replace(",", "") for number in re.findall(r"\d[\d,_]*(?:\.\d+)?", text)}
+        assert not {f"{n}" for n in private} & found
+    assert not numbers(vars(release)) & private
 
 
 def numbers(value):

@@ -1,7 +1,10 @@
 """What is refused, and with which words."""
 
+import re
+
 import pytest
 
+from helpers.forms import said
 from shortlist.errors import InputError
 
 MARKER = "Zz-private-91"
@@ -13,6 +16,15 @@ def refused(action):
     with pytest.raises(InputError) as caught:
         action()
     return caught.value
+
+
+def refused_silently(action, capfd, caplog, *private):
+    """The error with which `action` is refused; of the data it holds, prints and logs nothing."""
+    error = refused(action)
+    streams = capfd.readouterr()
+    for text in (*said(error), caplog.text, streams.out, streams.err):
+        assert not [secret for secret in (MARKER, *private) if re.search(secret, text)], text
+    return error
 
 
 def refusal(action, *contains):

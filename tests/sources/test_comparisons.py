@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from helpers import engines
 from helpers.comparing import ITEMS, LOST, STEP, WHO, WON, by_user, comparisons, table
-from helpers.forms import FORMS, counting, everything_shown
+from helpers.forms import counting, everything_shown
 from helpers.refusals import MARKER, refusal
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -241,15 +241,6 @@ def test_data_is_read_once_and_not_before_the_first_question():
     assert source.rank(3, epsilon=5.0).items == ITEMS[:3]
     assert source.rank(2, epsilon=5.0).items == ITEMS[:2]
     assert len(reads) == 1
-
-
-def test_after_a_failure_it_is_read_anew(tmp_path):
-    path = FORMS["csv"](table(), tmp_path)
-    source = comparisons(path)
-    path.unlink()
-    refusal(lambda: source.rank(1, epsilon=5.0), "t.csv")
-    FORMS["csv"](table(), tmp_path)
-    assert source.rank(1, epsilon=5.0).items == ITEMS[:1]
 
 
 def test_public_items_from_a_file(tmp_path):

@@ -1,8 +1,6 @@
 """Comparisons as the source: what is refused, and that nothing private leaves."""
 
-import json
 import pickle
-import re
 from functools import partial
 
 import polars as pl
@@ -10,10 +8,8 @@ import pytest
 
 import shortlist as sl
 from helpers.comparing import ITEMS, KNOWN, LOST, WHO, WON, by_user, comparisons, table
-from helpers.forms import everything_shown, numbers, said
-from helpers.refusals import MARKER, refusal
-from shortlist.bits import SeededBits
-from shortlist.errors import SPENT, InputError
+from helpers.forms import holds_nothing_of
+from helpers.refusals import MARKER, refusal, refused_silently
 from shortlist.mechanisms import JointOrPeel, WinCount
 
 
@@ -30,9 +26,6 @@ def test_arguments_are_checked_when_the_source_is_built():
     refusal(lambda: build(winner="*", loser=LOST), 'winner="*": a column of this name')
     refusal(lambda: build(**given, user=WHO), f'user="{WHO}": all', "give max_comparisons_per_user")
     refusal(lambda: build(**given, max_comparisons_per_user=3), "max_comparisons_per_user=3: it")
-    for bound in (0, -1, 1.0, True, "5"):
-        rule = f"max_comparisons_per_user={bound!r}: must be a whole number, 1 or more"
-        refusal(lambda b=bound: by_user(table(), b), rule)
     refusal(lambda: comparisons(table(), public_items=None), "public_items=None: which", "IN_TABLE")
     refusal(lambda: comparisons(table(), public_items=["a", "a"]), "holds an item twice")
     said = refusal(lambda: comparisons(table(), public_items=[]), "public_items is empty")
@@ -100,12 +93,10 @@ def test_a_wrong_argument_is_refused_without_a_word_of_the_data(wrong, caplog, c
     asked = {"winner": WON, "loser": LOST, "k": 1, "epsilon": 1.0, **KNOWN, **wrong}
     names = ("winner", "loser", "user", "max_comparisons_per_user", "public_items")
     source = {name: asked.pop(name) for name in names if name in asked}
-    with pytest.raises(InputError) as caught:
-        sl.comparisons(secret_frame(), **source).rank(**asked)
-    streams = capfd.readouterr()
-    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
-        assert MARKER not in text
-    assert "\n" not in str(caught.value)
+    error = refused_silently(
+        lambda: sl.comparisons(secret_frame(), **source).rank(**asked), capfd, caplog
+    )
+    assert "\n" not in str(error)
 
 
 BROKEN = {
@@ -116,14 +107,11 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_data_is_refused_without_a_word_of_it(name, tmp_path, capfd):
+def test_broken_data_is_refused_without_a_word_of_it(name, tmp_path, caplog, capfd):
     path = tmp_path / "broken.csv"
     path.write_bytes(BROKEN[name])
-    with pytest.raises(InputError) as caught:
-        sl.comparisons(path, winner="w", loser="l", **KNOWN).rank(1, epsilon=1.0)
-    streams = capfd.readouterr()
-    for text in (*said(caught.value), streams.out, streams.err):
-        assert MARKER not in text
+    source = partial(sl.comparisons, path, winner="w", loser="l", **KNOWN)
+    refused_silently(lambda: source().rank(1, epsilon=1.0), capfd, caplog)
 
 
 def test_a_release_holds_nothing_of_what_it_does_not_name():
@@ -137,28 +125,5 @@ def test_a_release_holds_nothing_of_what_it_does_not_name():
         release = source.rank(3, epsilon=5.0)
         assert release.items == list("abc")  # d won against nothing that is public
         private = {n, frame.height, frame.height - n}
-        for text in everything_shown(release):
-            assert MARKER not in text
-            found = set(re.findall(r"\d[\d,_]*(?:\.\d+)?", text))
-            assert not {f"{n}" for n in private} & {n.replace(",", "") for n in found}
-        assert not numbers(vars(release)) & private
+        holds_nothing_of(release, MARKER, private)
         assert MARKER.encode() not in pickle.dumps(release)
-
-
-def test_a_seeded_release_says_that_it_is_not_private():
-    source = by_user(table(), 1)
-    release = source.rank(3, epsilon=0.1, random=SeededBits(1))
-    again = source.rank(3, epsilon=0.1, random=SeededBits(1))
-    assert release.to_json() == again.to_json()
-    assert json.loads(release.to_json())["guarantee"]["private"] is False
-    assert source.rank(3, epsilon=0.1).guarantee.private is True
-
-
-def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
-    def full(*_, **__):
-        raise MemoryError("Unable to allocate 11.9 MiB for an array with shape (3123457,)")
-
-    monkeypatch.setattr("shortlist.table.comparison_rows.code", full)
-    with pytest.raises(MemoryError) as caught:
-        comparisons(table()).rank(1, epsilon=1.0)
-    assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"

@@ -1,6 +1,5 @@
 """A histogram as the source: from the data to what leaves."""
 
-import threading
 from datetime import date
 from functools import partial
 
@@ -246,24 +245,6 @@ def test_data_is_read_once_and_not_before_the_first_question():
     assert len(reads) == 1
 
 
-def test_questions_from_many_threads_read_once():
-    lazy, reads = counting(table(ITEMS))
-    source = counts(lazy, public_items=ITEMS)
-    together, answers = threading.Barrier(6), []
-
-    def ask():
-        together.wait()
-        answers.append(source.top_k(2, **ASK).items)
-
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers == [ITEMS[:2]] * 6
-    assert len(reads) == 1
-
-
 @pytest.mark.parametrize("known", [sl.IN_TABLE, ITEMS])
 def test_what_is_read_is_the_source_s_own(known):
     values = np.arange(len(ITEMS) * STEP, 0, -STEP)
@@ -272,12 +253,3 @@ def test_what_is_read_is_the_source_s_own(known):
     assert source.top_k(1, epsilon=5.0).items == ITEMS[:1]
     values[:] = 0
     assert source.top_k(1, epsilon=5.0).items == ITEMS[:1]
-
-
-def test_after_a_failure_it_is_read_anew(tmp_path):
-    path = FORMS["csv"](table(ITEMS), tmp_path)
-    source = counts(path, **ROWS)
-    path.unlink()
-    refusal(lambda: source.top_k(1, **ASK), "t.csv")
-    FORMS["csv"](table(ITEMS), tmp_path)
-    assert source.top_k(1, **ASK).items == ITEMS[:1]

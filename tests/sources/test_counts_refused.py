@@ -1,18 +1,15 @@
 """A histogram as the source: what is refused, and that nothing private leaves."""
 
 import json
-import re
 from functools import partial
 
 import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.forms import everything_shown, numbers, said
-from helpers.histogram import ASK, ITEMS, READERS, ROWS, TITLE, counts, table
-from helpers.refusals import MARKER, refusal
-from shortlist.bits import SeededBits
-from shortlist.errors import SPENT, InputError
+from helpers.forms import holds_nothing_of
+from helpers.histogram import ASK, ITEMS, READERS, TITLE, counts, table
+from helpers.refusals import MARKER, refusal, refused_silently
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
 
 
@@ -27,9 +24,6 @@ def test_arguments_are_checked_when_the_source_is_built():
     refusal(lambda: build(item=[], count=READERS), "item=[]: names no column")
     refusal(lambda: build(item=TITLE, count=None), "count=None: a column is given by its name")
     refusal(lambda: build(item=TITLE, count="*"), 'count="*": a column of this name')
-    for bound in (0, -1, 1.0, True, "5"):
-        rule = f"max_items_per_user={bound!r}: must be a whole number, 1 or more"
-        refusal(lambda bound=bound: counts(frame, max_items_per_user=bound), rule)
     refusal(lambda: counts(frame, public_items=["a", "a"]), "holds an item twice")
     refusal(lambda: counts(frame, public_items=[1]), "1, of type int")
 
@@ -140,13 +134,11 @@ SPOILT = {
 def test_spoilt_counts_are_refused_without_a_word_of_them(name, public, tmp_path, caplog, capfd):
     data, why = SPOILT[name]
     data = data(tmp_path) if callable(data) else data
-    with pytest.raises(InputError, match=re.escape(why)) as caught:
-        counts(data, public_items=public).top_k(1, **ASK)
-    streams = capfd.readouterr()
-    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
-        assert MARKER not in text
-        assert "9182" not in text
-        assert not re.search(r"\b4[01]\b", text)  # how many rows there are
+    n_rows = r"\b4[01]\b"
+    error = refused_silently(
+        lambda: counts(data, public_items=public).top_k(1, **ASK), capfd, caplog, "9182", n_rows
+    )
+    assert why in str(error)
 
 
 WRONG = [
@@ -177,13 +169,10 @@ def test_a_wrong_argument_is_refused_without_a_word_of_the_data(wrong, caplog, c
     given = {"item": TITLE, "count": READERS, "k": 1, **ASK, **wrong}
     names = ("item", "count", "max_items_per_user", "public_items")
     source = {name: given.pop(name) for name in names if name in given}
-    with pytest.raises(InputError) as caught:
-        sl.counts(secret_frame(), **source).top_k(**given)
-    streams = capfd.readouterr()
-    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
-        assert MARKER not in text
-        assert "9182" not in text
-    assert "\n" not in str(caught.value)
+    error = refused_silently(
+        lambda: sl.counts(secret_frame(), **source).top_k(**given), capfd, caplog, "9182"
+    )
+    assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize("public", [None, sl.IN_TABLE, list("abc")])
@@ -194,27 +183,4 @@ def test_a_release_holds_nothing_of_what_it_does_not_name(public):
     release = counts(frame, public_items=public).top_k(3, **ASK)
     assert release.items == list("abc")
     private = {20_011, 20_014, 918_273, 818_274, 718_275}
-    for text in everything_shown(release):
-        assert MARKER not in text
-        found = set(re.findall(r"\d[\d,_]*(?:\.\d+)?", text))
-        assert not {f"{n}" for n in private} & {n.replace(",", "") for n in found}
-    assert not numbers(vars(release)) & private
-
-
-def test_a_seeded_release_says_that_it_is_not_private():
-    source = counts(table(ITEMS), **ROWS)
-    release = source.top_k(3, **ASK, random=SeededBits(1))
-    assert release.to_json() == source.top_k(3, **ASK, random=SeededBits(1)).to_json()
-    assert release.guarantee.private is False
-    assert source.top_k(3, **ASK).guarantee.private is True
-
-
-def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
-    def full(*_, **__):
-        raise MemoryError("Unable to allocate 11.9 MiB for an array with shape (3123457,)")
-
-    monkeypatch.setattr("shortlist.table.sensitive_table.whole_counts", full)
-    with pytest.raises(MemoryError) as caught:
-        counts(table(ITEMS), **ROWS).top_k(1, epsilon=1.0)
-    assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"
-    assert caught.value.__context__ is None
+    holds_nothing_of(release, MARKER, private)

@@ -1,7 +1,6 @@
 """Both questions on every kind of input, and when it is read."""
 
 import pickle
-import threading
 from datetime import date
 from functools import partial
 
@@ -214,44 +213,6 @@ def test_data_is_read_once_and_not_before_the_first_question():
     assert source.top_k(3, **ASK).items == ITEMS[:3]
     assert source.domain(**ASK).items == ITEMS
     assert len(reads) == 1
-
-
-def test_questions_from_many_threads_read_once():
-    lazy, reads = counting(table(ITEMS))
-    source = sl.pairs(lazy, user=USER, item=TITLE)
-    together, answers = threading.Barrier(6), []
-
-    def ask():
-        together.wait()
-        answers.append(source.top_k(2, **ASK).items)
-
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers == [ITEMS[:2]] * 6
-    assert len(reads) == 1
-
-
-@pytest.mark.parametrize("name", ["parquet", "csv", "ndjson"])
-def test_a_file_may_change_after_the_first_question(name, tmp_path):
-    path = FORMS[name](table(ITEMS), tmp_path)
-    source = sl.pairs(path, user=USER, item=TITLE)
-    assert source.top_k(1, **ASK).items == ITEMS[:1]
-    FORMS[name](table(["other"]), tmp_path)
-    assert source.domain(**ASK).items == ITEMS
-    path.unlink()
-    assert source.top_k(2, **ASK).items == ITEMS[:2]
-
-
-def test_after_a_failure_it_is_read_anew(tmp_path):
-    path = FORMS["csv"](table(ITEMS), tmp_path)
-    source = sl.pairs(path, user=USER, item=TITLE)
-    path.unlink()
-    refusal(lambda: source.top_k(1, **ASK), "t.csv")
-    FORMS["csv"](table(ITEMS), tmp_path)
-    assert source.top_k(1, **ASK).items == ITEMS[:1]
 
 
 def test_only_the_named_columns_are_read():

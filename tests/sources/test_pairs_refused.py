@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.forms import counting, said
+from helpers.forms import counting
 from helpers.pairs import ASK, ITEMS, TITLE, USER, table
-from helpers.refusals import MARKER, refusal
-from shortlist.errors import SPENT, InputError
+from helpers.refusals import MARKER, refusal, refused_silently
 from shortlist.mechanisms import DiscoverThenRank, Peeling, WeightedGaussian
 
 
@@ -27,11 +26,6 @@ def test_arguments_are_checked_when_the_source_is_built():
     refusal(lambda: sl.pairs(frame, user=USER, item=[1]), "item=1: a column is given by its name")
     for pattern in ("", "*", "^id$"):
         refusal(lambda name=pattern: sl.pairs(frame, user=name, item=TITLE), "read as a pattern")
-    for bound in (0, -1, 1.0, True, "5"):
-        refusal(
-            lambda bound=bound: sl.pairs(frame, user=USER, item=TITLE, max_items_per_user=bound),
-            f"max_items_per_user={bound!r}: must be a whole number, 1 or more",
-        )
     refusal(
         lambda: sl.pairs(frame, user=USER, item=TITLE, max_items_per_user=10**30),
         "must be at most 4294967296",
@@ -130,11 +124,7 @@ def test_broken_data_is_refused_without_a_word_of_it(name, tmp_path, caplog, cap
     item = (
         "plain" if Path(str(data)).suffix in {".csv", ".ndjson"} or name == "an object" else TITLE
     )
-    with pytest.raises(InputError) as caught:
-        sl.pairs(data, user=USER, item=item).domain(**ASK)
-    streams = capfd.readouterr()
-    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
-        assert MARKER not in text
+    refused_silently(lambda: sl.pairs(data, user=USER, item=item).domain(**ASK), capfd, caplog)
 
 
 def _column(name):
@@ -173,20 +163,5 @@ def test_a_wrong_argument_is_refused_without_a_word_of_the_data(wrong, caplog, c
         for name in ("user", "item", "max_items_per_user", "public_items")
         if name in given
     }
-    with pytest.raises(InputError) as caught:
-        sl.pairs(frame, **source).top_k(**given)
-    streams = capfd.readouterr()
-    for text in (*said(caught.value), caplog.text, streams.out, streams.err):
-        assert MARKER not in text
-    assert "\n" not in str(caught.value)
-
-
-def test_where_memory_ends_the_message_tells_no_size(monkeypatch):
-    def full(*_, **__):
-        raise MemoryError("Unable to allocate 11.9 MiB for an array with shape (3123457,)")
-
-    monkeypatch.setattr("shortlist.engines.rows_in_memory.Buckets.of_rows", full)
-    with pytest.raises(MemoryError) as caught:
-        sl.pairs(table(ITEMS), user=USER, item=TITLE).domain(**ASK)
-    assert str(caught.value) == f"there is not enough memory for this table. {SPENT}"
-    assert caught.value.__context__ is None
+    error = refused_silently(lambda: sl.pairs(frame, **source).top_k(**given), capfd, caplog)
+    assert "\n" not in str(error)

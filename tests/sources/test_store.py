@@ -85,8 +85,7 @@ def test_the_noisy_order_is_that_of_reading_everything():
     held.prepare()
 
     def by_store(draws):
-        mechanism = ThresholdTopK(k=1, epsilon=1.0)
-        object.__setattr__(mechanism, "_bits", 3)
+        mechanism = ThresholdTopK(k=1, epsilon=1.0, leading_bits=3)
         with IndexedStore(held).show(mechanism.wants, draws) as shown:
             chosen = mechanism.select(shown.evidence, draws)
             return shown.items(chosen.positions)["item"][0]
