@@ -1,18 +1,34 @@
 """The threshold algorithm on coarse numbers, and its law."""
 
+import itertools
 from functools import cache
 
+import numpy as np
 import pytest
 
 from helpers.oracles_of_counts import exponential
 from helpers.oracles_of_counts import one_by_one as in_turn
 from helpers.oracles_one_shot import exponential_law, laplace_law
-from shortlist.algorithms.threshold_algorithm import one_by_one
+from shortlist.algorithms.threshold_algorithm import read
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 
 EPSILON = 2.0
 KINDS = list(AddedNoise)
 every = pytest.mark.parametrize("noise", KINDS)
+
+
+def one_by_one(n_sources):
+    """Lengths as published: one item more of each source in each round."""
+    return ([length] * n_sources for length in itertools.count(1))
+
+
+def threshold_algorithm(sources, aggregate, k, lengths=None):
+    """As published: the k best items by an aggregated value, best first, and these values."""
+    ahead = lambda values, last: aggregate(values) >= aggregate(last)
+    seen = read(sources, k, ahead, one_by_one(len(sources)) if lengths is None else lengths)
+    totals = aggregate(seen.values)
+    best = np.argsort(totals, kind="stable")[::-1][:k]
+    return seen.ids[best], totals[best]
 
 
 class Coarse(ThresholdTopK):

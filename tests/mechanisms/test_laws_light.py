@@ -35,7 +35,7 @@ OF_WEIGHTS = [WeightedGaussian, WeightedGaussianPeeling, DiscoverThenRank]
 @pytest.fixture(autouse=True)
 def _few_strips(monkeypatch):
     monkeypatch.setattr(_two_gaussians, "_STRIPS", 1)
-    monkeypatch.setattr(_two_gaussians, "_IN_A_DEVIATION", 1)
+    monkeypatch.setattr(_two_gaussians, "_STRIPS_IN_A_DEVIATION", 1)
 
 
 def units(weight):

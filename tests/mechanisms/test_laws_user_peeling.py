@@ -184,9 +184,9 @@ def test_private_items_with_a_low_threshold_are_caught():
 
     class Low(UserPeeling):
         @cached_property
-        def _plan(self):
-            plan = super()._plan
-            return plan._replace(discovery=plan.discovery._replace(threshold=1.0))
+        def _calibrated(self):
+            both = super()._calibrated
+            return both._replace(discovery=both.discovery._replace(threshold=1.0))
 
     assert hockey_stick(positions_law(Low(**given), one, 1), {(): 1.0}, 1.0) > 0.05
 

@@ -23,8 +23,10 @@ from shortlist.privacy import round_up
 
 __all__ = ["ClippedCounts", "clipped_weights", "sd_of_counts"]
 
-_ONE = 1 << BITS_OF_WEIGHTS  # a user's whole part, in the unit of weights
-_OF_RANKS = 5.0  # what is left out of all counts alike changes no order
+# A user's whole part, in the unit of weights.
+_ONE = 1 << BITS_OF_WEIGHTS
+# For ranking noise weighs more: what is left out of all counts alike changes no order.
+_OF_RANKS = 5.0
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Competition", "Crowded"]
 
-_MARGIN = 1e-12  # relative, of a sum of at most as many logarithms as there are items
-_BITS = 128  # at first, where floats do not decide
+# The relative error of a sum of at most as many logarithms as there are items is less.
+_MARGIN = 1e-12
+# The precision to begin with where floats do not decide.
+_BITS = 128
 
 
 @dataclass(frozen=True)

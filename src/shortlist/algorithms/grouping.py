@@ -12,8 +12,10 @@ from shortlist.draws import Draws, Ints
 
 __all__ = ["EqualCounts", "Shuffle", "sample"]
 
-_SPARSE = 4  # counts further apart than so many times their number are sorted, not tallied
-_SMALL = 2**14  # entries of a tally that are always worth it
+# Counts further apart than so many times their number are sorted, not tallied,
+_SPARSE = 4
+# unless the tally has no more entries than these.
+_SMALL = 2**14
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Race:
         self._draws = draws
         self._unreached = 1 << bits  # numbers with leading bits from here on are all drawn
         self._drawn: dict[int, int] = {}
-        self._hidden = _Shuffle(size)
+        self._hidden = _Untaken(size)
         self._waiting: list[tuple[int, int]] = []  # minus the bits, and the id: not yet in order
         self._in_order: list[int] = []
 
@@ -92,7 +92,7 @@ class Race:
         self._keep(ids, self._unreached + self._draws.integer(np.full(found, width)))
 
 
-class _Shuffle:
+class _Untaken:
     """The ids not yet taken, in a shuffled row of which only what moved is kept.
 
     Attributes:

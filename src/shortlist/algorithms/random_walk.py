@@ -23,10 +23,14 @@ __all__ = ["GRID", "Walk", "is_connected", "on_grid"]
 GRID = 2.0**-60
 """Shares are integers in multiples of it, and make 2^60 of them together."""
 
-_EVERY = 4  # steps between two looks at how far it still is
-_QUICK = 64  # iterations of a walk that leaves each item at about the same pace
-_SLOWEST = 2.0**-10  # the pace below which items are not left more quickly
-_DAMPED = 7 / 8  # so that shares do not swing between two parts for ever
+# After so many steps it is measured how far the shares still are from stationary.
+_EVERY = 4
+# So many steps are those of a walk that leaves each item at about the same pace,
+_QUICK = 64
+# of which no step is quicker than by this factor,
+_SLOWEST = 2.0**-10
+# and which is damped, so that shares do not swing between two parts for ever.
+_DAMPED = 7 / 8
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["NEGLIGIBLE", "Sequences", "SlackClasses", "SlackWeights"]
 
-_DENSE = 4  # slacks are tallied if they are fewer than so many times the jumps, and sorted if not
-NEGLIGIBLE = 45.0  # what weighs less than exp(-45) of the whole is looked at only if it is drawn
+# Slacks are tallied if they are fewer than so many times the jumps, and sorted if not.
+_DENSE = 4
+# What weighs less than exp(-45) of the whole is computed only if it is drawn.
+NEGLIGIBLE = 45.0
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ What it returns is exact and not private, and so is how much it reads.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -16,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.errors import InputError, Words, is_whole
+from shortlist.errors import InputError
 
-__all__ = ["Best", "ScoreList", "Seen", "balanced", "one_by_one", "read", "threshold_algorithm"]
+__all__ = ["ScoreList", "Seen", "balanced", "read"]
 
-Values = NDArray[Any]  # numbers of any one kind
+Values = NDArray[Any]
+"""Numbers of any one kind."""
 Lengths = Iterable[Sequence[int]]
 
 
@@ -46,68 +46,6 @@ class Seen(NamedTuple):
     values: list[Values]
 
 
-class Best(NamedTuple):
-    """What `threshold_algorithm` returns.
-
-    Attributes:
-        ids: The best items, best first, shape (k,).
-        values: Their aggregated values, shape (k,).
-    """
-
-    ids: Ints
-    values: Values
-
-
-def threshold_algorithm(
-    sources: Sequence[ScoreList],
-    aggregate: Callable[[Sequence[Values]], Values],
-    k: int,
-    lengths: Lengths | None = None,
-) -> Best:
-    """The k items of the largest aggregated value, by sorted and random access to each attribute.
-
-    Every item is in every source. Of items that tie at rank k any may be returned.
-
-    Args:
-        sources: One for each attribute.
-        aggregate: From arrays of values, one for each source, to an array of aggregated values;
-            where no value of an item is less than those of another, nor is its aggregated one.
-        k: How many items, at least 1; all, if there are fewer.
-        lengths: How much of each source to have read in sorted order after each round, from 1 on
-            and without end; None for one item more of each source in each round, as published.
-
-    Raises:
-        InputError: There is no source, `k` is not a whole number of at least 1, or the lengths end
-            before the answer is known.
-
-    >>> class Listed:
-    ...     def __init__(self, *values):
-    ...         self.values = np.array(values)
-    ...         self.order = np.argsort(-self.values)
-    ...     def sorted_access(self, start, n):
-    ...         ids = self.order[start : start + n]
-    ...         return ids, self.values[ids]
-    ...     def random_access(self, ids):
-    ...         return self.values[ids]
-    >>> sources = [Listed(9, 7, 1, 0), Listed(1, 5, 8, 2)]
-    >>> threshold_algorithm(sources, lambda values: np.sum(values, axis=0), k=2)
-    Best(ids=array([1, 0]), values=array([12, 10]))
-    """
-    if not sources:
-        raise InputError("there must be at least one", given={"sources": Words("[]")})
-    if not (is_whole(k) and k >= 1):
-        raise InputError("must be a whole number, 1 or more", given={"k": k})
-
-    def ahead(values: Sequence[Values], last: Sequence[Values]) -> NDArray[np.bool_]:
-        reached: NDArray[np.bool_] = aggregate(values) >= aggregate(last)
-        return reached
-
-    seen = read(sources, k, ahead, one_by_one(len(sources)) if lengths is None else lengths)
-    totals = aggregate(seen.values)
-    best = np.argsort(totals, kind="stable")[::-1][:k]
-    return Best(seen.ids[best], totals[best])
-
-
 def read(
     sources: Sequence[ScoreList],
     k: int,
@@ -116,15 +54,16 @@ def read(
 ) -> Seen:
     """Read until k items are at least as good as whatever was not read.
 
-    Each round reads on in each source's order, then looks up what is still unknown of the new
-    items, by one random access of many ids for each source.
+    Every item is in every source. Each round reads on in each source's order, then looks up what is
+    still unknown of the new items, by one random access of many ids for each source.
 
     Args:
         sources: One for each attribute, at least one.
         k: How many items are wanted.
         ahead: Given the values of the items seen, and the last value read in each source's order
             (shape (1,) each): which items are at least as good as any not seen, shape (n,).
-        lengths: As for `threshold_algorithm`.
+        lengths: How much of each source to have read in sorted order after each round, from 1 on
+            and without end.
 
     Raises:
         InputError: The lengths end before that.
@@ -139,9 +78,10 @@ def read(
         ]
         new, columns = _looked_up(sources, pages, known)
         known.update(new.tolist())
-        first = not len(ids)  # the kind of numbers is known from the first values on
+        is_first_round = not len(ids)  # before, the kind of numbers is not known
         ids = np.concatenate([ids, new])
-        values = columns if first else list(map(np.concatenate, zip(values, columns, strict=True)))
+        joined = map(np.concatenate, zip(values, columns, strict=True))
+        values = columns if is_first_round else list(joined)
         last = [
             page[-1:] if len(page) else before
             for (_, page), before in zip(pages, last, strict=True)
@@ -167,19 +107,14 @@ def _looked_up(
     for source, (ids, page), f in zip(sources, pages, fresh, strict=True):
         column = np.empty(len(new), page.dtype)
         unknown = np.ones(len(new), np.bool_)
-        told = np.searchsorted(new, ids[f])
-        column[told], unknown[told] = page[f], False
+        read_here = np.searchsorted(new, ids[f])
+        column[read_here], unknown[read_here] = page[f], False
         if unknown.any():
             found = source.random_access(new[unknown])
             column = column.astype(np.result_type(column, found), copy=False)
             column[unknown] = found
         columns.append(column)
     return new, columns
-
-
-def one_by_one(n_sources: int) -> Iterator[list[int]]:
-    """One item more of each source in each round."""
-    return ([length] * n_sources for length in itertools.count(1))
 
 
 def balanced(size: int, k: int, costs: tuple[float, float]) -> Iterator[tuple[int, int]]:
@@ -197,6 +132,7 @@ def balanced(size: int, k: int, costs: tuple[float, float]) -> Iterator[tuple[in
         k: How many items are wanted.
         costs: Of one sorted access, and of one random access.
 
+    >>> import itertools
     >>> list(itertools.islice(balanced(10_000, 10, (1.0, 1.0)), 8))
     [(7, 7), (13, 13), (25, 25), (49, 49), (97, 97), (194, 194), (387, 387), (774, 774)]
     >>> list(itertools.islice(balanced(10_000, 10, (1.0, 4.0)), 7))[-1]

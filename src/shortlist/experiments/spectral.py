@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ergodicity_coefficient", "spectral_scores", "transition_matrix"]
 
-_STEPS = 2000  # of the walk, before its equations are solved instead
-_WHOLE = 1e-9  # how far from 1 a row may sum
-_BLOCK = 16  # rows that stay in the cache while all others pass
+# After so many steps of the walk, its equations are solved instead.
+_STEPS = 2000
+# How far from 1 a row may sum.
+_WHOLE = 1e-9
+# So many rows stay in the cache while all others pass.
+_BLOCK = 16
 
 
 def spectral_scores(outcomes: Outcomes) -> Floats:

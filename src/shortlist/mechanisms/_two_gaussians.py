@@ -45,10 +45,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Strips", "TwoGaussians"]
 
-_GRID = 2**20  # shares are multiples of 1/_GRID, so that a share and its complement are exact
+# Shares are multiples of 1/_GRID, so that a share and its complement are exact.
+_GRID = 2**20
 _STRIPS = 40
-_IN_A_DEVIATION = 4  # strips in a standard deviation of the first noise
-_MOST = 2**60  # what is compared with weights, so that the difference is below 2^62
+_STRIPS_IN_A_DEVIATION = 4
+# What is compared with weights is less, so that the difference is below 2^62.
+_MOST_COMPARED = 2**60
 
 
 @dataclass(frozen=True)
@@ -264,13 +266,13 @@ class Strips:
     @cached_property
     def highs(self) -> Ints:
         """The upper end of each strip, falling; the last strip has no lower one."""
-        step = math.ceil(self.first_sd / UNIT / _IN_A_DEVIATION)
+        step = math.ceil(self.first_sd / UNIT / _STRIPS_IN_A_DEVIATION)
         return self.first_threshold - step * np.arange(_STRIPS + 1)
 
     @property
     def are_small(self) -> bool:
         """Whether all that is compared with weights is a number of 64 bits."""
-        return max(map(abs, self._left_to_second)) < _MOST
+        return max(map(abs, self._left_to_second)) < _MOST_COMPARED
 
     @property
     def _left_to_second(self) -> list[int]:

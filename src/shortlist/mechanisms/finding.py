@@ -1,8 +1,8 @@
-"""How likely an item is found that so many users hold: of each item by itself, if that can be said.
+"""How likely an item that so many users hold is found, where that follows from the item alone.
 
-An item that n users hold, each with t items in all, has weight n/sqrt(t) in noise: where one look
-at it decides, the chance is that of a normal variable. Where users move weight from item to item,
-it hangs on what else they hold: then it is played out on a table that anybody can write down.
+An item that n users hold, each with t items in all, has weight n/sqrt(t) in noise: where one noisy
+measurement decides, the chance is that of a normal variable. Where users move weight from item to
+item, it depends on what else they hold: then it is played out on an invented table.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from shortlist.evidence.contributions import Contributions
 
 __all__ = ["ByPlay", "ByThreshold", "Detection", "invented"]
 
-_SAMPLES = 1000  # items for each chance, if the table is not too large,
-_FEWEST = 200  # and if it is: a chance of 1/2 then has standard error 0.035
-_MOST_ROWS = 10_000_000  # of a table that is invented: a second or two
+_ITEMS_PER_CHANCE = 1000
+# Where the table would be too large: a chance of 1/2 then has standard error 0.035.
+_FEWEST_ITEMS = 200
+# It takes a second or two to invent such a table.
+_MOST_ROWS = 10_000_000
 
 
 class Detection(ABC):
@@ -53,10 +55,10 @@ class Detection(ABC):
 
 @dataclass(frozen=True)
 class ByThreshold(Detection):
-    """One look: normal noise is added to the weight, and it is found if it reaches the threshold.
+    """Normal noise is added to the weight, and the item is found if that reaches the threshold.
 
-    >>> looked = ByThreshold(sigma=4.0, threshold=20.0, most=100)
-    >>> looked.chances([20, 40], 1, None), looked.chances([40], 4, None)
+    >>> detection = ByThreshold(sigma=4.0, threshold=20.0, most=100)
+    >>> detection.chances([20, 40], 1, None), detection.chances([40], 4, None)
     (array([0.5..., 0.9999...]), array([0.5]))
     """
 
@@ -67,11 +69,9 @@ class ByThreshold(Detection):
 
     @property
     def around(self) -> float:  # type: ignore[override]
-        """The threshold."""
         return self.threshold
 
     def chances(self, users: Sequence[int], held: int, draws: Draws | None) -> Floats:  # noqa: ARG002 - nothing is drawn
-        """As `Detection.chances`."""
         from scipy.special import ndtr
 
         weights = np.asarray(users, np.float64) / math.sqrt(held)
@@ -91,14 +91,13 @@ class ByPlay(Detection):
     around: float
     most: int | None
     told: str = (
-        f"Each point is the share of {_FEWEST} items or more, on an invented table in which all "
-        "who hold an item hold the same items."
+        f"Each point is the share of {_FEWEST_ITEMS} items or more, on an invented table in which "
+        "all who hold an item hold the same items."
     )
 
     def chances(self, users: Sequence[int], held: int, draws: Draws) -> Floats | None:
-        """As `Detection.chances`."""
-        groups = min(-(-_SAMPLES // held), _MOST_ROWS // (held * sum(users)))
-        if groups * held < _FEWEST:
+        groups = min(-(-_ITEMS_PER_CHANCE // held), _MOST_ROWS // (held * sum(users)))
+        if groups * held < _FEWEST_ITEMS:
             return None
         found = np.zeros(groups * held * len(users))
         found[self.find(invented(users, held, groups), draws)] = 1.0
@@ -120,13 +119,13 @@ def invented(users: Sequence[int], held: int, groups: int) -> Contributions:
     >>> invented([1, 3], held=2, groups=1).counts
     array([1, 1, 3, 3])
     """
-    sizes = np.repeat(users, groups)  # users of each group
-    group = np.repeat(np.arange(len(sizes)), sizes)  # of each user
-    rows = np.repeat(np.arange(len(group)), held)
-    items = (group[:, None] * held + np.arange(held)).ravel()
+    users_of_group = np.repeat(users, groups)
+    group_of_user = np.repeat(np.arange(len(users_of_group)), users_of_group)
+    rows = np.repeat(np.arange(len(group_of_user)), held)
+    items = (group_of_user[:, None] * held + np.arange(held)).ravel()
     return Contributions.of_rows(
         rows.astype(np.uint32),
         items.astype(np.uint32),
-        n_users=len(group),
-        n_items=len(sizes) * held,
+        n_users=len(group_of_user),
+        n_items=len(users_of_group) * held,
     )

@@ -41,9 +41,11 @@ from shortlist.privacy.calibration import WORTH_A_DELTA, divide_down, largest, s
 
 __all__ = ["JointOrPeel"]
 
-# Measured: see bench/results/choice.md.
-_WORTH_A_CHOICE = 4  # items, at least
-_HOPELESS = 0.7  # of the logarithm of the number of all sequences
+# From how many items on a choice pays. Measured: see bench/results/choice.md.
+_WORTH_A_CHOICE = 4
+# The share of the logarithm of the number of all sequences from which on nearly all compete, so
+# that noise errs more than JOINT. Measured likewise.
+_HOPELESS = 0.7
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,8 @@ from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zc
 
 __all__ = ["LimitedDomain", "LimitedPicks"]
 
-_LOOKED_AT = 1000  # items, at least, where a user may be in any number of counts
+# How many counts take part at least, where a user may be in any number of them.
+_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,8 @@ __all__ = [
     "picks_epsilon",
 ]
 
-Pick = Callable[[Ints, Any, Draws], int]  # values, how many items each has left, draws -> group
+Pick = Callable[[Ints, Any, Draws], int]
+"""From values, how many items each has left, and draws to a place among the values."""
 
 
 @dataclass(frozen=True, kw_only=True)

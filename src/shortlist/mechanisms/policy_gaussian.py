@@ -26,7 +26,8 @@ from shortlist.privacy.calibration import gaussian_sigma
 
 __all__ = ["PolicyGaussian"]
 
-_MOST_DRIFT = 0.99  # the grid is made for less than twice the noise
+# The grid is made for less than twice the noise, so for a sensitivity below 2.
+_MOST_DRIFT = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)

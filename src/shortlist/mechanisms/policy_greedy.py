@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PolicyGreedy"]
 
-_MOST_UNITS = 2**16  # of a coin: its chances are found one after another
+# A coin's chances are found one after another: more of them would take long.
+_MOST_UNITS = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)

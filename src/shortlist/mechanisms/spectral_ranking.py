@@ -29,8 +29,10 @@ from shortlist.questions import Question, Rank
 
 __all__ = ["SpectralRanking"]
 
-_CLOSE = 2.0**-12  # of what one neighbour changes: how near the stationary distribution is found
-_MANY = 2**32  # comparisons: where nothing is compared, nothing changes
+# How near the stationary distribution is found, over what one neighbour changes.
+_CLOSE = 2.0**-12
+# The least number of comparisons of a pair, where there are none: nothing changes then.
+_MANY = 2**32
 _NOT_PROTECTED = "other outcomes are not protected"
 
 

@@ -65,8 +65,8 @@ class _Discovery(NamedTuple):
     max_items_per_user: int
 
 
-class _Plan(NamedTuple):
-    """The noise of both stages, and what they cost."""
+class _Stages(NamedTuple):
+    """The noise of the discovery, if there is one, and of the picks, and what they cost."""
 
     local_epsilon: float
     cost: Cost
@@ -126,7 +126,8 @@ class UserPeeling(Mechanism):
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "sigma", "threshold")
 
     def __post_init__(self) -> None:
-        if self.max_items_per_user is not None:  # else no noise could be calibrated, without a why
+        # Refused here: without a delta no noise can be calibrated, and that refusal says no reason.
+        if self.max_items_per_user is not None:
             require_delta_above_zero("delta", self.delta)
         super().__post_init__()
 
@@ -139,19 +140,19 @@ class UserPeeling(Mechanism):
         return shares[1:] if self.accounting is Accounting.EXACT else ()
 
     @cached_property
-    def _plan(self) -> _Plan:
+    def _calibrated(self) -> _Stages:
         if self.max_items_per_user is None:
             return self._without_discovery()
         if self.accounting is Accounting.PUBLISHED:
             return self._by_halves(self.max_items_per_user)
         return self._composed(self.max_items_per_user)
 
-    def _without_discovery(self) -> _Plan:
+    def _without_discovery(self) -> _Stages:
         epsilon, delta = self.epsilon, self.delta
         local = picks_epsilon(self.accounting, self.k, epsilon=epsilon, delta=delta)
-        return _Plan(local, picks_cost(self.accounting, self.k, local, self.epsilon))
+        return _Stages(local, picks_cost(self.accounting, self.k, local, self.epsilon))
 
-    def _composed(self, bound: int) -> _Plan:
+    def _composed(self, bound: int) -> _Stages:
         epsilon, delta = self.epsilon, self.delta
         is_exact = self.accounting is Accounting.EXACT
         lost = delta * (SET_APART if is_exact else self.threshold_share)
@@ -171,7 +172,7 @@ class UserPeeling(Mechanism):
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))
         by_rho = Gaussian(first, lost) + Pure.bounded_range(local) * self.k
         composition = Composition(self._stages(rho), ItemsByThreshold(passed, bound))
-        return _Plan(
+        return _Stages(
             local,
             cost_of_release(self.accounting, composition, by_rho, self.epsilon),
             _Discovery(passed[0].sigma, passed[0].least, bound),
@@ -183,7 +184,7 @@ class UserPeeling(Mechanism):
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))
         return noise_on_weights(first), BoundedRange(local, self.k)
 
-    def _by_halves(self, max_items_per_user: int) -> _Plan:
+    def _by_halves(self, max_items_per_user: int) -> _Stages:
         epsilon, delta = self.epsilon / 2, self.delta / 2
         discovery = WeightedGaussian(
             epsilon=epsilon,
@@ -191,7 +192,7 @@ class UserPeeling(Mechanism):
             max_items_per_user=max_items_per_user,
             accounting=Accounting.ZCDP,
         )
-        return _Plan(
+        return _Stages(
             peeling_epsilon_lemma_b1(self.k, epsilon=epsilon, delta=delta),
             Approximate(epsilon, delta) * 2,
             _Discovery(discovery.sigma, discovery.threshold, max_items_per_user),
@@ -200,18 +201,18 @@ class UserPeeling(Mechanism):
     @property
     def local_epsilon(self) -> float:
         """The parameter of each pick."""
-        return self._plan.local_epsilon
+        return self._calibrated.local_epsilon
 
     @property
     def sigma(self) -> float | None:
         """The standard deviation of the discovery's noise, if there is one."""
-        discovery = self._plan.discovery
+        discovery = self._calibrated.discovery
         return None if discovery is None else discovery.sigma
 
     @property
     def threshold(self) -> float | None:
         """The least noisy weight to be discovered, if items are."""
-        discovery = self._plan.discovery
+        discovery = self._calibrated.discovery
         return None if discovery is None else discovery.threshold
 
     @property
@@ -220,7 +221,7 @@ class UserPeeling(Mechanism):
 
     @property
     def cost(self) -> Cost:
-        return self._plan.cost
+        return self._calibrated.cost
 
     def audit_hints(self) -> AuditHints:
         thresholds = () if self.threshold is None else (self.threshold,)
@@ -235,13 +236,13 @@ class UserPeeling(Mechanism):
     def explain(self) -> list[str]:
         picks = f"{picked_in_turn(self.k)}: {odds(self.local_epsilon)}"
         leave = "Each pick counts only the people who hold no item picked before."
-        if (plan := self._plan.discovery) is None:
+        if (named_by := self._calibrated.discovery) is None:
             return [picks, leave, *self.unused]
         discovery = (
-            f"First, noise of standard deviation {plan.sigma:.3g} is added to the weights, and the "
-            f"items whose noisy weight is at least {plan.threshold:.4g} are named."
+            f"First, noise of standard deviation {named_by.sigma:.3g} is added to the weights, and "
+            f"the items whose noisy weight is at least {named_by.threshold:.4g} are named."
         )
-        added, needed = weight_added(plan.max_items_per_user), people_needed(plan.threshold)
+        added, needed = weight_added(named_by.max_items_per_user), people_needed(named_by.threshold)
         return [added, discovery, f"Of these, up to {picks}", leave, needed]
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
@@ -251,11 +252,11 @@ class UserPeeling(Mechanism):
 
     def _domain(self, evidence: UserSets, draws: Draws) -> Ints:
         """The items to pick from."""
-        if (plan := self._plan.discovery) is None:
+        if (named_by := self._calibrated.discovery) is None:
             return np.arange(evidence.n_items)
-        bounded = evidence.bounded(plan.max_items_per_user, draws)
-        weighed = bounded.weigh(show_from(plan.sigma, plan.threshold))
-        return discover(weighed, plan.sigma, plan.threshold, draws).named.positions
+        bounded = evidence.bounded(named_by.max_items_per_user, draws)
+        weighed = bounded.weigh(show_from(named_by.sigma, named_by.threshold))
+        return discover(weighed, named_by.sigma, named_by.threshold, draws).named.positions
 
 
 def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:

@@ -28,7 +28,8 @@ from shortlist.privacy.composed import repeated
 
 __all__ = ["EachGroup"]
 
-_HALVINGS = 7  # of the ratio between basic composition's epsilon of each group and all of it
+# How often the ratio between basic composition's epsilon of each group and all of it is halved.
+_HALVINGS = 7
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,9 +36,12 @@ from shortlist.questions import Domain, Question
 
 __all__ = ["NoisyClippedCounts"]
 
-_CHOICE = 0.1  # of the zCDP of the counts, for the choice of the bound
-_NOISE_WEIGHT = 1.0  # beside what is left out of a count: both are errors
-_MOST = 2.0**29  # of a standard deviation: noise beyond the last multiple is 32 times as large
+# The share of the zCDP of the counts that pays for the choice of the bound.
+_CHOICE_SHARE = 0.1
+# What is left out of a count and its noise are both errors, and weigh alike.
+_NOISE_WEIGHT = 1.0
+# Noise beyond the last multiple of the grid is 32 times as large as this standard deviation.
+_MOST_SD = 2.0**29
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +102,7 @@ class NoisyClippedCounts(Counted):
     def __post_init__(self) -> None:
         self._require_domain()
         super().__post_init__()
-        self._require_useful_counts(max(self._sds), _MOST)
+        self._require_useful_counts(max(self._sds), _MOST_SD)
 
     def _require_domain(self) -> None:
         """Refuse what does not answer which items there are, from rows of users."""
@@ -235,9 +238,9 @@ class _ChoiceAndCounts(NamedTuple):
     @classmethod
     def of(cls, rho: float) -> _ChoiceAndCounts:
         """That cost so much zCDP together."""
-        left = Fraction(rho) * (1 - Fraction(_CHOICE))
+        left = Fraction(rho) * (1 - Fraction(_CHOICE_SHARE))
         mu = round_down(Fraction(math.sqrt(2 * left)) * (1 - Fraction(1, 2**50)))
-        return cls(mu, bounded_range_epsilon(1, rho * _CHOICE * (1 - 2.0**-50)))
+        return cls(mu, bounded_range_epsilon(1, rho * _CHOICE_SHARE * (1 - 2.0**-50)))
 
     @property
     def stages(self) -> tuple[Stage, ...]:

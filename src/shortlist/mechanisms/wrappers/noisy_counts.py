@@ -30,8 +30,10 @@ from shortlist.privacy.composed import composition_of
 
 __all__ = ["CorrelatedNoise", "NoisyCounts", "independent", "least_correlated"]
 
-_FEW = 4  # counts that one user changes; of more, normal noise is smaller
-_MOST = 2.0**44  # of a standard deviation: noise reaches 2^53, where floats are coarse, with e^-700
+# Where one user changes more counts, normal noise is smaller than Laplace noise.
+_FEW_COUNTS = 4
+# Noise of this standard deviation reaches 2^53, where floats are coarse, with probability e^-700.
+_MOST_SD = 2.0**44
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,7 @@ class NoisyCounts(Counted):
         if not isinstance(most, int) or most > self.k:
             raise InputError("its selection may name more items", given={"k": self.k})
         super().__post_init__()
-        self._require_useful_counts(self.count_sd, _MOST)
+        self._require_useful_counts(self.count_sd, _MOST_SD)
 
     @property
     def evidence(self) -> type:  # type: ignore[override]
@@ -144,7 +146,7 @@ class NoisyCounts(Counted):
         if mu > 0:
             rho = ZCDP(round_up(Fraction(mu) ** 2 / 2))
             yield self._gaussian(mu, self._followed_by((GaussianStage(mu),), stages, rho))
-        if changed > _FEW:
+        if changed > _FEW_COUNTS:
             return
         each = partial(PureStage, times=changed)
         rate = largest_after(stages, each, epsilon=budget[0], delta=budget[1])
@@ -268,8 +270,9 @@ class CorrelatedNoise(NamedTuple):
     def is_within(self, mu: float, *, k: int, m: int) -> bool:
         """Whether the counts are mu-Gaussian-private, exactly, for users in at most m of k."""
         a, v = Fraction(self.shared) ** 2, Fraction(self.own) ** 2
-        top = math.floor((v + k * a) / (2 * a)) if a else m  # of a parabola in j
-        moved = (min(j, m) for j in (top, top + 1))
+        # The squared distance of neighbours who differ in j counts is a parabola in j.
+        vertex = math.floor((v + k * a) / (2 * a)) if a else m
+        moved = (min(j, m) for j in (vertex, vertex + 1))
         return max((j - a * j * j / (v + k * a)) / v for j in moved) <= Fraction(mu) ** 2
 
 
