@@ -1,4 +1,4 @@
-"""One-shot Laplace noise and noise in a cube: scales, utility, and what is drawn."""
+"""Noise added once, or in a cube: scales, utility, and what is drawn."""
 
 import itertools
 import math
@@ -13,8 +13,17 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms import Adjacency, Extreme, Gamma, OneShotLaplace, Selection
+from shortlist.mechanisms import (
+    Adjacency,
+    Extreme,
+    Gamma,
+    OneShotExponential,
+    OneShotLaplace,
+    PermuteAndFlip,
+    Selection,
+)
 from shortlist.metrics import one_shot_laplace_success
+from shortlist.privacy import Pure
 from shortlist.privacy.calibration import cube_noise_scale, one_shot_laplace_scale
 
 
@@ -216,3 +225,19 @@ def test_evidence_bounded_more_loosely_is_refused():
             lambda b=bound: built.select(PublicCounts(np.zeros(4, int), b), ExactDraws()), "=2: "
         )
     assert built.select(PublicCounts(np.zeros(4, int), 1), ExactDraws()).scores is not None
+
+
+def test_exponential_noise_errs_less_than_permute_and_flip_for_many():
+    counts, draws = np.sort(np.arange(400) ** 2 // 40)[::-1].copy(), ExactDraws(SeededBits(3))
+
+    def error(kind):
+        chosen = [kind(k=30, epsilon=1.0).select(PublicCounts(counts), draws) for _ in range(60)]
+        return np.mean([np.abs(counts[:30] - counts[c.positions]).sum() for c in chosen])
+
+    assert error(OneShotExponential) < 0.93 * error(PermuteAndFlip)
+
+
+def test_exponential_noise_is_pure_and_said_in_plain_words():
+    mechanism = OneShotExponential(k=20, epsilon=0.5)
+    assert mechanism.cost == Pure(0.5)
+    assert mechanism.explain()[0] == "Exponential noise of mean 40 is added to every count once."
