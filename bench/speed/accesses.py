@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +18,7 @@ from bench.common.seeds import draws_of
 from bench.speed.one_sided import random_alone, sorted_alone
 from bench.speed.places import hard, zipf
 from shortlist.algorithms.race import Race
-from shortlist.algorithms.threshold_algorithm import one_by_one, read
+from shortlist.algorithms.threshold_algorithm import read
 from shortlist.draws import Ints
 from shortlist.mechanisms import ThresholdTopK
 from shortlist.stores import View
@@ -79,7 +80,7 @@ class OneByOne(Paged):
     """As published: one row and one random id in each round."""
 
     def _lengths(self, _: View) -> Iterator[tuple[int, int]]:
-        return ((a, b) for a, b in one_by_one(2))
+        return ((n, n) for n in itertools.count(1))
 
 
 def measure(scale: float = 1.0, runs: int = 30) -> None:
