@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.bounds._checks import MOST, require_between, require_counts, require_whole
+from shortlist.bounds._refusals import MOST, require_between, require_counts, require_whole
 from shortlist.draws import Floats, Ints
 from shortlist.errors import InputError
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from shortlist.bounds._checks import (
+from shortlist.bounds._refusals import (
     require_at_least,
     require_between,
     require_chance,

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
-from shortlist.privacy.rounding import largest_of_blocks
+from shortlist.privacy.rounding import blocks_up_to, largest_of_blocks
 
 __all__ = [
     "WORTH_A_DELTA",
@@ -33,17 +33,23 @@ _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SCALES = 2.0**-900, 2.0**56  # between these, noise on integers below 2^62 fits floats
 _LEAST = 1e-300  # no parameter is less
 WORTH_A_DELTA = 1.01  # a parameter that is not larger by this factor is worth no delta
-_EXACT_SIZES = 100  # set sizes looked at one by one in `threshold`; beyond, in blocks of 1 %
 
 
 def largest(
     cost_of: Callable[[float], Cost], *, epsilon: float, delta: float, near: float = 1.0
 ) -> float:
-    """The largest x (to the last bit) whose cost is within (epsilon, delta); cost grows with x.
+    """The largest parameter, to the last bit, whose cost is within (epsilon, delta).
 
-    It was seen to be within. Where a cost as computed does not grow steadily, because of its own
-    rounding, that of a neighbour of x is not. A guess at x, `near`, saves looks, and decides
-    nothing.
+    The cost of the result was seen to be within.
+
+    Args:
+        cost_of: The cost of each parameter; it grows with it.
+        epsilon: The epsilon of the guarantee.
+        delta: The delta of the guarantee.
+        near: A guess at the parameter; it saves time and decides nothing.
+
+    Raises:
+        InputError: No parameter is small enough.
     """
 
     def spent(x: float) -> float:
@@ -64,10 +70,8 @@ def largest(
 
 
 def _crossing(spent: Callable[[float], float], delta: float, good: float, bad: float) -> float:
-    """About the x at which so much is spent, by secants between logarithms; 0 if they lead nowhere.
-
-    Only a guess, so that its rounding errors do not matter.
-    """
+    """About the x that spends delta, by secants between logarithms; 0 if they lead nowhere."""
+    # Only a guess: its rounding errors do not matter.
     if delta == 0:
         return 0.0
     (x, excess), (last, last_excess) = (
@@ -96,13 +100,16 @@ def zcdp_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
 
 
 def gaussian_rho(*, epsilon: float, delta: float, lost: float = 0.0) -> float:
-    """As `zcdp_rho`, for one Gaussian release by its exact curve (Balle & Wang 2018)."""
+    """The largest rho of one Gaussian release, by its exact curve (Balle & Wang 2018).
+
+    `lost` is the part of delta that is not for the noise.
+    """
     near = _textbook_rho(epsilon, delta - lost)
     return largest(lambda rho: Gaussian(rho, lost), epsilon=epsilon, delta=delta, near=near)
 
 
 def _textbook_rho(epsilon: float, delta: float) -> float:
-    """The rho that solves rho + 2 sqrt(rho ln(1/delta)) = epsilon: hardly too little, a guess."""
+    """The rho that solves rho + 2 sqrt(rho ln(1/delta)) = epsilon: a guess that is hardly less."""
     if not delta > 0:
         return 1.0
     log_term = -math.log(delta)
@@ -135,7 +142,7 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
         noise = sigma * _quantile_of_largest(delta, items)
         return weight + noise + (weight + abs(noise)) * 2.0**-50
 
-    firsts, lasts = _blocks(max_items_per_user)
+    firsts, lasts = blocks_up_to(max_items_per_user, alone=100, part=100)
     best = largest_of_blocks([1 / math.sqrt(first) for first in firsts], lasts, reached)
     if abs(best) > _REACHABLE or sigma > _REACHABLE:
         raise InputError(
@@ -147,8 +154,8 @@ def threshold(*, sigma: float, delta: float, max_items_per_user: int) -> float:
 def peeling_epsilon(k: int, *, epsilon: float, delta: float) -> float:
     """The largest local epsilon of k exponential mechanisms, by the better of pure and zCDP.
 
-    k mechanisms of bounded range e cost pure k e and k e²/8 zCDP. Where delta = 0: epsilon / k; and
-    where a delta buys less than 1 % more: none of it is spent for that.
+    k mechanisms of bounded range e cost pure k e and k e²/8 zCDP. Where delta is 0, or buys less
+    than 1 % more, it is epsilon / k, and no delta is spent.
 
     >>> [round(peeling_epsilon(k, epsilon=1.0, delta=1e-6), 4) for k in (20, 200)]
     [0.0987, 0.0312]
@@ -177,7 +184,7 @@ def peeling_epsilon_lemma_b1(k: int, *, epsilon: float, delta: float) -> float:
     0.29264
     """
     log_term = math.inf if delta == 0 else -math.log(delta)
-    # sqrt(8(L+e)/k) - sqrt(8L/k), written without the difference of near numbers
+    # This is sqrt(8(L+e)/k) - sqrt(8L/k), without the difference of near numbers.
     approximate = (
         8 * epsilon / math.sqrt(8 * k) / (math.sqrt(log_term + epsilon) + math.sqrt(log_term))
     )
@@ -204,10 +211,9 @@ def one_shot_laplace_scale(
 
     Args:
         k: How many items are named.
-        epsilon: Of the guarantee.
-        delta: Of the guarantee.
-        n_items: How many scores there are, as everybody knows; None for a scale that is good
-            whatever their number.
+        epsilon: The epsilon of the guarantee.
+        delta: The delta of the guarantee.
+        n_items: The public number of scores; None for a scale that is enough for any number.
         spread: The most by which one score rises more than another between neighbours: 1 for counts
             that one user more raises by 0 or 1; twice the sensitivity where scores move either way.
         total: The most that all scores change in sum.
@@ -252,7 +258,7 @@ def _drawable(scale: float, epsilon: float) -> float:
 
 
 def require_one_shot_delta(epsilon: float, delta: float) -> None:
-    """Refuse a delta with which one-shot Laplace noise has no theorem."""
+    """Refuse an epsilon and a delta for which no theorem on one-shot Laplace noise is known."""
     if delta > 0 and not (epsilon <= 0.2 and delta <= 0.05):
         raise InputError(
             "with a delta, one-shot Laplace noise is proved private for epsilon up to 0.2 and "
@@ -264,7 +270,7 @@ def require_one_shot_delta(epsilon: float, delta: float) -> None:
 
 
 def subtract_down(total: float, part: float) -> float:
-    """The largest float that makes at most the total together with the part."""
+    """The total less a part, rounded down: with the part, it is at most the total."""
     rest = total - part
     fits = Fraction(rest) + Fraction(part) <= Fraction(total)
     return rest if fits else math.nextafter(rest, 0.0)
@@ -276,25 +282,16 @@ def divide_down(epsilon: float, k: int) -> float:
     return share if k * Fraction(share) <= Fraction(epsilon) else math.nextafter(share, 0.0)
 
 
-def _blocks(bound: int) -> tuple[list[int], list[int]]:
-    """The first and last number of each block of 1 .. bound."""
-    firsts, lasts, first = [], [], 1
-    while first <= bound:
-        last = first if first <= _EXACT_SIZES else min(bound, first + first // 100)
-        firsts.append(first)
-        lasts.append(last)
-        first = last + 1
-    return firsts, lasts
-
-
 @lru_cache(maxsize=1024)
 def _quantile_of_largest(delta: float, t: float) -> float:
     """A z with P(the largest of t standard normals > z) <= delta, hardly above the least such z.
 
     The tail of each is 1 - (1-delta)^(1/t), computed so that a small delta does not cancel.
     """
-    log_tail = math.log(delta) - math.log(t)  # of delta / t, a lower bound of the tail
-    if log_tail < -680:  # near the end of the floats: P(Z > z) <= exp(-z²/2) / 2
+    log_tail = math.log(delta) - math.log(t)
+    # Of delta / t, a lower bound of the tail. Near the end of the floats, P(Z > z) is at most
+    # exp(-z²/2) / 2.
+    if log_tail < -680:
         return math.sqrt(-2 * (log_tail + math.log(2))) * (1 + 2.0**-40)
     tail = -math.expm1(math.log1p(-delta) / t) * (1 - 2.0**-46)
     return bisect(

@@ -24,9 +24,9 @@ _ALTERNATIVES = 128  # more are merged, two at a time
 class Sum(Cost):
     """Costs of different kinds together, each kind kept apart; made by adding them.
 
-    What is pure, or approximate, may be counted by its epsilon, which shifts the curve of the
-    rest, or by its rho, which joins it. Every way is sound; a conversion takes the best one. So a
-    sum is never worse than adding up epsilons and deltas.
+    A pure or approximate part may be counted by its epsilon, which shifts the curve of the rest, or
+    by its rho, which joins it. Every way is sound, and a conversion takes the best one. So a sum is
+    never worse than adding up epsilons and deltas.
 
     >>> top_k = ZCDP(0.024, delta=1e-9)
     >>> round(top_k.epsilon(1e-6), 3), round((Pure(1.0) + top_k).epsilon(1e-6), 3)
@@ -51,7 +51,7 @@ class Sum(Cost):
 
     @classmethod
     def of(cls, *costs: Cost) -> Cost:
-        """The sum of costs, those of one kind added up; a lone kind stays as it is."""
+        """The sum of some costs: those of one kind are added up, and one kind alone is no `Sum`."""
         if any(isinstance(cost, Ways) for cost in costs):
             by_rho, by_epsilon = zip(*(cost.ways for cost in costs), strict=True)
             return Ways(cls.of(*by_rho), cls.of(*by_epsilon))
@@ -64,7 +64,7 @@ class Sum(Cost):
 
     @property
     def parts(self) -> tuple[Cost, ...]:
-        """What it is the sum of, one of a kind."""
+        """The costs that it is the sum of, one of each kind."""
         return self._parts
 
     @property
@@ -78,12 +78,12 @@ class Sum(Cost):
         return round_up(sum((Fraction(part.lost) for part in self._parts), Fraction(0)))
 
     def delta(self, epsilon: float) -> float:
-        """The least by any way to count the parts."""
+        """The least delta of all ways to count the parts."""
         require_epsilon(epsilon)
         return min(self._deltas(Fraction(epsilon)))
 
     def _deltas(self, epsilon: Fraction) -> Iterator[float]:
-        """By each way to count what has an epsilon: by that, or by its rho."""
+        """By each choice of parts that are counted by their epsilon, the others by their rho."""
         whole = [part for part in self._parts if isinstance(part, ZCDP)]
         two_ways = [part for part in self._parts if isinstance(part, Pure | Either | Approximate)]
         for n_by_epsilon in range(len(two_ways) + 1):
@@ -129,12 +129,12 @@ class Ways(Cost):
 
     @property
     def ways(self) -> tuple[Cost, Cost]:
-        """As above."""
+        """The cost that adds up in zCDP, and the one that adds up by epsilons and deltas."""
         return self._ways
 
     @property
     def rho(self) -> float:
-        """The zCDP parameter of the first."""
+        """The zCDP parameter of the first cost."""
         return self._ways[0].rho
 
     @property
@@ -143,7 +143,7 @@ class Ways(Cost):
         return self._ways[0].lost
 
     def delta(self, epsilon: float) -> float:
-        """The less of what each says."""
+        """The smaller delta of the two costs."""
         return min(cost.delta(epsilon) for cost in self._ways)
 
     def __mul__(self, times: int) -> Cost:  # type: ignore[override]
@@ -188,22 +188,20 @@ def _parts(cost: Cost) -> tuple[Cost, ...]:
 
 
 def _known(cost: Cost) -> Cost:
-    """The cost; of one that is not ours, all that can be said of it in zCDP."""
+    """The cost as a kind that sums know: a cost of another class counts as zCDP."""
     return cost if isinstance(cost, ZCDP | Approximate | Pure | Either) else cost.as_zcdp
 
 
 def _kind(cost: Cost) -> type[Cost]:
-    """Costs of one kind have a sum of that kind."""
     return next((kind for kind in (ZCDP, Approximate) if isinstance(cost, kind)), Pure)
 
 
 def _of_one_kind(one: Cost, other: Cost) -> Cost:
-    """Their sum, by the kind that knows the other."""
+    # `Either` knows `Pure`, and not the other way round.
     return other + one if isinstance(other, Either) else one + other
 
 
 def _curve_of(parts: list[ZCDP], epsilon: float) -> float:
-    """What is left as delta by zCDP alone; of Gaussian noise alone, by its own curve."""
     return Sum.of(*parts).delta(epsilon) if parts else 0.0
 
 
@@ -232,7 +230,7 @@ class Either(Cost):
 
     @classmethod
     def of(cls, alternatives: Iterable[Pure]) -> Pure | Either:
-        """Those of the alternatives that no other covers, by rising epsilon."""
+        """A choice among alternatives; those that another one covers are left out."""
         kept: list[Pure] = []
         for cost in sorted(alternatives, key=lambda cost: (-cost.rho, -cost.pure)):
             if not any(other.covers(cost) for other in kept):
@@ -245,12 +243,12 @@ class Either(Cost):
 
     @property
     def alternatives(self) -> tuple[Pure, ...]:
-        """Those that no other covers, by rising epsilon."""
+        """The alternatives that no other one covers, by rising epsilon."""
         return self._alternatives
 
     @property
     def largest(self) -> Pure:
-        """The larger of the alternatives in each number."""
+        """A cost that covers all alternatives: the largest of them in each number."""
         alternatives = self._alternatives
         return Pure(
             builtins.max(cost.pure for cost in alternatives),
@@ -268,7 +266,7 @@ class Either(Cost):
         return self.largest.rho
 
     def delta(self, epsilon: float) -> float:
-        """As of a pure cost, from the alternatives whose pure epsilon lies above."""
+        """The delta of the alternatives whose pure epsilon is larger: the others need none."""
         require_epsilon(epsilon)
         left = [cost for cost in self._alternatives if cost.pure > epsilon]
         if not left:
@@ -299,5 +297,5 @@ class Either(Cost):
 
 
 def alternatives_of(cost: Pure | Either) -> tuple[Pure, ...]:
-    """Those of a choice; of one that is none, itself."""
+    """The alternatives of a choice; a pure cost is the only one of its own."""
     return cost.alternatives if isinstance(cost, Either) else (cost,)

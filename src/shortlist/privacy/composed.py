@@ -20,11 +20,11 @@ _LEAST = 1e-320  # of a delta that is looked for
 
 
 class Composed(Ways):
-    """One mechanism's stages, with their exact worst case; and what it adds to other releases as.
+    """The cost of one mechanism by the exact worst case of its stages.
 
-    Alone, its curve is that of the stages: `docs/proofs/accountant.md`. That curve does not compose
-    with releases whose choice depends on this one, so that added to others it counts as what it is
-    in zCDP, or by the epsilon it was calibrated to: `docs/proofs/costs.md` says why.
+    Alone, it converts by the curve of the stages (`docs/proofs/accountant.md`). That curve does not
+    compose with releases whose choice depends on this one. So in a sum it counts by its zCDP, or by
+    the epsilon it was calibrated to (`docs/proofs/costs.md`).
 
     >>> from shortlist.privacy import Pure
     >>> from shortlist.privacy.accountant import BoundedRange, Composition
@@ -39,12 +39,12 @@ class Composed(Ways):
     _epsilon: float
 
     def __init__(self, composition: Composition, by_rho: Cost, *, epsilon: float) -> None:
-        """Of stages that cost so much apart, calibrated to an epsilon.
+        """The cost of a mechanism that was calibrated to an epsilon.
 
         Args:
             composition: All stages of the mechanism.
-            by_rho: What the same stages cost, each by itself, in zCDP.
-            epsilon: At which it counts where epsilons and deltas are added up.
+            by_rho: The cost of the same stages in zCDP, which adds up.
+            epsilon: The epsilon at which it counts where epsilons and deltas are added up.
         """
         least = min(composition.delta(epsilon), by_rho.delta(epsilon))
         super().__init__(by_rho, Approximate(epsilon, least))
@@ -66,7 +66,8 @@ class Composed(Ways):
         return min(super().delta(epsilon), self._composition.delta(epsilon))
 
     def epsilon(self, delta: float) -> float:
-        """As `Cost.epsilon`, and up to a millionth more: each look takes milliseconds."""
+        """The smallest known epsilon, or up to a millionth more."""
+        # Not to the last bit, as of other costs: each delta takes milliseconds.
         if not 0 < delta < 1 or self.delta(0.0) <= delta:
             return super().epsilon(delta)
         bad, good = 0.0, self._epsilon
@@ -91,7 +92,7 @@ class Composed(Ways):
 
 
 def composition_of(cost: Cost) -> Composition | None:
-    """The stages of a cost, as far as it knows any; None where it is known in zCDP alone.
+    """The stages of a cost; None for a cost that is known in zCDP alone.
 
     >>> from shortlist.privacy import Pure
     >>> composition_of(Pure(0.5))
@@ -117,10 +118,10 @@ def _composed(composition: Composition, by_rho: Cost, epsilon: float) -> Compose
 
 
 def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
-    """What so many releases cost, fixed beforehand, each by a mechanism of this cost.
+    """The cost of a number of releases that is fixed beforehand, each of this cost.
 
-    Where its stages are known, they are composed as the stages of one mechanism, whose worst case
-    is mostly less than the sum of the costs says.
+    Where the stages are known, those of all releases are composed as the stages of one mechanism:
+    their worst case is mostly less than the sum of the costs.
 
     >>> from shortlist.privacy import Pure
     >>> from shortlist.privacy.accountant import BoundedRange, Composition
@@ -132,9 +133,9 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     True
 
     Args:
-        cost: Of each.
-        times: How many, at least 1.
-        epsilon: Of the whole; at which it counts where epsilons and deltas are added up.
+        cost: The cost of each release.
+        times: The number of releases, at least 1.
+        epsilon: The epsilon of all together, at which they count where epsilons are added up.
     """
     added_up = cost * times
     # Of other costs, stages do not say all, so that the sum is the answer.
@@ -154,5 +155,5 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     except InputError:  # too many branches
         return added_up
     composed = Composed(composition, cost.ways[0] * times, epsilon=epsilon)
-    # No grid may reach the worst case of all.
+    # Where the stages of all are too many for a grid, the sum may be the better bound.
     return composed if composed.delta(epsilon) <= added_up.delta(epsilon) else added_up

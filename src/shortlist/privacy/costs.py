@@ -41,13 +41,13 @@ class Cost(ABC):
         object.__setattr__(self, "_parameters", {k: float(v) for k, v in parameters.items()})
 
     def parameters(self) -> dict[str, float]:
-        """The cost's numbers by name."""
+        """The numbers that the cost is made of, by name."""
         return dict(self._parameters)
 
     @property
     @abstractmethod
     def rho(self) -> float:
-        """The zCDP parameter, once a mass of `lost` is left out."""
+        """The zCDP parameter, which holds once a mass of `lost` is left out."""
 
     @property
     def lost(self) -> float:
@@ -56,12 +56,12 @@ class Cost(ABC):
 
     @property
     def as_zcdp(self) -> ZCDP:
-        """All that can be said of it in zCDP alone."""
+        """The cost as one in zCDP, which forgets what else is known."""
         return ZCDP(self.rho, self.lost)
 
     @property
     def ways(self) -> tuple[Cost, Cost]:
-        """What it adds to others as: in zCDP, and by an epsilon and a delta; mostly one cost."""
+        """The cost to add up in zCDP, and the one to add up by epsilons and deltas."""
         return self, self
 
     @abstractmethod
@@ -85,12 +85,14 @@ class Cost(ABC):
         return bisect(lambda epsilon: self.delta(epsilon) <= delta, bad=0.0, good=high)
 
     def __add__(self, other: Cost) -> Cost:
-        from shortlist.privacy.combined_costs import Sum  # which knows all kinds
+        # Here, as sums know all kinds of costs.
+        from shortlist.privacy.combined_costs import Sum
 
         return Sum.of(self, other) if isinstance(other, Cost) else NotImplemented
 
     def __radd__(self, other: object) -> Cost:
-        return self if isinstance(other, int) and other == 0 else NotImplemented  # `sum` begins so
+        # `sum` begins with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, times: int) -> Self:
         if not (isinstance(times, int) and times >= 0):
@@ -200,7 +202,8 @@ class Pure(Cost):
 
     def __init__(self, epsilon: float, rho: float | None = None) -> None:
         if rho is None:
-            super().__init__(epsilon=epsilon)  # refuses what has no square
+            # This refuses what has no square.
+            super().__init__(epsilon=epsilon)
             rho = round_up(Fraction(epsilon) ** 2 / 2)
         super().__init__(epsilon=epsilon, rho=rho)
 
@@ -251,7 +254,7 @@ class Approximate(Cost):
     __slots__ = ()
 
     def __init__(self, epsilon: float, delta: float, rho: float | None = None) -> None:
-        pure = Pure(epsilon, rho)  # refuses what has no square
+        pure = Pure(epsilon, rho)
         super().__init__(epsilon=epsilon, delta=delta, rho=pure.rho)
 
     @property
@@ -270,7 +273,7 @@ class Approximate(Cost):
         return self._parameters["delta"]
 
     def delta(self, epsilon: float) -> float:
-        """What is lost, and what a pure cost leaves below its epsilon."""
+        """The failure's delta, and that of a pure cost below its epsilon."""
         rest = Fraction(Pure(self.pure, self.rho).delta(epsilon))
         return min(1.0, round_up(Fraction(self.lost) + rest))
 
@@ -279,6 +282,6 @@ class Approximate(Cost):
 
 
 def require_epsilon(epsilon: float) -> None:
-    """Raise unless it is one at which a delta can be asked for."""
+    """Refuse an epsilon at which no delta can be asked for."""
     if not 0 <= epsilon < math.inf:
         raise InputError("must be a finite number, 0 or more", given={"epsilon": epsilon})

@@ -20,8 +20,8 @@ class Guarantee:
 
     Attributes:
         epsilon: The epsilon that was asked for.
-        delta: The delta that is spent: what was asked for, or 0 if it is not used.
-        cost: The cost as the value that composes with other costs.
+        delta: The delta that is spent: the one asked for, or 0 if it is not used.
+        cost: The cost, which adds up with other costs.
         adjacency: Which tables count as neighbours, such as "add or remove one user".
         protects: The privacy unit, such as 'all rows of any one "user"'.
         assumes: What is taken as public or promised by the caller, one sentence each.
@@ -37,7 +37,7 @@ class Guarantee:
     private: bool = True
 
     def __add__(self, other: Guarantee) -> Guarantee:
-        """The promise of both releases together, whichever came first and however it was chosen.
+        """The promise of both releases together; the second may have been chosen by the first.
 
         Raises:
             InputError: They protect different units, or from different neighbours.

@@ -1,4 +1,4 @@
-"""Numbers rounded towards more privacy, and bisections that end on the safe side."""
+"""Numbers rounded towards more privacy, and searches that end on the safe side."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-__all__ = ["bisect", "largest_of_blocks", "round_down", "round_up"]
+__all__ = ["bisect", "blocks_up_to", "largest_of_blocks", "round_down", "round_up"]
 
 
 def bisect(
     holds: Callable[[float], bool], *, bad: float, good: float, near: float | None = None
 ) -> float:
-    """The end nearest to `bad` at which `holds` was seen to hold, by bisection to the last bit.
+    """Find the point nearest to `bad` at which `holds` is true, by bisection to the last bit.
 
-    `holds(good)` must be true. The answer is always a point where `holds` was true: the safe end.
-    Where the answer may be, `near`, saves looks at `holds` and decides nothing.
+    `holds(good)` must be true. The answer is always a point where `holds` was seen to be true.
+
+    Args:
+        holds: What is asked of each point.
+        bad: The end where it does not hold.
+        good: The end where it holds.
+        near: A guess at the answer; it saves calls of `holds` and decides nothing.
     """
     if near is not None and min(bad, good) <= near <= max(bad, good):
         bad, good = _around(holds, near, bad=bad, good=good)
@@ -71,15 +76,15 @@ def largest_of_blocks(
 ) -> float:
     """At least the largest value of all cases, and hardly more.
 
-    The value grows with both numbers of a case, of which one falls along the list and the other
-    rises. So a block of cases is bounded by the largest of each; if that is larger than what was
-    found, it is halved.
+    A case has two numbers, and its value grows with both; along the list the first falls and the
+    second rises. So the largest first number and the largest second one bound a block of cases. A
+    block whose bound is above all values so far is halved, and most cases are never computed.
 
     Args:
         falling: The first number of each case.
-        rising: The second.
+        rising: The second number of each case.
         value_of: The value of a case.
-        tolerance: What a worst case between the ends may be overestimated by, relatively.
+        tolerance: How much too large the result may be, relatively, if no end is the worst case.
     """
     size = len(falling)
     ends = best = max(value_of(falling[place], rising[place]) for place in {0, size - 1})
@@ -96,3 +101,20 @@ def largest_of_blocks(
             middle = (first + last) // 2
             blocks += [(first, middle), (middle + 1, last)]
     return max(best, covered)
+
+
+def blocks_up_to(bound: int, *, alone: int, part: int) -> tuple[list[int], list[int]]:
+    """The first and the last number of each block of 1 .. bound.
+
+    Args:
+        bound: The last number.
+        alone: Numbers up to this one are blocks by themselves.
+        part: A later block goes from n to n + n // part.
+    """
+    firsts, lasts, first = [], [], 1
+    while first <= bound:
+        last = first if first <= alone else min(bound, first + first // part)
+        firsts.append(first)
+        lasts.append(last)
+        first = last + 1
+    return firsts, lasts

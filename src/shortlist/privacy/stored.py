@@ -1,4 +1,4 @@
-"""Costs as JSON values, and from them again; nothing that stands in them is ever run."""
+"""Costs written as JSON values and read from them again; nothing that is read is ever run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIELDS_IN_FILES = {"own_items": "unnamed"}
 
 
 def stored(cost: Cost) -> dict[str, Any]:
-    """The name of a cost and what it is made of, as JSON values.
+    """The name of a cost's kind and its parameters, as JSON values.
 
     >>> stored(ZCDP(0.5))
     {'name': 'ZCDP', 'parameters': {'rho': 0.5, 'delta': 0.0}}
@@ -49,11 +49,11 @@ def stored(cost: Cost) -> dict[str, Any]:
 
 
 def cost_from(name: str, parameters: Mapping[str, Any]) -> Cost:
-    """The cost of that name, made of these numbers.
+    """Read a cost, given as the name of its kind and its parameters.
 
     Raises:
-        InputError: It is of no known kind, or cannot be made of these numbers.
-        TypeError: Likewise, of numbers of another kind.
+        InputError: The kind is unknown, or there is no such cost with these parameters.
+        TypeError: The parameters are others than those of the kind.
     """
     cost = _made(name, dict(parameters))
     if stored(cost)["parameters"] != parameters:

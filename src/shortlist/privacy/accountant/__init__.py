@@ -1,4 +1,4 @@
-"""The exact worst case of a whole selection mechanism: stages, and the delta that they leave."""
+"""The exact worst case of a whole mechanism: the delta that its stages leave together."""
 
 from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.composition import Composition

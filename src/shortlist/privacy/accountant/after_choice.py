@@ -1,7 +1,7 @@
-"""A release that was chosen privately, among several with the same stages: their cost together.
+"""The cost of a private choice among several releases with the same stages, and of the release.
 
-Which user is the worst may depend on which release was chosen: that of each is taken. Proof note:
-`docs/proofs/chosen-bound.md`.
+Which user is the worst may depend on the choice: for each release the worst user is taken. Proof
+note: `docs/proofs/chosen-bound.md`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["AfterChoice", "after_choice", "fitted_after_choice"]
 
 _PARTS = 64  # of the range of the choice, in which its losses are looked at
 _LOST = 0.85, 0.7, 0.45, 0.2  # of delta, for thresholds; the first where the choice takes little
-_REMEMBERED = 512  # looks
+_REMEMBERED = 512  # deltas
 _ROUNDING = 1 + 2.0**-40  # of a few float operations
 
 
 @dataclass(frozen=True)
 class AfterChoice(Composition):
-    """The stages of whichever release was chosen, after the choice.
+    """A choice of bounded range, and the stages of the release that was chosen.
 
     Attributes:
         choice: The range of the choice: its privacy loss lies in [t - choice, t] for some t.
@@ -53,21 +53,20 @@ class AfterChoice(Composition):
 
     @cached_property
     def chosen(self) -> Composition:
-        """The release alone."""
+        """The stages of the release, without the choice."""
         return Composition(self.stages, self.own_items)
 
     @cached_property
     def rho(self) -> float:
-        """That of the choice, which is of bounded range, and of the release."""
+        """The zCDP parameter of the choice and the release together."""
         return (self.choice**2 / 8 + self.chosen.rho) * _ROUNDING
 
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as in `Composition`
     def delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
-        """The most that two losses of the choice leave, whatever release follows each.
-
-        Where the release is normal noise, the losses are looked at part by part. Else they are
-        taken to be as large as the range, which costs little where that is small.
-        """
+        """The least delta known for this epsilon, rounded up."""
+        # The worst choice has two losses, t and t - choice. Where the release is normal noise, the
+        # worst t is looked for part by part; else the loss is taken to be the whole range, which
+        # costs little where that is small.
         curve = self._curve_of_noise()
         if curve is None:
             least = epsilon - self.choice * _ROUNDING
@@ -81,19 +80,19 @@ class AfterChoice(Composition):
         return min(float(np.max(often * high[1:] + rare * low[1:])) * _ROUNDING, 1.0)
 
     def _weights(self, largest: Floats) -> tuple[Floats, Floats]:
-        """Of a loss of t and of t - choice, for a mean of exp(-loss) of 1; times exp(choice) - 1.
+        """The probabilities of the losses t and t - choice, times exp(choice) - 1.
 
-        The first falls with t.
+        They make the mean of exp(-loss) 1. The first falls with t.
         """
         return np.exp(largest) * np.expm1(self.choice - largest), np.expm1(largest)
 
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as in `Composition`
     def own_items_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
-        """As `delta`: the worst user is one of them or not, by what was chosen."""
+        # Whether the worst user holds an item alone may depend on what was chosen.
         return self.delta(epsilon, fineness=fineness)
 
     def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
-        """That of the release alone, which the choice makes no less."""
+        # The choice makes delta no less.
         return self.chosen.least_delta(epsilon, fineness=fineness)
 
     def _curve_of_noise(self) -> Callable[[Floats], Floats] | None:
@@ -119,7 +118,7 @@ class AfterChoice(Composition):
 
 
 def _reflected(delta: Callable[[float], float], epsilon: float) -> float:
-    """The delta at an epsilon that may be below 0, of a release in both directions."""
+    """The delta at an epsilon that may be below 0, where `delta` holds in both directions."""
     if epsilon >= 0:
         return delta(epsilon)
     return min((1 - math.exp(epsilon) * (1 - delta(-epsilon))) * _ROUNDING, 1.0)
@@ -128,12 +127,12 @@ def _reflected(delta: Callable[[float], float], epsilon: float) -> float:
 def after_choice(
     release: RoundsRelease, schedule: Schedule, bound: int, choice: float
 ) -> AfterChoice:
-    """Rounds with the same noise and loss at each bound, after one of the bounds was chosen.
+    """The cost of a choice among bounds on users' items, and of rounds at the bound chosen.
 
     Args:
-        release: The noise, and what is lost, at each bound.
-        schedule: How the rounds share it.
-        bound: The largest of the bounds: what users at a smaller one may be like, they may be here.
+        release: The noise and the delta of the thresholds, the same at each bound.
+        schedule: How the rounds share both.
+        bound: The largest of the bounds; it covers the users at every smaller one.
         choice: The range of the choice.
     """
     rounds = release.composition(schedule, bound)
@@ -143,12 +142,14 @@ def after_choice(
 def fitted_after_choice(
     schedule: Schedule, *, epsilon: float, delta: float, bound: int, choice: float
 ) -> RoundsRelease:
-    """The noise, and what may be lost, that give the lowest threshold of some beside a choice.
+    """The noise of rounds after a choice, and the delta of their thresholds.
+
+    Of several shares of delta for the thresholds, the one that gives the lowest last threshold.
 
     Args:
-        schedule: How the rounds share it.
-        epsilon: Of the guarantee, above 0.
-        delta: Of the guarantee, in (0, 1).
+        schedule: How the rounds share both.
+        epsilon: The epsilon of the guarantee, above 0.
+        delta: The delta of the guarantee, in (0, 1).
         bound: The largest of the bounds.
         choice: The range of the choice.
 
@@ -169,7 +170,8 @@ def fitted_after_choice(
 
     best, *others = (partial(with_loss, share * delta) for share in _LOST)
     found = best()
-    for other in others:  # each is worse than the one before, from the best on
+    # From the best one on, each is worse than the one before.
+    for other in others:
         if threshold(one := other()) >= threshold(found):
             break
         found = one

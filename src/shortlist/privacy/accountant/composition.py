@@ -41,14 +41,16 @@ __all__ = ["Composition"]
 Set: TypeAlias = ThresholdDelta | ItemsOfOneUser | None
 
 _BRANCHES = 4
-_REMEMBERED = 512  # looks, which take milliseconds: one calibration has about 30
+_REMEMBERED = 512  # deltas, which take milliseconds each: one calibration needs about 30
 _LEAST = 1e-300  # added to every delta that is not 0: what underflows may have been there
-_NOTHING = 1e-290  # a delta that is not worth a look
+_NOTHING = 1e-290  # a delta that is not worth a grid
 
 
 @dataclass(frozen=True)
 class Composition:
-    """The stages of one mechanism, fixed beforehand, each chosen by what those before released.
+    """The stages of one mechanism, of kinds that are fixed beforehand.
+
+    Which mechanism of its kind a stage is may depend on what the stages before it released.
 
     Neighbours are a table and the same without one user, in either role. Proof note:
     `docs/proofs/accountant.md`.
@@ -73,7 +75,7 @@ class Composition:
 
     @cached_property
     def merged(self) -> Stages:
-        """The stages that do anything."""
+        """The stages that do anything, neighbours of one kind as one."""
         return as_stages(self.stages)
 
     @cached_property
@@ -83,7 +85,7 @@ class Composition:
 
     @property
     def lost(self) -> float:
-        """The mass that its zCDP leaves out: what may be named that one user alone holds."""
+        """The mass that its zCDP leaves out: the probability to name an item of one user alone."""
         if isinstance(self.own_items, ItemsOfOneUser):
             return float(self.own_items.cases.lost[-1])
         return 0.0 if self.own_items is None else self.own_items.delta
@@ -98,8 +100,9 @@ class Composition:
         """The least delta known for this epsilon, rounded up.
 
         Args:
-            epsilon: Of the guarantee, at least 0.
-            fineness: Of the grid; the result is off by a share that falls with its square.
+            epsilon: The epsilon of the guarantee, at least 0.
+            fineness: How fine the grid is; the result is too large by a share that falls with the
+                square of it.
         """
         if not 0 <= epsilon < math.inf:
             raise InputError("must be at least 0", given={"epsilon": epsilon})
@@ -113,9 +116,9 @@ class Composition:
         value = lost + values_at_epsilon(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
-    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as above
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - numbers alone are kept, and few
     def own_items_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
-        """As `delta`, of users only who hold a novel item: what thresholds are chosen by."""
+        """As `delta`, for users only who hold an item that nobody else holds."""
         if not isinstance(self.own_items, ItemsOfOneUser):
             return 0.0
         shared, lost = self.own_items.cases
@@ -133,23 +136,21 @@ class Composition:
         return min(value * (1 + self._rounding) + _LEAST, known)
 
     def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
-        """At most the true worst case, by the same code with everything rounded down.
-
-        Of the users with novel items, all who share nothing and all who share everything are
-        looked at, and some between.
-        """
+        """A lower bound of the true worst case, by the same code with everything rounded down."""
+        # Of users with items of their own, some cases are enough for a lower bound: those who share
+        # nothing, those who share everything, and one between.
         if not self._is_worth_a_grid(epsilon):
             return 0.0
-        if not isinstance(
-            self.own_items, ItemsByThreshold
-        ):  # else nothing is known of what is lost
+        if not isinstance(self.own_items, ItemsByThreshold):
+            # Nothing is known of the mass that is lost: perhaps there is none.
             return self._least(epsilon, 1.0, 0.0, fineness)
         cases = self.own_items.cases
         some = {0, len(cases.shared) // 2, len(cases.shared) - 1}
         return max(self._least(epsilon, cases.shared[i], cases.lost[i], fineness) for i in some)
 
     def _least(self, epsilon: float, shared: float, lost: float, fineness: float) -> float:
-        """For one user; the coin moves epsilon instead of the loss, which is the same."""
+        """The lower bound for one user."""
+        # The coin moves epsilon instead of the loss, which is the same.
         if lost >= 1:
             return 1.0
 
@@ -165,22 +166,20 @@ class Composition:
         return max(both_directions(value, lost) * (1 - self._rounding) - _LEAST, 0.0)
 
     def _is_worth_a_grid(self, epsilon: float) -> bool:
-        """Unless it is too long, or delta so small that floats run out."""
         return self.is_feasible and zcdp_delta(self.rho, epsilon) > _NOTHING
 
     @cached_property
     def _farthest(self) -> float:
-        """The largest loss, rounded up; infinity where there is noise without a bound."""
         return math.inf if math.isinf(far := farthest_of(self.merged)) else round_up(Fraction(far))
 
     def _by_zcdp(self, epsilon: float, lost: float) -> float:
-        """Basic composition of what is lost with the conversion of zCDP."""
+        """The delta by zCDP, with the mass that is lost added."""
         rest = 0.0 if epsilon >= self._farthest else zcdp_delta(self.rho, epsilon)
         return min((lost + rest) * (1 + 2.0**-50), 1.0)
 
     @cached_property
     def _rounding(self) -> float:
-        """Relative, of all sums and products of floats; see the proof note."""
+        """A bound of the relative rounding error of all floats; see the proof note."""
         if is_gaussian(self.merged):
             return 2.0**-44
         return 1e-10 + 2.0**-52 * operations_of(self.merged)

@@ -1,4 +1,4 @@
-"""From (epsilon, delta) to the parameters of stages: each as large as the accountant allows."""
+"""From (epsilon, delta) to the parameters of stages: as large as the accountant allows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
 SET_APART = 0.3  # of delta, for thresholds where what is left to them is less
-_MARGIN = 1e-4  # of delta: more than two looks at the same users together with others differ by
+_MARGIN = 1e-4  # of delta: more than the delta of some users is off, beside that of all users
 _LEAST_DELTA = 1e-40  # below, a grid is too coarse to be off by less than 0.5 %
 _LESS = 0.98  # of a parameter that was too large
 _STEP = 1 + 2.0**-10  # of a parameter, to see what grows with it
@@ -39,9 +39,9 @@ _HALVINGS = 4  # of a step that was too large by no more than itself
 _TRIES = 200  # then it is hardly worth anything
 _MET = 0.004  # of delta; the result spends at least so much less than all of it
 _AIMED = 0.0015  # of delta, that is left where the fine grid is looked at
-_COARSE = 0.25  # of the steps of the fine grid, on which most looks are taken
+_COARSE = 0.25  # of the steps of the fine grid, on which delta is mostly computed
 _SETTLED = 1e-2  # in the logarithm of delta, from where a last secant leads close enough
-_LOOKS = 60  # at most; far more than are ever needed
+_MOST_STEPS = 60  # of a search; far more than are ever needed
 _TINY = 1e-305
 _NOTHING = math.log(1e-280)
 _WHOLE = 1 - 1e-9  # of delta: hardly less than all
@@ -49,7 +49,7 @@ _SLOPES = 0.1, 4.0  # of what is spent over the part, that steps are taken by
 _CLOSE = 2.0**-40  # relative, of parameters that are taken to be the same
 _STEEP = 25.0  # how delta grows with a parameter, as powers, before anything is known of it
 _FLATTEST = 0.02  # a slope that is taken for one
-_PATIENCE = 3  # looks in which the distance from the level has to be halved
+_PATIENCE = 3  # steps in which the distance from the level has to be halved
 
 
 def largest_within(
@@ -62,14 +62,14 @@ def largest_within(
 ) -> float:
     """The largest parameter with which the stages are within (epsilon, delta), or hardly less.
 
-    It is never less than what zCDP allows, and just that where delta is below 1e-40.
+    Never less than `by_rho`, and just that where delta is below 1e-40.
 
     Args:
-        stages: Those of a parameter.
-        epsilon: Of the guarantee.
-        delta: Of the guarantee, above 0.
-        by_rho: The largest that zCDP is known to allow.
-        own_items: The items that one user alone may hold, or what is lost.
+        stages: The stages of each parameter.
+        epsilon: The epsilon of the guarantee.
+        delta: The delta of the guarantee, above 0.
+        by_rho: The largest parameter that zCDP is known to allow.
+        own_items: As of `Composition`.
     """
     if delta < _LEAST_DELTA:
         return by_rho
@@ -88,9 +88,9 @@ def largest_within(
 def _as_if_normal(
     stages: Callable[[float], tuple[Stage, ...]], by_rho: float, *, epsilon: float, delta: float
 ) -> tuple[float, float]:
-    """A guess at the parameter, and at how delta grows with it: of normal noise of as much zCDP.
+    """A guess at the parameter, and at how delta grows with it in logarithms (0 for unknown).
 
-    The loss of many stages is nearly normal. Growth is in logarithms; 0 where nothing is known.
+    As if all stages were normal noise of as much zCDP: the loss of many stages is nearly normal.
     """
     rho, more = (float(rho_of(stages(by_rho * factor))) for factor in (1.0, _STEP))
     wanted = gaussian_rho(epsilon=epsilon, delta=delta)
@@ -103,12 +103,12 @@ def _as_if_normal(
 
 
 def normal_noise(rho: float, *, on_weights: bool = False) -> GaussianStage:
-    """The stage of normal noise of so much zCDP, or a little more."""
+    """The stage of normal noise that is rho-zCDP, or hardly more."""
     return GaussianStage(math.sqrt(2 * rho) * (1 + 2.0**-50), on_weights)
 
 
 def noise_on_weights(rho: float) -> GaussianStage:
-    """The same on users' weights."""
+    """The stage of normal noise on users' weights that is rho-zCDP, or hardly more."""
     return normal_noise(rho, on_weights=True)
 
 
@@ -121,21 +121,21 @@ def noise_and_loss(
     delta: float,
     by_rho: float,
 ) -> tuple[float, float]:
-    """The most zCDP of all stages, and the largest chance to name what one user alone holds.
+    """The largest rho of all stages, and the largest delta of the thresholds beside it.
 
-    The zCDP is limited by users whose items others hold too, and the chance by users who alone hold
-    an item. Each may use nearly all of delta, and users in between are seen to cost no more. Where
-    that leaves hardly any chance, because a user whose items nobody else holds costs nearly as much
-    by the other stages, or because the worst case is known in zCDP alone, part of delta is reserved
-    for it.
+    Users whose items others hold too limit rho, and users who alone hold an item limit the delta of
+    the thresholds. Each may use nearly all of delta, and users in between are seen to cost no more.
+    That may leave hardly anything to the thresholds: where users who alone hold all their items
+    cost nearly as much by the other stages, or where the worst case is known in zCDP alone. Then a
+    part of delta is reserved for the thresholds.
 
     Args:
-        stages: Those that cost so much zCDP together.
-        thresholds: All that may name an item, for so much zCDP and such a chance.
+        stages: The stages for each rho.
+        thresholds: All thresholds that may name an item, for each rho and delta of theirs.
         bound: The most items of one user.
-        epsilon: Of the guarantee.
-        delta: Of the guarantee.
-        by_rho: What zCDP is known to allow.
+        epsilon: The epsilon of the guarantee.
+        delta: The delta of the guarantee.
+        by_rho: The rho that zCDP is known to allow.
 
     Raises:
         InputError: Delta is too small.
@@ -159,7 +159,7 @@ def _spent(
     epsilon: float,
     lost: float,
 ) -> float:
-    """The delta of users who alone hold an item, and a little more."""
+    """The delta of users who alone hold an item, rounded up a little."""
     novel = ItemsByThreshold(thresholds(lost), bound)
     return Composition(stages, novel).own_items_delta(epsilon) * (1 + _MARGIN)
 
@@ -167,17 +167,17 @@ def _spent(
 def largest_after(
     composition: Composition, stage: Callable[[float], Stage], *, epsilon: float, delta: float
 ) -> float:
-    """The largest parameter of one stage more that stages leave room for within (epsilon, delta).
+    """The largest parameter of one more stage with which all are within (epsilon, delta).
 
-    Found for users of whose items others hold each, and then seen to hold for all; 0 if none is
-    left.
+    Returns 0 if the stages leave no room for another one.
 
     Args:
         composition: The stages before.
-        stage: The one more, of a parameter.
-        epsilon: Of the whole.
-        delta: Of the whole.
+        stage: The additional stage, for each parameter.
+        epsilon: The epsilon of all stages.
+        delta: The delta of all stages.
     """
+    # It is found for users whose items others hold too, and then seen to hold for all users.
 
     def after(parameter: float) -> Composition:
         return replace(composition, stages=(*composition.stages, stage(parameter)))
@@ -208,7 +208,6 @@ def largest_after(
 
 
 def _between(fits: Callable[[float], bool], good: float, bad: float) -> float:
-    """The largest of some parameters that was seen to fit."""
     for _ in range(_HALVINGS):
         middle = (good + bad) / 2
         good, bad = (middle, bad) if fits(middle) else (good, middle)
@@ -223,18 +222,18 @@ def largest_parameter(
     slope: float = 0.0,
     fineness: float = _COARSE,
 ) -> float:
-    """Nearly the largest x with which no more than delta is spent: all but 0.5 % of it is.
+    """Nearly the largest x with which at most delta is spent: all but 0.5 % of it is.
 
-    It was seen to be within. Most looks are on a coarse grid, whose delta is larger by about the
-    same factor everywhere.
+    That the result spends at most delta was seen on the fine grid. Before, delta is computed on a
+    coarse grid, where it is larger by about the same factor everywhere.
 
     Args:
-        spent: The delta that each x above 0 leaves, at a fineness of the grid; it grows with x.
-        delta: Of the guarantee, above 0.
-        near: A guess at x, such as what zCDP allows.
+        spent: The delta that each x above 0 spends, at a fineness of the grid; it grows with x.
+        delta: The delta of the guarantee, above 0.
+        near: A guess at x, such as the one that zCDP allows.
         slope: A guess at how delta grows with x, in logarithms; 0 for none.
-        fineness: Of the grid for most looks; 1 where only part of what is spent depends on x, so
-            that the coarse grid's error may be more than what is left.
+        fineness: The fineness of the coarse grid. It is 1 where only part of delta depends on x:
+            the error of a coarse grid may be more than the delta that is left for x.
 
     Raises:
         InputError: No x is small enough.
@@ -268,13 +267,13 @@ def largest_parameter(
 
 
 def largest_share(spent: Callable[[float], float], *, delta: float, least: float) -> float:
-    """Nearly the largest part of delta, for one thing, with which no more than delta is spent.
+    """Nearly the largest part of delta for one purpose with which at most delta is spent in all.
 
-    It was seen to be within. It is 0 if not even the least part is.
+    That the result spends at most delta was seen. It is 0 if even the least part spends more.
 
     Args:
-        spent: The delta of everything where the thing has such a part; it grows about as the part.
-        delta: Of the guarantee, above 0.
+        spent: The delta in all, for each part; it grows about as much as the part.
+        delta: The delta of the guarantee, above 0.
         least: The least part of interest.
 
     >>> round(largest_share(lambda part: part / 2 + 0.75e-6, delta=1e-6, least=1e-7) * 1e6, 3)
@@ -282,7 +281,7 @@ def largest_share(spent: Callable[[float], float], *, delta: float, least: float
     """
     good, bad = 0.0, delta
     part, slope, last = _WHOLE * delta, 1.0, None
-    for _ in range(_LOOKS):
+    for _ in range(_MOST_STEPS):
         value = spent(part)
         within = value <= delta
         good, bad = (part, bad) if within else (good, part)
@@ -313,12 +312,12 @@ class _SecantSearch:
         self.good: float | None = None
 
     def solve(self, tolerance: float, at_most: float | None = None) -> float:
-        """The x whose value is within the tolerance of the level, and at most `at_most`."""
+        """Find an x whose value is within the tolerance of the level, and at most `at_most`."""
         allowed = self.level if at_most is None else at_most
         low, high = 0.0, math.inf
         x, last = self.guess, None
         errors: list[float] = []
-        for _ in range(_LOOKS):
+        for _ in range(_MOST_STEPS):
             value = self.function(x)
             if value <= allowed:
                 low = max(low, x)
@@ -339,14 +338,14 @@ class _SecantSearch:
         return low or x
 
     def _next(self, x: float, value: float, low: float, high: float) -> float:
-        """By a secant, unless it leads out of what is known to enclose the answer."""
+        """The next x, by a secant unless it leads out of what is known to enclose the answer."""
         slope = self.slope if self.slope > _FLATTEST else _STEEP
         step = min(max((self.level - value) / slope, -2.0), 2.0)
         new = x * math.exp(step)
         return new if low < new < high else self._middle(low, high)
 
     def _middle(self, low: float, high: float) -> float:
-        """Between what encloses the answer, or well beyond what is known."""
+        """An x between those that enclose the answer, or well beyond them where one is missing."""
         if high == math.inf:
             return 4 * low
         return math.sqrt(low) * math.sqrt(high) if low else high / 4

@@ -1,4 +1,4 @@
-"""One release of noisy weights alone: the noise and the threshold that a guarantee allows."""
+"""The noise and the threshold that a guarantee allows a single release of noisy weights."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GaussianThreshold(NamedTuple):
     """The parameters of a release of noisy weights.
 
     Attributes:
-        sigma: The noise's standard deviation, at ℓ2 sensitivity 1.
+        sigma: The standard deviation of the noise, at ℓ2 sensitivity 1.
         threshold: The least noisy weight at which an item is named.
     """
 
@@ -46,17 +46,18 @@ class GaussianThreshold(NamedTuple):
 def noisy_weights(
     release: GaussianThreshold, bound: int, *, drift: float = 0.0, by_policy: bool = False
 ) -> Composition:
-    """What the release costs, of users with at most `bound` items after bounding.
+    """The cost of the release, for users with at most `bound` items after bounding.
 
-    With t of s items novel, each of weight 1/sqrt(s), its delta is the larger of
+    Of a user with s items of weight 1/sqrt(s), t of which nobody else holds, delta is the larger of
     1 - q + q G(epsilon - ln q; mu) and G(epsilon + ln q; mu), where q is the probability that none
-    of the t is named, G the curve of a Gaussian, and mu = sqrt(1 - t/s) / sigma; of the worst user.
+    of the t is named, G the curve of a Gaussian, and mu = sqrt(1 - t/s) / sigma. The worst user
+    counts.
 
     Args:
-        release: It.
+        release: The noise and the threshold.
         bound: The most items of one user.
-        drift: How far rounding may take the weights of shared items apart, beside what the user
-            adds to them.
+        drift: By how much rounding may change the weights of shared items (in ℓ2), beside what the
+            user adds to them.
         by_policy: Whether weights are built by a policy; see `ItemsByThreshold`.
 
     >>> round(noisy_weights(GaussianThreshold(4.2247, 23.816), 100).delta(1.0) * 1e6, 2)
@@ -64,7 +65,8 @@ def noisy_weights(
     """
     mu = 1 / release.sigma * (1 + 2.0**-50)
     stages: Stages = (GaussianStage(mu, on_weights=True),)
-    if drift:  # no less of it where less is shared: nu + 2 drift + drift² >= (sqrt(nu) + drift)²
+    # Drift is the same where less is shared: nu + 2 drift + drift² >= (sqrt(nu) + drift)².
+    if drift:
         stages += (GaussianStage(mu * math.sqrt(drift * (2 + drift)) * (1 + 2.0**-50)),)
     return Composition(stages, ItemsByThreshold((Threshold(*release),), bound, by_policy))
 
@@ -72,17 +74,17 @@ def noisy_weights(
 def least_noise(
     *, epsilon: float, delta: float, bound: int, drift: float = 0.0, by_policy: bool = False
 ) -> GaussianThreshold:
-    """The least threshold that one release allows, and the noise it goes with.
+    """Nearly the least noise of one release, and the least threshold beside it.
 
-    A user whose items are all shared needs all of delta for the noise, one whose items are all
-    novel needs it for the threshold: each gets nearly all, and less noise than that cannot be. Were
-    a user between these two the worst, the threshold would be higher for that.
+    A user whose items are all shared needs delta for the noise; a user who alone holds all their
+    items needs it for the threshold. So each gets nearly all of delta. Were a user between the two
+    the worst, the threshold would be higher for that.
 
     Args:
-        epsilon: Of the guarantee, above 0.
-        delta: Of the guarantee, in (0, 1).
+        epsilon: The epsilon of the guarantee, above 0.
+        delta: The delta of the guarantee, in (0, 1).
         bound: The most items of one user.
-        drift: How far rounding may take the ℓ2 sensitivity above 1.
+        drift: By how much rounding may raise the ℓ2 sensitivity above 1.
         by_policy: Whether weights are built by a policy; see `ItemsByThreshold`.
 
     >>> sigma, threshold = least_noise(epsilon=1.0, delta=1e-6, bound=100)
@@ -108,7 +110,7 @@ def least_noise(
 
 
 def sigma_to_spare(*, epsilon: float, delta: float, drift: float = 0.0) -> float:
-    """Hardly above the least, so that a little of delta is left, and rounding cannot take it."""
+    """A standard deviation hardly above the least, so that a little of delta is left."""
     least = least_sigma(epsilon=epsilon, delta=delta) * (1 + drift)
     for spare in _SPARE:
         sigma = least * (1 + spare)
@@ -141,10 +143,10 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
 
 
 def least_threshold(sigma: float, lost: float, bound: int) -> float:
-    """The least threshold that t novel items of weight 1/sqrt(t) pass with this probability.
+    """The threshold that one of a user's own items passes with probability `lost` at most.
 
-    The maximum over 1 <= t <= bound of 1/sqrt(t) + sigma z, z the quantile that one of t standard
-    normal numbers exceeds with probability `lost`; rounded up.
+    The maximum over 1 <= t <= bound of 1/sqrt(t) + sigma z, where z is the quantile that one of t
+    standard normal numbers exceeds with probability `lost`; rounded up.
     """
     first, last = blocks(bound)
     quantile = upper_quantiles(-np.expm1(np.log1p(-lost) / last))

@@ -1,4 +1,4 @@
-"""Items that one user alone may hold: the probability that one of them is named."""
+"""Items that one user alone holds: the probability that one of them is named."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import Floats, tail_above
+from shortlist.privacy.rounding import blocks_up_to
 
 __all__ = [
     "Cases",
@@ -22,19 +23,17 @@ __all__ = [
     "require_bound",
 ]
 
-_MOST = 2**32  # items of a user
-_EXACT_SIZES = 100  # sizes of sets looked at one by one; beyond, in blocks
-_BLOCK = 50  # a block of sizes from s on ends at s + s / _BLOCK
-_SHARES = 200  # blocks of the share of the norm that a policy may give to novel items
+_MOST_ITEMS = 2**32  # of a user
+_SHARES = 200  # blocks of the share of the norm that a policy may give to a user's own items
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A noisy weight at which an item is named.
+    """A threshold for weights in normal noise.
 
     Attributes:
-        sigma: The noise's standard deviation.
-        least: The threshold.
+        sigma: The standard deviation of the noise.
+        least: The least noisy weight at which an item is named.
     """
 
     sigma: float
@@ -48,11 +47,12 @@ class Threshold:
 
 
 class Cases(NamedTuple):
-    """What a user may be like, each case at least as bad as those that it stands for.
+    """The kinds of users that are to be looked at, each at least as bad as those it stands for.
 
     Attributes:
-        shared: The share of the squared norm of the weights on items that others hold too; falling.
-        lost: The probability that a novel item is named; rising.
+        shared: Of each, the share of the squared norm of the weights that is on items which others
+            hold too; falling.
+        lost: Of each, the probability that an item is named which nobody else holds; rising.
     """
 
     shared: Floats
@@ -61,10 +61,10 @@ class Cases(NamedTuple):
 
 @dataclass(frozen=True)
 class ThresholdDelta:
-    """Sub-laws that lose some mass on either side, however that depends on the rest.
+    """The delta of a threshold: sub-laws lose this mass, however that depends on the rest.
 
     Attributes:
-        delta: How much.
+        delta: The mass that is lost, on either side at most.
     """
 
     delta: float
@@ -75,11 +75,11 @@ class ThresholdDelta:
 
 
 class ItemsOfOneUser(ABC):
-    """A set whose items one user alone may hold: what users there may be, and what each loses.
+    """What an item that one user alone holds may cost, where private items are named.
 
     Class attributes:
-        by_coin: Whether naming none of a user's novel items happens independently of all else: then
-            it is a coin that may be tossed up front. If not, naming one is mass that is lost.
+        by_coin: Whether a user's own items are named independently of all else. Then a coin tossed
+            up front says whether one of them is; else, naming one is mass that is lost.
     """
 
     by_coin: ClassVar[bool]
@@ -87,23 +87,23 @@ class ItemsOfOneUser(ABC):
     @property
     @abstractmethod
     def cases(self) -> Cases:
-        """All users there may be, or blocks of them; of those that cost most, at least."""
+        """The kinds of users there may be; at least those that cost most."""
 
 
 @dataclass(frozen=True)
 class ItemsByThreshold(ItemsOfOneUser):
-    """A set whose items one user alone may hold, named where a noisy weight reaches a threshold.
+    """Items that one user alone holds are named where their noisy weight reaches a threshold.
 
-    A user has at most `bound` items after bounding, s in all and t that nobody else holds, each
-    with weight 1/sqrt(s). With several thresholds, an item may be named by each, whichever of them
-    is in use and however their noises are correlated; the noises of different items are
-    independent of each other, and those of novel items of everything else.
+    A user has s items after bounding, at most `bound`, each of weight 1/sqrt(s); t of them nobody
+    else holds. With several thresholds, an item may be named by each, whichever is in use and
+    however their noises are correlated. The noises of different items are independent of each
+    other, and those of a user's own items of everything else.
 
     Attributes:
-        thresholds: All that may name an item.
+        thresholds: All thresholds that may name an item.
         bound: The most items of one user.
-        by_policy: Whether novel items may have any equal weights from 1/sqrt(bound) on whose
-            squares add up to at most 1, as where weights are built by a policy.
+        by_policy: Whether a user's own items may have any equal weights from 1/sqrt(bound) on whose
+            squares add up to at most 1, as where a policy builds the weights.
     """
 
     thresholds: tuple[Threshold, ...]
@@ -116,7 +116,7 @@ class ItemsByThreshold(ItemsOfOneUser):
 
     @cached_property
     def cases(self) -> Cases:
-        """All there are, or blocks of them, without those that another one covers."""
+        """The kinds of users there may be, without those that another one covers."""
         shared, lost = self._of_policies() if self.by_policy else self._of_sizes()
         order = np.lexsort((-lost, -shared))
         shared, lost = np.append(1.0, shared[order]), np.append(0.0, lost[order])
@@ -124,18 +124,16 @@ class ItemsByThreshold(ItemsOfOneUser):
         return Cases(shared[worse], lost[worse])
 
     def lost(self, items: Floats, weight: Floats) -> Floats:
-        """At least the probability that one of so many novel items of this weight is named.
-
-        An item passes a threshold with a probability of at most the sum over all of them; and the
-        items are independent.
-        """
+        """At least the probability that one of a number of own items of this weight is named."""
+        # An item passes some threshold with at most the sum of its probabilities to pass each, and
+        # the items are independent.
         chance = sum((t.chance(weight) for t in self.thresholds), np.zeros_like(weight))
-        with np.errstate(divide="ignore"):  # of what is certain
+        with np.errstate(divide="ignore"):  # where it is certain
             lost = -np.expm1(items * np.log1p(-np.minimum(chance, 1.0)))
         return np.minimum(lost * (1 + 1e-14), 1.0)
 
     def _of_sizes(self) -> tuple[Floats, Floats]:
-        """For each block of s, and each of t <= s."""
+        """The cases of each block of s and each block of t <= s."""
         first, last = blocks(self.bound)
         s, t = np.tril_indices(len(first))
         items = np.minimum(last[t], last[s])
@@ -143,7 +141,7 @@ class ItemsByThreshold(ItemsOfOneUser):
         return 1 - np.minimum(first[t] / last[s], 1.0), lost
 
     def _of_policies(self) -> tuple[Floats, Floats]:
-        """For each block of t, and of the share of the norm that novel items have."""
+        """The cases of each block of t and each block of the share of the norm of own items."""
         first, last = blocks(self.bound)
         ends = np.linspace(0.0, 1.0, _SHARES + 1)
         least, most = (np.repeat(part, len(first)) for part in (ends[:-1], ends[1:]))
@@ -155,19 +153,14 @@ class ItemsByThreshold(ItemsOfOneUser):
 
 
 def require_bound(bound: int) -> None:
-    """Refuse a bound on a user's items that no table needs."""
-    if not 1 <= bound <= _MOST:
+    """Refuse a bound on a user's items that is larger than any table needs."""
+    if not 1 <= bound <= _MOST_ITEMS:
         raise InputError("must be from 1 to 2^32", given={"bound": bound})
 
 
 def blocks(bound: int) -> tuple[Floats, Floats]:
-    """The first and last number of each block of 1 .. bound."""
-    firsts, lasts, first = [], [], 1
-    while first <= bound:
-        last = first if first < _EXACT_SIZES else min(bound, first + first // _BLOCK)
-        firsts.append(first)
-        lasts.append(last)
-        first = last + 1
+    """The first and last of each block of numbers of items, 1 .. bound."""
+    firsts, lasts = blocks_up_to(bound, alone=99, part=50)
     return np.array(firsts, np.float64), np.array(lasts, np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Picks as normal noise: how much of it costs at least as much as they do, at every epsilon.
+"""How much normal noise costs at least as much as picks do, at every epsilon.
 
 Proof note: `docs/proofs/accountant.md`, "Picks as normal noise".
 """
@@ -29,14 +29,14 @@ _ROUNDING = 1 + 1e-9  # of values on a grid; more than `Composition` allows for
 
 
 def picks_below(mu: float, times: int) -> float:
-    """Nearly the largest local epsilon of so many picks that cost no more than normal noise.
+    """Nearly the largest local epsilon of picks that cost no more than normal noise.
 
-    It was seen that they do not at any epsilon, where nothing follows them. Where no grid reaches,
-    each is taken as a release that is pure, and the result is less than half as large.
+    That they cost no more was seen for every epsilon. Where no grid reaches, each pick counts as a
+    pure release, and the result is less than half as large.
 
     Args:
-        mu: The sensitivity over the standard deviation of the noise.
-        times: How many picks by the exponential mechanism.
+        mu: The sensitivity of the noise over its standard deviation.
+        times: The number of picks by the exponential mechanism.
 
     >>> round(picks_below(0.5, 20), 3), round(2 * 0.5 / 20**0.5, 3)
     (0.219, 0.224)
@@ -55,7 +55,7 @@ def picks_below(mu: float, times: int) -> float:
 
 
 def _pure_below(mu: float) -> float:
-    """The epsilon of randomised response that is as hard to tell as normal noise, rounded down."""
+    """The epsilon of randomised response that costs as much as normal noise, rounded down."""
     missed = float(tail_above(mu / 2))
     return max(math.log1p(-missed) - math.log(missed), 0.0) * (1 - 1e-9)
 
@@ -64,8 +64,8 @@ def _pure_below(mu: float) -> float:
 def normal_noise_above(picks: BoundedRange) -> float:
     """The mu of normal noise that costs at least as much as these picks at every epsilon.
 
-    For picks that a grid reaches. It is hardly above the least there is, and at least 1 % above
-    that of as much zCDP; infinity where none is found.
+    Hardly above the least such mu, and at least 1 % above that of as much zCDP; infinity where
+    none is found. Only for picks that a grid reaches.
     """
     least = math.sqrt(picks.times) * picks.epsilon / 2
     if math.isinf(far := _far(picks, least)):
@@ -76,13 +76,14 @@ def normal_noise_above(picks: BoundedRange) -> float:
     profile = Valuation(grid, reach).value((picks,))
     n_steps = math.floor(reach / grid.step)
     wanted = grid.extended(profile, Window(1 - n_steps, 0)) * _ROUNDING
-    # Between two nodes picks cost at most as at the upper one, and noise at least as at the lower.
+    # Between two nodes, picks cost at most what they cost at the upper one, and noise costs at
+    # least what it costs at the lower one.
     epsilons = np.arange(n_steps, 0, -1, dtype=np.float64) * (grid.step * (1 + 2.0**-50))
     return _least_above(wanted, epsilons, least)
 
 
 def _least_above(wanted: Floats, epsilons: Floats, least: float) -> float:
-    """The mu of noise whose curve is at least so much at each epsilon, by bisection."""
+    """The mu of noise whose delta is at least the wanted one at each epsilon, by bisection."""
 
     def is_above(factor: float) -> bool:
         return bool(np.all(gaussian_curve(epsilons, least * factor, up=False) >= wanted))
@@ -99,7 +100,7 @@ def _least_above(wanted: Floats, epsilons: Floats, least: float) -> float:
 
 
 def _far(picks: BoundedRange, least: float) -> float:
-    """How many standard deviations to look at: from there on, zCDP says it; infinity for never."""
+    """The standard deviations from which on the noise covers the picks by zCDP; or infinity."""
     rho = round_up(picks.times * Fraction(picks.epsilon) ** 2 / 8)
     for far in _FAR:
         if far * least >= picks.times * picks.epsilon:  # no loss is larger

@@ -36,11 +36,12 @@ _FARTHEST = 1e300  # of a stage's loss; beyond, floats run out
 
 
 class Spread(NamedTuple):
-    """How far the privacy loss of stages may wander.
+    """How far the privacy loss of stages spreads.
 
     Attributes:
-        variance: About its variance, which is also twice its mean and twice the rho of zCDP.
-        farthest: The largest loss there is; infinity where there is none.
+        variance: About the variance of the loss, which is also twice its mean and twice the rho of
+            zCDP.
+        farthest: The largest loss; infinity where it has no bound.
     """
 
     variance: float = 0.0
@@ -52,7 +53,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class _RepeatedStage:
-    """A stage that is run several times, each chosen by what those before released."""
+    """A stage that is run several times."""
 
     epsilon: float
     times: int = 1
@@ -66,7 +67,7 @@ class _RepeatedStage:
 class BoundedRange(_RepeatedStage):
     """Exponential mechanisms on scores that one user moves by 0 or 1, all the same way.
 
-    The privacy loss L of one lies in [t - epsilon, t] for some t that an adversary chooses anew at
+    The privacy loss of one lies in [t - epsilon, t] for some t, which an adversary chooses anew for
     each, knowing the losses so far.
 
     Attributes:
@@ -82,7 +83,7 @@ class BoundedRange(_RepeatedStage):
 
 @dataclass(frozen=True)
 class PureStage(_RepeatedStage):
-    """Mechanisms of whose loss only -epsilon <= L <= epsilon is known.
+    """Mechanisms of whose privacy loss it is known only that it lies in [-epsilon, epsilon].
 
     Attributes:
         epsilon: The bound.
@@ -101,9 +102,8 @@ class GaussianStage:
 
     Attributes:
         mu: The ℓ2 sensitivity over the standard deviation.
-        on_weights: Whether it is on weights of which items that nobody else holds take their part:
-            of a user whose items have the share 1 - nu of the squared norm in such items, only
-            mu sqrt(nu) is left for the others.
+        on_weights: Whether the vector is one of weights. If a user has the share 1 - nu of their
+            squared norm on items that nobody else holds, then mu sqrt(nu) is left for the others.
     """
 
     mu: float
@@ -120,11 +120,11 @@ class GaussianStage:
 
 @dataclass(frozen=True)
 class EitherStage:
-    """One of two ways to go on, chosen by what was released before.
+    """A branch: one of two ways to go on, chosen by what was released before.
 
     Attributes:
-        first: The stages of one, in order.
-        second: Those of the other.
+        first: The stages of one way, in order.
+        second: The stages of the other way.
     """
 
     first: Stages
@@ -132,7 +132,7 @@ class EitherStage:
 
     @cached_property
     def spread(self) -> Spread:
-        """The larger of each."""
+        """The larger spread of the two ways, in each number."""
         both = spread_of(self.first), spread_of(self.second)
         return Spread(max(s.variance for s in both), max(s.farthest for s in both))
 
@@ -142,7 +142,7 @@ Stages: TypeAlias = tuple[Stage, ...]
 
 
 def as_stages(stages: Iterable[Stage]) -> Stages:
-    """Those that do anything, with neighbours of one kind as one."""
+    """The stages that do anything, with neighbours of one kind made into one stage."""
     merged: list[Stage] = []
     for stage in stages:
         if merged and (both := _as_one(merged[-1], stage)) is not None:
@@ -155,7 +155,6 @@ def as_stages(stages: Iterable[Stage]) -> Stages:
 
 
 def _as_one(one: Stage, other: Stage) -> Stage | None:
-    """Both as one stage, where they are of one kind."""
     match one, other:
         case GaussianStage(), GaussianStage() if one.on_weights == other.on_weights:
             mu = math.hypot(one.mu, other.mu) * (1 + 2.0**-50)
@@ -168,7 +167,10 @@ def _as_one(one: Stage, other: Stage) -> Stage | None:
 
 
 def mu_of(stages: Iterable[Stage], shared: float = 1.0) -> float:
-    """Of the Gaussians among the stages as one, where weights are shared in part."""
+    """The mu of all Gaussians among the stages together.
+
+    `shared` is the share of the user's squared norm that is on items which others hold too.
+    """
     parts = (
         stage.mu * math.sqrt(shared) if stage.on_weights else stage.mu
         for stage in stages
@@ -178,19 +180,19 @@ def mu_of(stages: Iterable[Stage], shared: float = 1.0) -> float:
 
 
 def is_gaussian(stages: Stages) -> bool:
-    """Whether there are Gaussians alone, or nothing."""
+    """Whether all stages are Gaussians; true of no stages, too."""
     return all(isinstance(stage, GaussianStage) for stage in stages)
 
 
 def has_weights(stage: Stage) -> bool:
-    """Whether noise on weights takes part in it."""
+    """Whether the stage is noise on weights, or a branch with such a stage."""
     if isinstance(stage, EitherStage):
         return any(map(has_weights, stage.first + stage.second))
     return isinstance(stage, GaussianStage) and stage.on_weights
 
 
 def without_weights(stages: Stages) -> Stages:
-    """What is left of them where noise on weights tells nothing."""
+    """The stages without noise on weights."""
     return tuple(
         EitherStage(without_weights(stage.first), without_weights(stage.second))
         if isinstance(stage, EitherStage)
@@ -201,7 +203,7 @@ def without_weights(stages: Stages) -> Stages:
 
 
 def n_branches(stages: Stages) -> int:
-    """How many there are, branches within branches included."""
+    """The number of branches, with those inside branches."""
     return sum(
         1 + n_branches(stage.first) + n_branches(stage.second)
         for stage in stages
@@ -210,7 +212,7 @@ def n_branches(stages: Stages) -> int:
 
 
 def spread_of(stages: Stages) -> Spread:
-    """Of all together."""
+    """The spread of the privacy loss of all stages together."""
     return sum((stage.spread for stage in stages), Spread())
 
 
@@ -220,7 +222,7 @@ def _require(holds: object, name: str, value: float) -> None:
 
 
 def rho_of(stages: Stages) -> Fraction:
-    """The zCDP of all, exactly."""
+    """The zCDP parameter of all stages, exactly."""
     return sum((_rho(stage) for stage in stages), Fraction(0))
 
 
@@ -237,7 +239,7 @@ def _rho(stage: Stage) -> Fraction:
 
 
 def farthest_of(stages: Stages) -> Fraction | float:
-    """The largest loss of all, exactly."""
+    """The largest privacy loss of all stages, exactly."""
     total = Fraction(0)
     for stage in stages:
         match stage:
@@ -254,7 +256,8 @@ def farthest_of(stages: Stages) -> Fraction | float:
 
 
 def without_pure_ways(stages: Stages, epsilon: float) -> Stages:
-    """Without the ways of a branch on which the whole loss is at most epsilon: they add nothing."""
+    """The stages without those ways of branches on which the whole loss is at most epsilon."""
+    # Such ways add nothing to delta.
     kept: Stages = ()
     for place, stage in enumerate(stages):
         if isinstance(stage, EitherStage):
@@ -267,7 +270,7 @@ def without_pure_ways(stages: Stages, epsilon: float) -> Stages:
 
 
 def operations_of(stages: Stages) -> float:
-    """At least the number of units in the last place that all stages add."""
+    """A bound of the rounding error of all stages, in units in the last place."""
     total = 0.0
     for stage in stages:
         match stage:
