@@ -19,8 +19,8 @@ from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, Release
 from shortlist.release.json_values import described_guarantee, described_mechanism, json_value
 from shortlist.release.making import make_release, restated
-from shortlist.release.rendering import card
-from shortlist.release.sheet import notes
+from shortlist.release.rendering import html
+from shortlist.release.sheet import Sheet, notes
 from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import require_threads
 from shortlist.strength import strength, why
@@ -135,19 +135,19 @@ class Plan:
     def _repr_html_(self) -> str:
         about = f"{self.question.name} by {type(self.mechanism).__name__}: a plan"
         unspent = "No row was read, and nothing is spent until it is run."
-        told = notes(self.guarantee, self.mechanism)
-        return card(about, notes=told, lines=[*self.explain().split("\n"), unspent])
+        lines = (*self.explain().split("\n"), unspent)
+        return html(Sheet(about, notes=notes(self.guarantee, self.mechanism), lines=lines))
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
         by = {"by": self.engine.by} if self.engine.by else {}
-        told = {
+        parts = {
             "question": {"name": self.question.name, **vars(self.question), **by},
             "mechanism": described_mechanism(self.mechanism),
             "guarantee": described_guarantee(self.guarantee),
             "explanation": self.explain().split("\n"),
         }
-        return {name: json_value(value) for name, value in told.items()}
+        return {name: json_value(value) for name, value in parts.items()}
 
     def plot(self) -> alt.LayerChart:
         """The chance that an item is found, against the number of users who hold it.

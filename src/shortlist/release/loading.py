@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from array import array
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
@@ -188,7 +189,7 @@ def _scores(noise: Mapping[str, Any], column: pl.Series) -> Scores:
         raise InputError("the noise of its scores has no size: a standard deviation is above 0")
     if column.null_count() or not column.is_finite().all():
         raise InputError("one of its scores is no finite number")
-    return Scores(column.to_numpy(), unit=unit, noise_sd=noise_sd, shared_sd=shared_sd)
+    return Scores(array("d", column.to_numpy()), unit=unit, noise_sd=noise_sd, shared_sd=shared_sd)
 
 
 def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from shortlist.release.sheet import SHORT
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from shortlist.release.sheet import Sheet
 
-__all__ = ["CardTable", "card", "html", "markdown", "printed", "rich", "text"]
+__all__ = ["html", "markdown", "printed", "rich", "text"]
 
 _COLUMNS_OF_PLAIN_TEXT = 80
 _MARKUP = re.compile(
@@ -24,22 +24,6 @@ _MARKUP = re.compile(
       | : (?=[\w+-]+:)          # and what would become an emoji""",
     re.VERBOSE | re.IGNORECASE,
 )
-
-
-class CardTable(NamedTuple):
-    """The table of a card.
-
-    Attributes:
-        columns: The heading of each column.
-        numeric: Which columns hold numbers.
-        rows: The cells of all rows.
-        more: How many rows are left out, in words, or "".
-    """
-
-    columns: Sequence[str]
-    numeric: Sequence[bool]
-    rows: Iterable[Sequence[str]]
-    more: str = ""
 
 
 def rich(sheet: Sheet) -> RenderableType:
@@ -60,8 +44,8 @@ def _below(sheet: Sheet) -> list[RenderableType]:
 
     more = [Text(sheet.more, style="dim")] if sheet.more else []
     between = [*more, Text(), *_warning(sheet)]  # again: the title of a long table scrolls away
-    last = [Text(line) for line in (sheet.closing, sheet.advice) if line]
-    return [*between, _rich_notes(sheet), *([Text(), *last] if last else [])]
+    last = map(Text, sheet.lines)
+    return [*between, _rich_notes(sheet), *([Text(), *last] if sheet.lines else [])]
 
 
 def _warning(sheet: Sheet) -> list[RenderableType]:
@@ -146,48 +130,25 @@ def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) 
 
 
 def html(sheet: Sheet) -> str:
-    """The sheet for a notebook, everything escaped."""
-    return card(
-        sheet.title,
-        warning=sheet.warning,
-        table=CardTable(sheet.columns, sheet.numeric, sheet.rows, sheet.more),
-        notes=sheet.notes,
-        lines=[sheet.closing, sheet.advice],
-    )
+    """The sheet for a notebook: everything escaped, and without a style of its own.
 
-
-def card(
-    title: str,
-    *,
-    warning: str = "",
-    table: CardTable | None = None,
-    notes: Iterable[tuple[str, str]] = (),
-    lines: Iterable[str] = (),
-) -> str:
-    """Something for a notebook: a title, a table, notes and lines, as HTML without a style.
-
-    Args:
-        title: What it is.
-        warning: What must not be overlooked, or "".
-        table: What stands below the warning.
-        notes: Labels and texts.
-        lines: A paragraph each.
-
-    >>> card("A <b>", lines=["one & all"])
+    >>> from shortlist.release.sheet import Sheet
+    >>> html(Sheet("A <b>", lines=("one & all",)))
     '<div><p><b>A &lt;b&gt;</b></p><p>one &amp; all</p></div>'
     """
-    alarm = f'<p style="color: #c00"><b>{escape(warning)}</b></p>' if warning else ""
-    cells = "" if table is None else _html_table(table)
-    labelled = "<br>".join(f"<b>{escape(label)}</b> {escape(text)}" for label, text in notes)
-    labelled = f"<p>{labelled}</p>" if labelled else ""
-    rest = "".join(f"<p>{escape(line)}</p>" for line in lines if line)
-    return f"<div><p><b>{escape(title)}</b></p>{alarm}{cells}{labelled}{rest}</div>"
+    warning = escape(sheet.warning)
+    alarm = f'<p style="color: #c00"><b>{warning}</b></p>' if warning else ""
+    table = _html_table(sheet) if sheet.columns else ""
+    labelled = (f"<b>{escape(label)}</b> {escape(text)}" for label, text in sheet.notes)
+    notes = f"<p>{'<br>'.join(labelled)}</p>" if sheet.notes else ""
+    rest = "".join(f"<p>{escape(line)}</p>" for line in sheet.lines if line)
+    return f"<div><p><b>{escape(sheet.title)}</b></p>{alarm}{table}{notes}{rest}</div>"
 
 
-def _html_table(table: CardTable) -> str:
-    head = _html_row("th", table.columns, table.numeric)
-    body = "".join(_html_row("td", row, table.numeric) for row in table.rows)
-    more = f"<p>{escape(table.more)}</p>" if table.more else ""
+def _html_table(sheet: Sheet) -> str:
+    head = _html_row("th", sheet.columns, sheet.numeric)
+    body = "".join(_html_row("td", row, sheet.numeric) for row in sheet.rows)
+    more = f"<p>{escape(sheet.more)}</p>" if sheet.more else ""
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
 
 
@@ -214,8 +175,8 @@ def markdown(sheet: Sheet) -> str:
         "",
         *(f"- {label}: {_unmarked(line)}" for label, line in sheet.notes),
     ]
-    last = [_unmarked(line) for line in (sheet.closing, sheet.advice) if line]
-    return "\n".join([*lines, *(["", *last] if last else []), ""])
+    last = ["", *map(_unmarked, sheet.lines)] if sheet.lines else []
+    return "\n".join([*lines, *last, ""])
 
 
 def _markdown_row(cells: Iterable[str]) -> str:

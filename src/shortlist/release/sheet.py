@@ -1,4 +1,4 @@
-"""What is shown of a release: a sheet of harmless texts, which any renderer may lay out."""
+"""What people see of a release: a sheet of harmless texts."""
 
 from __future__ import annotations
 
@@ -54,34 +54,31 @@ _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of
     ),
 }
 _COUNTS = Words("{count_share=0.3}")
-_SPENDS = "A new run costs as much again."
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that is shown of a release, line by line, every text `visible`.
+    """A title, a table, notes and lines, every text `visible`: what any renderer may lay out.
 
     Attributes:
-        title: What was asked and how many items came out.
+        title: What it is, such as what was asked and how many items came out.
         warning: What must not be overlooked, or "".
-        columns: The heading of each column.
+        columns: The heading of each column; none where there is no table.
         numeric: Which columns hold numbers.
-        rows: The cells of the first rows.
+        rows: The cells of the rows.
         more: How many rows are left out, in words, or "".
-        notes: The guarantee as labels and texts.
-        closing: What another run costs, or "" where nobody is protected.
-        advice: What to do where less came out than was asked for, or "".
+        notes: Labels and texts, such as those of the guarantee.
+        lines: What stands below, a paragraph each.
     """
 
     title: str
-    warning: str
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
-    more: str
-    notes: tuple[tuple[str, str], ...]
-    closing: str = ""
-    advice: str = ""
+    warning: str = ""
+    columns: tuple[str, ...] = ()
+    numeric: tuple[bool, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    more: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Sheet:
@@ -90,6 +87,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     shown = total if whole or total <= SHORT else _ROWS_OF_LONG_LISTS
     columns = columns_of(release)
     cells = [column.cells(release, shown, cut=not whole) for column in columns]
+    again = "A new run costs as much again." if release.guarantee.private else ""
     return Sheet(
         title=visible(_title(release)),
         warning="" if release.guarantee.private else NOT_PRIVATE,
@@ -103,8 +101,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),
         ),
-        closing=_SPENDS if release.guarantee.private else "",
-        advice=advice(release),
+        lines=tuple(line for line in (again, advice(release)) if line),
     )
 
 

@@ -21,7 +21,8 @@ from shortlist.planning import (
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Question
 from shortlist.release.readable import harmless
-from shortlist.release.rendering import CardTable, card
+from shortlist.release.rendering import html
+from shortlist.release.sheet import Sheet
 from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere
 
@@ -125,8 +126,7 @@ class Source(StaysHere):
 
     def _repr_html_(self) -> str:
         """The columns, and what belongs to the data: no row is shown, and none was read."""
-        columns = [(harmless(name), str(dtype)) for name, dtype in self._engine.columns.items()]
-        table = CardTable(("column", "type"), (False, False), columns) if columns else None
+        rows = [(harmless(name), str(dtype)) for name, dtype in self._engine.columns.items()]
         bounds = ", ".join(f"{name}={bound}" for name, bound in self._bounds.items() if bound)
         labels = {
             "protects": self._protects,
@@ -134,10 +134,15 @@ class Source(StaysHere):
             "assumes": "; ".join((*self.known, *self._assumes)),
             "budget": "none" if self._budget is None else "charged before a row is read",
         }
-        notes = [(label, harmless(text)) for label, text in labels.items()]
-        return card(
-            harmless(repr(self)), table=table, notes=notes, lines=["No row was read for this."]
+        seen = Sheet(
+            harmless(repr(self)),
+            columns=("column", "type") if rows else (),
+            numeric=(False, False),
+            rows=tuple(rows),
+            notes=tuple((label, harmless(text)) for label, text in labels.items()),
+            lines=("No row was read for this.",),
         )
+        return html(seen)
 
     def mechanisms_for(self, question: Question) -> list[type[Mechanism]]:
         """The mechanisms that can answer a question from this source."""
