@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # axe-core as this package has it, without the driver of browsers that it asks for: 40 MB.
 AXE := 'axe-playwright-python>=0.1.8'
 
-.PHONY: demo test exhaustive lint types check docs bench clean
+.PHONY: demo test exhaustive lint types check docs release bench clean
 
 # The package alone: what a user has.
 $(VENV)/package: pyproject.toml
@@ -58,6 +58,13 @@ docs: $(VENV)/site
 	$(BIN)/python -m sphinx --fail-on-warning --quiet -c docs/site -d build/doctrees . build/site
 	$(BIN)/python docs/site/check_links.py build/site
 	@echo "Open build/site/index.html."
+
+# What users install, in dist/, tried as they get it. Uploading it stays with the maintainers.
+release:
+	@$(PYTHON) -m venv $(VENV)/release
+	@$(VENV)/release/bin/python -m pip --disable-pip-version-check install --quiet --upgrade 'pip>=25.1'
+	@$(VENV)/release/bin/python -m pip install --quiet --group release
+	PATH="$(CURDIR)/$(VENV)/release/bin:$$PATH" $(VENV)/release/bin/python tools/release.py
 
 bench: $(VENV)/tools
 	$(PIP) install --quiet --group bench
