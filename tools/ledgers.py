@@ -216,7 +216,7 @@ def main() -> None:
     """Play a role: crowd PLACE PROCESSES THREADS TIMES, or kills PLACE TIMES SEED."""
     role, place, *numbers = sys.argv[1:]
     played = {"crowd": crowd, "kills": kills}[role]
-    print(json.dumps(played(place, *map(int, numbers))))  # noqa: T201 - what it is for
+    print(json.dumps(played(place, *map(int, numbers))))
 
 
 if __name__ == "__main__":

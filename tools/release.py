@@ -1,9 +1,9 @@
 """Build what users install, and try it as they get it: `python tools/release.py`.
 
-It writes `dist/`: a source archive, a wheel and the notes of this version. Each archive is installed
-into an empty environment twice, with the oldest versions of other packages that `pyproject.toml`
-allows and with the newest, and there answers a question, shows its help and audits itself. Nothing
-is uploaded.
+It writes `dist/`: a source archive, a wheel and the notes of this version. Each archive is
+installed into an empty environment twice, with the oldest versions of other packages that
+`pyproject.toml` allows and with the newest. There it answers a question, shows its help and audits
+itself. Nothing is uploaded.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ rows = [(user, f"title {i}") for user in range(3000) for i in range(1, 30) if us
 pl.DataFrame(rows, schema=["user", "title"], orient="row").write_parquet("plays.parquet")
 """
 QUESTION = (
-    "top-k plays.parquet --user user --item title -k 5 --epsilon 1 --delta 1e-6 --output top.json"
+    "top-k plays.parquet --user user --item title -k 5 --epsilon 1 --delta 1e-6"
+    " --output top.json --report top.html"
 )
+LOAD = "import shortlist; shortlist.load('top.json')"
 
 
 def main() -> None:
@@ -48,9 +50,9 @@ def main() -> None:
         print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB", flush=True)
     (DIST / "notes.md").write_text(notes(version()))
     for file in files:
-        for resolution in ("lowest-direct", "highest"):
-            print(f"{file.name}, {resolution} versions, Python {asked.python}", flush=True)
-            _try(file, resolution, asked.python)
+        for which, versions in {"oldest": oldest(asked.python), "newest": ""}.items():
+            print(f"{file.name}, the {which} versions, Python {asked.python}", flush=True)
+            _try(file, versions, asked.python)
     for reason in left_to_do():
         print(f"Before an upload: {reason}.")
     print(f"Everything is in {DIST}.")
@@ -93,29 +95,37 @@ def contents(file: Path) -> list[str]:
         return [name.partition("/")[2] for name in archive.getnames()]
 
 
+def oldest(python: str) -> str:
+    """The oldest versions that `pyproject.toml` allows, as lines of a file of constraints."""
+    resolved = ["--resolution", "lowest-direct", "--python-version", python]
+    what = [ROOT / "pyproject.toml", "--extra", "report"]
+    return _run("uv", "pip", "compile", "--quiet", "--no-annotate", *resolved, *what)
+
+
 def left_to_do() -> Iterator[str]:
     """What only the maintainers can do."""
     changelog = (ROOT / "CHANGELOG.md").read_text()
     if f"## {version()} (unreleased)" in changelog:
         yield f"CHANGELOG.md calls {version()} unreleased: write the date"
     if any(RESERVED.search(url) for url in _project()["urls"].values()):
-        yield "the addresses in pyproject.toml and CITATION.cff are reserved ones: write the real ones"
+        yield "the addresses in pyproject.toml are reserved ones: write the real ones"
     tag = f"v{version()}"
     if tag not in _run("git", "-C", ROOT, "tag", "--points-at", "HEAD").split():
         yield f"this commit has no tag: git tag -a {tag} -F dist/notes.md"
 
 
-def _try(file: Path, resolution: str, python: str) -> None:
+def _try(file: Path, versions: str, python: str) -> None:
     """Install a file into an empty environment, and use it outside of this checkout."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _run("uv", "venv", "--quiet", "--python", python, home / "venv")
         bin_ = home / "venv" / ("Scripts" if os.name == "nt" else "bin")
-        install = ["uv", "pip", "install", "--quiet", "--resolution", resolution]
+        (home / "versions.txt").write_text(versions)
+        install = ["uv", "pip", "install", "--quiet", "--constraints", home / "versions.txt"]
         _run(*install, "--python", bin_ / "python", f"{file}[report]")
         _run(bin_ / "python", "-W", "error", "-c", TRIAL, cwd=home)
         _run(bin_ / "shortlist", "--help", cwd=home)
-        _run(bin_ / "shortlist", *QUESTION.split(), "--report", "top.html", cwd=home)
+        _run(bin_ / "shortlist", *QUESTION.split(), cwd=home)
         _run(
             bin_ / "python",
             "-W",
