@@ -175,11 +175,15 @@ def listening() -> Iterator[list[str]]:
     Told is what it writes to `sys.stdout` and `sys.stderr`, and to logs at levels that are on.
     """
     said: list[str] = []
-    streams = (_Stream(stream, said) for stream in (sys.stdout, sys.stderr))
+    stderr, handle = sys.stderr, logging.Logger.handle
+    streams = (_Stream(stream, said) for stream in (sys.stdout, stderr))
 
-    def logged(logger: logging.Logger, _record: object) -> None:
+    def logged(logger: logging.Logger, record: logging.LogRecord) -> None:
         if logger.name != _COMPILING:
             said.append("logs")
+            return
+        with redirect_stderr(stderr):
+            handle(logger, record)
 
     with (
         warnings.catch_warnings(record=True) as warned,
