@@ -218,12 +218,11 @@ def class_of(kind: type[Mechanism] | partial[Mechanism]) -> type[Mechanism]:
 
 
 def _wraps(given: dict[str, Any]) -> bool:
-    """Whether a mechanism is given that is to be wrapped."""
     return any(isinstance(value, Mechanism) for value in given.values())
 
 
 def _built(cls: Any, given: dict[str, Any]) -> Mechanism:
-    """With these parameters; around a mechanism that selects, if a kind of these is given."""
+    """An instance of these parameters, around one that selects if a kind of these is given."""
     kind = given.pop("selects", None)
     if kind is None:
         mechanism: Mechanism = cls(**given)
@@ -240,7 +239,6 @@ def _built(cls: Any, given: dict[str, Any]) -> Mechanism:
 
 
 def _beyond(cls: type[Mechanism], option: dict[str, Any]) -> list[dict[str, Any]]:
-    """Values beyond those of the grid."""
     if "k_bar" in option:  # which is at least k
         return []
     names = [name for name in _GRID if name in cls.fields() and name not in option]

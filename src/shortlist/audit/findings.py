@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Audit", "Finding", "Verdict", "share_of"]
+__all__ = ["Audit", "Finding", "Verdict", "share_of", "worst_of_each_claim"]
 
 _NOTHING = 1e-20  # less than that is how balls see 0
 
@@ -29,7 +29,7 @@ class Verdict(Enum):
 
     @property
     def rank(self) -> int:
-        """The larger, the worse."""
+        """The place in the order of verdicts; the worst one is the largest."""
         return list(Verdict).index(self)
 
 
@@ -63,6 +63,20 @@ class Finding:
     reason: str = ""
 
     @classmethod
+    def about(
+        cls,
+        mechanism: object,
+        claim: str,
+        verdict: Verdict,
+        pair: tuple[str, str] = ("", ""),
+        **figures: Any,
+    ) -> Finding:
+        """A finding about a mechanism with its parameters; without figures, about a promise."""
+        known = {"limit": 0.0, "loss": 1.0, "pairs": 0, **figures}
+        name, setting = type(mechanism).__name__, repr(mechanism)
+        return cls(name, setting, claim, verdict=verdict, pair=pair, **known)
+
+    @classmethod
     def of_samples(
         cls,
         mechanism: str,
@@ -74,7 +88,7 @@ class Finding:
         pair: tuple[str, str],
         samples: int,
     ) -> Finding:
-        """That a loss at this delta is certainly exceeded."""
+        """A finding that a loss at this delta is certainly exceeded."""
         return cls(
             mechanism=mechanism,
             setting=setting,
@@ -104,12 +118,21 @@ class Finding:
         return f"{self.claim} at most {self.limit:.4g}{at}" if self.is_loss else self.claim
 
     def worse(self, other: Finding) -> Finding:
-        """The worse of two of the same pairs."""
+        """The worse of two findings of the same pairs."""
         return max((self, other), key=lambda f: (f.verdict.rank, f.used))
 
     def merged(self, other: Finding) -> Finding:
-        """The worse of two, with all pairs that were looked at for either."""
+        """The worse of two findings, with all pairs that were looked at for either."""
         return replace(self.worse(other), pairs=self.pairs + other.pairs)
+
+
+def worst_of_each_claim(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for each claim of each mechanism: the worst, with all pairs of that claim."""
+    worst: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        key = finding.mechanism, finding.claim
+        worst[key] = worst[key].merged(finding) if key in worst else finding
+    return list(worst.values())
 
 
 def share_of(limit: float, loss: float) -> float:
@@ -138,12 +161,9 @@ class Audit:
 
     @classmethod
     def of(cls, findings: Iterable[Finding], counted: str = "pairs") -> Audit:
-        """The worst of each claim of each mechanism, over all settings."""
-        worst: dict[tuple[str, str], Finding] = {}
-        for finding in findings:
-            key = finding.mechanism, finding.claim
-            worst[key] = worst[key].merged(finding) if key in worst else finding
-        return cls(tuple(sorted(worst.values(), key=lambda found: found.mechanism)), counted)
+        """Keep the worst finding of each claim of each mechanism, over all settings."""
+        worst = worst_of_each_claim(findings)
+        return cls(tuple(sorted(worst, key=lambda found: found.mechanism)), counted)
 
     @property
     def holds(self) -> bool:
@@ -157,7 +177,7 @@ class Audit:
         return any(finding.verdict is Verdict.BROKEN for finding in self.findings)
 
     def to_json(self) -> str:
-        """All of it, the settings included."""
+        """All findings in JSON, with their settings."""
         rows = [
             {
                 **{self.counted if name == "pairs" else name: x for name, x in vars(f).items()},
@@ -171,7 +191,7 @@ class Audit:
         return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
     def to_markdown(self) -> str:
-        """The table in Markdown."""
+        """The table of findings in Markdown."""
         lines = ["| " + " | ".join(row) + " |" for row in (self._columns, *self._rows())]
         aligned = "|---|---|--:|--:|---|--:|---|"
         return "\n".join([lines[0], aligned, *lines[1:], ""])

@@ -100,7 +100,7 @@ def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:
 
 
 def _telling(instance: Mechanism, asked: Asked) -> Mechanism:
-    """With a delta that samples show more at, unless none was left open."""
+    """The instance with a delta that samples show more at, unless none was left open."""
     own = asked.keywords if isinstance(asked, partial) else {}
     given = isinstance(asked, Mechanism) or "delta" in own or instance.delta == 0
     if given or instance.audit_hints().inner is not None:  # which has a delta of its own
@@ -127,7 +127,6 @@ def _instances(
 
 
 def _named(name: str) -> type[Mechanism]:
-    """As a question takes it; noisy counts too, which go with another."""
     return _WRAPPERS[name] if name in _WRAPPERS else mechanism_named(name)
 
 

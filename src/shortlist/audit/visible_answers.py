@@ -70,12 +70,12 @@ class VisibleAnswer(NamedTuple):
     flaw: str | None = None
 
     def relabelled(self, order: Sequence[int]) -> VisibleAnswer:
-        """The same where item i is called order[i]."""
+        """The same answer where item i is called order[i]."""
         positions = tuple([order[i] for i in self.positions])
         return VisibleAnswer(positions, *self[1:]).without_order()
 
     def without_order(self) -> VisibleAnswer:
-        """The same with rising positions, each with its score, if they are a set."""
+        """The same answer with rising positions, each with its score, if they are a set."""
         if self.ordered:
             return self
         if self.scores is None:
@@ -89,7 +89,7 @@ class VisibleAnswer(NamedTuple):
 def answer_of(
     select: Callable[[DrawsOfCells], Selection], draws: DrawsOfCells, n_items: int
 ) -> VisibleAnswer:
-    """The answer by draws whose values are cells, of as many items as the evidence knows."""
+    """The answer of a selection by draws whose values are cells, about so many items."""
 
     def answer() -> VisibleAnswer:
         selection = select(draws)
@@ -150,7 +150,6 @@ def _flaw_of_positions(positions: NDArray[Any], n_items: int) -> str | None:
 
 
 def _shape_of(scores: Any) -> tuple[tuple[int, ...], bool]:
-    """The shape of one answer's scores, and whether they are finite."""
     if type(scores) is Columns:
         return scores.bare.shape[:-1], bool(np.isfinite(scores.bare).all())
     plain = np.asarray(scores)
@@ -203,7 +202,6 @@ class _Stream:
         self._through, self._said, self._thread = through, said, get_ident()
 
     def write(self, text: str) -> int:
-        """Noticed, if this thread writes it."""
         if get_ident() != self._thread:
             return int(self._through.write(text))
         self._said.append("prints")

@@ -66,7 +66,7 @@ class Sides:
             return LossBounds(np.log(low) - _PAD, np.log(high) + _PAD)
 
     def log_power_sum(self, alpha: float) -> LossBounds:
-        """Ln of the sum of P^alpha Q^(1 - alpha)."""
+        """The logarithm of the sum of P^alpha Q^(1 - alpha)."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             low = np.where(
                 self.p.low > 0, self.p.low * (self.p.low / self.q.high) ** (alpha - 1), 0
@@ -97,7 +97,7 @@ class Sides:
         return kept, (self.p.high - kept).sum(axis=1) + _PAD * 2.0**-10
 
     def swapped(self) -> Sides:
-        """The other way round."""
+        """The same pairs the other way round."""
         return Sides(self.q, self.p)
 
 
@@ -105,7 +105,6 @@ class Laws:
     """Laws on the same outcomes, as rows of arrays."""
 
     def __init__(self, laws: Sequence[Law]) -> None:
-        """From laws in balls."""
         outcomes = {o: i for i, o in enumerate(dict.fromkeys(o for law in laws for o in law))}
         middles, radii = np.zeros((2, len(laws), max(len(outcomes), 1)))
         for row, law in enumerate(laws):
@@ -124,7 +123,7 @@ class Laws:
 
 
 def _or_least(ball: arb) -> float:
-    """The middle of the ball; something above 0, unless it is 0."""
+    """The middle of the ball, above 0 unless the ball is 0."""
     return 0.0 if ball.is_zero() else max(float(ball.mid()), TINY)
 
 
@@ -148,7 +147,7 @@ def largest_log_ratio(p: Law, q: Law) -> tuple[arb, arb]:
 
 
 def log_power_sum(p: Law, q: Law, alpha: float) -> tuple[arb, arb]:
-    """Ln of the sum of P^alpha Q^(1 - alpha), from below and from above."""
+    """The logarithm of the sum of P^alpha Q^(1 - alpha), from below and from above."""
     low = high = arb(0)
     for outcome, ball in p.items():
         other = q.get(outcome, arb(0))
@@ -185,7 +184,7 @@ class Claim(ABC):
 
     @property
     def at(self) -> str:
-        """As above, for a report."""
+        """At which epsilon, or which order, for a report."""
         return ""
 
     @abstractmethod
@@ -212,11 +211,9 @@ class EpsilonClaim(Claim):
     name: str = "epsilon"
 
     def losses(self, sides: Sides) -> LossBounds:
-        """The largest logarithm of a ratio."""
         return sides.largest_log_ratio()
 
     def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
-        """The same in balls."""
         return largest_log_ratio(p, q)
 
 
@@ -230,15 +227,12 @@ class DeltaClaim(Claim):
 
     @property
     def at(self) -> str:
-        """The epsilon."""
         return f"epsilon {self.epsilon:.4g}"
 
     def losses(self, sides: Sides) -> LossBounds:
-        """The divergence."""
         return sides.hockey_stick(self.epsilon)
 
     def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
-        """The same in balls."""
         loss = hockey_stick(p, q, self.epsilon)
         return loss, loss
 
@@ -259,11 +253,9 @@ class RhoClaim(Claim):
 
     @property
     def at(self) -> str:
-        """The order."""
         return f"order {self.alpha:.4g}"
 
     def losses(self, sides: Sides) -> LossBounds:
-        """The rho that the order needs."""
         if not self.lost:
             sums = sides.log_power_sum(self.alpha)
             return LossBounds(self._rho(sums.low), self._rho(sums.high))
@@ -280,7 +272,6 @@ class RhoClaim(Claim):
         return log_sum / ((self.alpha - 1) * self.alpha)
 
     def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
-        """The same in balls."""
         scale = arb(self.alpha) * (arb(self.alpha) - 1)
         if not self.lost:
             low, high = log_power_sum(p, q, self.alpha)
@@ -317,7 +308,7 @@ def _cut(p: Law, q: Law, lost: arb) -> tuple[dict[Any, arb], arb]:
 
 
 def _bisected_once(fits: Callable[[float], bool]) -> tuple[float, float]:
-    """As `_bisected`, of one number."""
+    """Bisect as `_bisected` does, for one number."""
     bad, good = -_FAR, _FAR
     for _ in range(_STEPS):
         middle = (bad + good) / 2
@@ -352,6 +343,6 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
 
 
 def _grid(mechanism: Mechanism) -> list[float]:
-    """Epsilons at which the curve says something."""
+    """The epsilons at which the curve says something."""
     epsilons = [mechanism.epsilon * x for x in SHARES]
     return [epsilon for epsilon in epsilons if mechanism.cost.delta(epsilon) < 1]

@@ -37,7 +37,6 @@ class _ExponentialLine(RealLine):
     def __init__(
         self, breaks: Sequence[arb], rates: Sequence[arb], *, left: bool, right: bool
     ) -> None:
-        """The panels between the breaks, and beyond them to the left or to the right."""
         inner = list(itertools.pairwise(breaks))
         before, after = [(None, breaks[0])], [(breaks[-1], None)]
         self.ends = [*(before if left else []), *inner, *(after if right else [])]
@@ -81,7 +80,7 @@ class _ExponentialLine(RealLine):
         return self.plus(primitive, -start), end - start
 
     def _primitive(self, power: int, rate: Rate) -> list[tuple[tuple[int, Rate], arb]]:
-        """Of u^power exp(rate u), as (power, rate) with coefficients."""
+        """The primitive of u^power exp(rate u), as (power, rate) with coefficients."""
         if not any(rate):
             return [((power + 1, rate), arb(1) / (power + 1))]
         r = self._value(rate)
@@ -113,7 +112,6 @@ class CellLine(_ExponentialLine):
     """One noise for each item, perhaps with leading bits that are known."""
 
     def __init__(self, scores: Sequence[arb], noise: Noise, points: Sequence[arb]) -> None:
-        """The panels lie between the kinks of the densities and the points."""
         cells: list[int] = [0] * len(scores)
         n_cells = 1
         if isinstance(noise, Given):
@@ -168,7 +166,6 @@ class CellLine(_ExponentialLine):
         return self._scores[i] - self._scale * arb(2 * above).log()
 
     def density(self, item: int) -> Function:
-        """Of the item's place, given its leading bits."""
         low, high = self._supports[item]
         panels: Function = []
         for i, middle in enumerate(self.middles):
@@ -193,13 +190,11 @@ class CubeLine(PolynomialLine):
     """Noise that is uniform on [-radius, radius], for a given radius: densities are constant."""
 
     def __init__(self, scores: Sequence[arb], radius: arb) -> None:
-        """The panels lie between the ends of the densities."""
         self._scores, self._radius = scores, radius
         ends = [score + sign * radius for score in breaks_of(scores) for sign in (-1, 1)]
         super().__init__(breaks_of(ends), arb(0))
 
     def density(self, item: int) -> Function:
-        """Of score + noise."""
         height = self.constant(1 / (2 * self._radius))
         near = [abs(middle - self._scores[item]) < self._radius for middle in self.middles]
         return [height if is_near else None for is_near in near]

@@ -82,7 +82,6 @@ class _OfCells(Enumerator):
     """Its values are cells, which code can pass on but not decide by."""
 
     def values(self, passed: Sequence[int]) -> NDArray[Any]:
-        """As cells."""
         cells = np.empty(len(passed), object)
         cells[:] = [ValueInCell(n) for n in passed]
         return cells
@@ -119,17 +118,16 @@ class Memory:
         return self._universe.exchangeable and (self._symmetric or n_items > FEW_ITEMS)
 
     def found_asymmetric(self) -> None:
-        """The order of items changes something."""
+        """Remember that the order of items changes something."""
         self._symmetric = False
 
     def law(self, data: Data) -> Law:
-        """The law on a data set."""
         if not self.is_symmetric(self._universe.n_items(data)):
             return self._computed(data)
         return self._as_asked(data, self.edges)
 
     def _in_own_order(self, data: Data, edges: tuple[float, ...]) -> Law:
-        """The law of one order of items, with these items; it depends on the edges of the cells."""
+        """The law of one order of items, with these items."""
         del edges
         order, ordered = self._in_order(data)
         return _relabelled(self._computed(ordered), order)
@@ -186,7 +184,6 @@ class Memory:
 
 
 def _fresh(mechanism: Any) -> Any:
-    """The same parameters in an object that has seen nothing."""
     return replace(mechanism)
 
 

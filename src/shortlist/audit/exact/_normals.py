@@ -64,7 +64,6 @@ class NormalBells(PolynomialLine):
         super().__init__(breaks_of([low, *grid, *inside, high]), tail)
 
     def bell(self, panel: int, score: arb) -> arb_poly:
-        """The normal density."""
         half, spread = self.halves[panel], self._variance.sqrt()
         height = 1 / (spread * (2 * arb.pi()).sqrt())
         bell = _taylor(
@@ -92,7 +91,6 @@ class NormalLine(NormalBells):
     def __init__(
         self, scores: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]
     ) -> None:
-        """The panels break at the points."""
         parts = [noise for noise in noises if isinstance(noise, Normal)]
         if len(parts) < len(noises) or any(noise.bounds is not None for noise in parts[1:]):
             raise TypeError(f"{noises!r}: only the first of several normal noises may be cut")
@@ -156,7 +154,6 @@ class NormalLine(NormalBells):
 
 
 def _taylor(function: Callable[[arb_series], arb_series], at: arb, step: arb) -> arb_poly:
-    """The first terms of function(at + step u)."""
     kept, ctx.cap = ctx.cap, TERMS
     try:
         return arb_poly(function(arb_series([at, step], prec=TERMS)).coeffs())
@@ -174,7 +171,7 @@ def _growth(step: arb) -> arb:
 
 
 def _widened(formula: arb_poly, error: arb) -> arb_poly:
-    """With an error of at most so much at every point."""
+    """The formula with an error of at most so much at every point."""
     return formula + arb(0, error.abs_upper())
 
 
@@ -196,7 +193,6 @@ class BetweenLine(NormalBells):
     def __init__(
         self, scores: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]
     ) -> None:
-        """The panels break where another end begins to decide."""
         parts = [noise for noise in noises if isinstance(noise, NormalBetween)]
         if len(noises) != 2 or len(parts) != 2:
             raise TypeError(f"{noises!r}: only two normal noises are known within ranges")
@@ -248,7 +244,6 @@ class BetweenLine(NormalBells):
 
 
 def _ends(*ends: tuple[arb | None, int]) -> list[tuple[arb, int]]:
-    """Those that there are."""
     return [(end, slope) for end, slope in ends if end is not None]
 
 

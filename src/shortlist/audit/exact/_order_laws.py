@@ -37,7 +37,7 @@ def order_law(asked: Order) -> dict[tuple[int, ...], arb]:
 
 
 def order_and_cell_law(asked: Order, edges: Sequence[float] = ()) -> OrderLaw:
-    """The same of positions with, for each, the number of `edges` that its value has passed."""
+    """The same, of positions with the number of `edges` that each value has passed."""
     if not len(asked.scores):
         return {((), ()): arb(1)}
     with precision(PRECISION + _digits_lost(asked)):
@@ -59,7 +59,7 @@ def _moved_law(asked: Order, edges: Sequence[float], shared: Noise) -> OrderLaw:
 
 
 def _digits_lost(asked: Order) -> int:
-    """In bits: the clocks of Gumbel noise run at rates that differ by so many, twice."""
+    """How many bits are lost: clocks of Gumbel noise run at rates that differ by so many, twice."""
     (first, *_) = asked.noises
     noise = first.noise if isinstance(first, Given) else first
     if not isinstance(noise, Gumbel):
@@ -69,7 +69,6 @@ def _digits_lost(asked: Order) -> int:
 
 
 def _law(asked: Order, edges: Sequence[float], shift: arb | None = None) -> OrderLaw:
-    """The law, with `shift` added to every value."""
     n, unit = len(asked.scores), arb(asked.unit)
     # Without bounds and cells only differences decide, whose balls are narrower.
     least = int(min(asked.scores)) if asked.at_least is None and not edges else 0
@@ -89,7 +88,6 @@ def _law(asked: Order, edges: Sequence[float], shift: arb | None = None) -> Orde
 
 
 def _line(exact: Sequence[arb], noises: Sequence[Noise], points: Sequence[arb]) -> RealLine:
-    """The line of these scores' densities, parted at these points."""
     if all(isinstance(noise, Normal) for noise in noises):
         return NormalLine(exact, noises, points)
     if all(isinstance(noise, NormalBetween) for noise in noises):
@@ -199,7 +197,6 @@ class _Orders:
         return self._chains[key]
 
     def _in_cell(self, its_class: int, cell: int) -> Function:
-        """The density above the floor, inside of a cell."""
         if not self.edges:
             return self._above[its_class]
         if (its_class, cell) not in self._in_cells:

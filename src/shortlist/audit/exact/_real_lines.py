@@ -33,7 +33,7 @@ class RealLine(ABC):
 
     @abstractmethod
     def density(self, item: int) -> Function:
-        """Of an item's noisy value."""
+        """The density of an item's noisy value."""
 
     @abstractmethod
     def constant(self, value: arb) -> Any:
@@ -49,14 +49,12 @@ class RealLine(ABC):
 
     @abstractmethod
     def integral(self, panel: int, formula: Any) -> tuple[Any, arb]:
-        """From the panel's left end, as a formula and as the number at the right end."""
+        """The integral from the panel's left end: a formula, and the number at the right end."""
 
     def where(self, function: Function, kept: Sequence[bool]) -> Function:
-        """The function on the panels that are kept, and 0 on the others."""
         return [f if keep else None for f, keep in zip(function, kept, strict=True)]
 
     def times(self, *functions: Function) -> Function:
-        """The product of functions."""
 
         def both(one: Any, other: Any) -> Any:
             return None if one is None or other is None else self.product(one, other)
@@ -80,25 +78,20 @@ class PolynomialLine(RealLine):
     """Panels with a polynomial each, of u from -1 at the left end to 1 at the right one."""
 
     def __init__(self, breaks: Sequence[arb], tail: arb) -> None:
-        """The panels between the breaks, which rise."""
         self.middles = [(a + b) / 2 for a, b in itertools.pairwise(breaks)]
         self.halves = [(b - a) / 2 for a, b in itertools.pairwise(breaks)]
         self.tail = tail
 
     def constant(self, value: arb) -> arb_poly:
-        """A constant."""
         return arb_poly([value])
 
     def plus(self, panel: arb_poly, value: arb) -> arb_poly:
-        """A polynomial plus a constant."""
         return panel + value
 
     def product(self, one: arb_poly, other: arb_poly) -> arb_poly:
-        """Of two polynomials."""
         return one * other
 
     def integral(self, panel: int, formula: arb_poly) -> tuple[arb_poly, arb]:
-        """By the primitive."""
         primitive = formula.integral() * self.halves[panel]
         start = primitive(-1)
         return primitive - start, primitive(1) - start

@@ -74,7 +74,7 @@ def _variance(noise: Noise) -> arb:
 
 
 def _error(step: arb, sharpness: arb) -> arb:
-    """Of sums at equal steps, at the y where the bound is about least."""
+    """The error of sums at equal steps, at the y where the bound is about least."""
     y = 2 * arb.pi() / (step * sharpness)
     return 2 * (sharpness * y * y / 2).exp() / ((2 * arb.pi() * y / step).exp() - 1)
 
@@ -93,7 +93,6 @@ class MovedValues:
         classes: Sequence[int],
         edges: Sequence[arb],
     ) -> None:
-        """What is added to the scores, which items are alike, and where values are cut."""
         self._noises, self._classes, self._edges = noises, classes, edges
         self._line = NormalLine(scores, noises, [])
         orders = set(itertools.permutations(classes))

@@ -79,7 +79,7 @@ def law_by(
     *,
     negligible: float = 0.0,
 ) -> dict[Outcome, arb]:
-    """As `law_in_balls`, by a kind of enumerator."""
+    """The law by a kind of enumerator, as `law_in_balls` gives it."""
     outcomes: dict[Outcome, arb] = {}
     branch: Branch | None = enumerator(edges, negligible)
     with precision(PRECISION):
@@ -94,12 +94,12 @@ def law_by(
 
 
 def law(run: Callable[[Draws], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
-    """The same in floats, without branches of hardly any probability."""
+    """The law in floats, without branches of hardly any probability."""
     return in_floats(law_in_balls(run, edges, negligible=NEGLIGIBLE))
 
 
 def in_floats(law: dict[Outcome, arb]) -> dict[Outcome, float]:
-    """The middles of the balls."""
+    """The law by the middles of its balls."""
     return {outcome: float(p) for outcome, p in law.items()}
 
 
@@ -171,7 +171,7 @@ class Enumerator(Draws):
             raise Forgotten
 
     def _branch(self, asked: Hashable, options: Callable[[], Iterable[tuple[Any, arb]]]) -> Any:
-        """One of (value, probability); those that cannot be are no branch."""
+        """Branch over (value, probability); what cannot be is no branch."""
         return self._taken(asked, lambda: [o for o in options() if not self._is_left_out(o[1])])
 
     def _taken(self, asked: Hashable, options: Callable[[], Options]) -> Any:
@@ -193,7 +193,6 @@ class Enumerator(Draws):
         return bool(p.is_zero() or p < self._negligible)
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
-        """As `Draws.coin`."""
 
         def sides(i: int) -> Options:
             p = chances.ball(i)
@@ -203,7 +202,6 @@ class Enumerator(Draws):
         return np.array(tosses, np.bool_)
 
     def choices(self, weights: Reals, n: int) -> Ints:
-        """As `Draws.choices`."""
 
         def places() -> Options:
             masses = [weights.ball(i) for i in range(len(weights))]
@@ -214,17 +212,15 @@ class Enumerator(Draws):
         return np.array(drawn, np.int64)
 
     def permute_and_flip(self, candidates: Candidates) -> int:
-        """By the arrival time of the first that is accepted."""
         asked = "permute and flip", len(candidates)
         return int(self._branch(asked, lambda: list(enumerate(law_of_first(candidates)))))
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
-        """As `Draws.integer`."""
         draws = [self._taken(bound, partial(_AllAlike, bound)) for bound in bounds.tolist()]
         return np.array(draws, np.int64)
 
     def order(self, asked: Order) -> Ordered:
-        """As `Draws.order`, but that its values are numbers of edges."""
+        """Return numbers of edges in place of values."""
         if asked.digits is not None:
             self.digits.append(asked.digits)
         edges = () if asked.digits is None else self._edges
@@ -236,7 +232,7 @@ class Enumerator(Draws):
     def rounded_down(
         self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
-        """As `Draws.rounded_down`, of normal noise on a coarse grid."""
+        """Enumerate normal noise on a coarse grid, and no other."""
         if not isinstance(noise, Normal) or noise.bounds is not None or noise.weight != 1:
             raise Unknown("The exact audit knows the rounded values of normal noise alone")
         if grid.highest - grid.lowest > _MOST_MULTIPLES:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist.audit.exact._claimed_losses import Claim, DeltaClaim, Laws, LossBounds, claims_of
 from shortlist.audit.exact._laws_of_data_sets import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
 from shortlist.audit.exact._real_lines import PRECISION
-from shortlist.audit.findings import Finding, Verdict, share_of
+from shortlist.audit.findings import Finding, Verdict, share_of, worst_of_each_claim
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.draws.uniform import precision
 from shortlist.mechanisms.mechanism import Mechanism
@@ -41,18 +40,13 @@ def audit_exactly(
     """
     universe = universe_of(mechanism, quick=quick)
     search = _SearchForLosses(universe, claims_of(mechanism), every_order=quick)
-    findings: dict[str, Finding] = {}
     with precision(PRECISION):
         looked_at = universe.families() if families is None else families
         steps = map(search.family_if_needed, looked_at)
         climbs = [search.climb()] if not quick and families is None else []
-        for finding in itertools.chain.from_iterable(
-            map(search.settled, itertools.chain(steps, climbs))
-        ):
-            known = findings.get(finding.claim)
-            findings[finding.claim] = finding if known is None else known.merged(finding)
-            search.is_broken |= finding.verdict is Verdict.BROKEN
-    return [*findings.values(), *search.of_parameters()]
+        settled = map(search.settled, itertools.chain(steps, climbs))
+        found = worst_of_each_claim(itertools.chain.from_iterable(settled))
+    return [*found, *search.of_parameters()]
 
 
 class _JudgedPair(NamedTuple):
@@ -67,7 +61,6 @@ class _JudgedPair(NamedTuple):
 
     @property
     def severity(self) -> tuple[int, float]:
-        """A broken claim is worse than one that holds; else, what uses more of its limit."""
         return self.verdict.rank, self.share
 
 
@@ -85,23 +78,28 @@ class _SearchForLosses:
         self.is_broken = False
 
     def family_if_needed(self, family: list[Data]) -> Iterator[Finding]:
-        """What is found of a family, unless it is of many items and something is broken already."""
+        """Go through a family, unless it is of many items and something is broken already."""
         few = family and self._universe.n_items(family[0]) <= FEW_ITEMS
         return self.family(family) if few or (family and not self.is_broken) else iter(())
 
     def settled(self, found: Iterator[Finding]) -> Iterator[Finding]:
-        """The same; where a law is unknown, that its claims are undecided, and why."""
+        """What is found; of a law that is unknown, that its claims are undecided, and why."""
         try:
             yield from found
         except (UnknownLaw, ArithmeticError) as reason:
             for claim in self._claims:
-                finding = self._about(
-                    claim.name, Verdict.UNDECIDED, _EVERY, 0, claim.limit, math.inf
+                yield self._about(
+                    claim.name,
+                    Verdict.UNDECIDED,
+                    _EVERY,
+                    limit=claim.limit,
+                    loss=math.inf,
+                    at=claim.at,
+                    reason=str(reason),
                 )
-                yield replace(finding, at=claim.at, reason=str(reason))
 
     def family(self, family: list[Data]) -> Iterator[Finding]:
-        """All pairs of the family's data sets and their neighbours, both ways."""
+        """Go through all pairs of the family's data sets and their neighbours, both ways."""
         self._memory.edges = self._universe.edges_for(family)
         if remembering := self._memory.remembering(family):
             yield self._wrong("effect of earlier answers", remembering)
@@ -161,32 +159,29 @@ class _SearchForLosses:
         return _JudgedPair(verdict, share, loss, pair, claim, self._memory.edges)
 
     def _finding(self, judged: _JudgedPair, n_pairs: int) -> Finding:
-        """For the report; the worst one found so far is remembered."""
+        """A finding of the pair, which is remembered if it is the worst so far."""
         claim, known = judged.claim, self._worst.get(judged.claim.name, judged)
         self._worst[claim.name] = max(known, judged, key=lambda j: j.severity)
-        found = claim.limit, judged.loss, claim.at
-        return self._about(claim.name, judged.verdict, self._written(judged.pair), n_pairs, *found)
+        return self._about(
+            claim.name,
+            judged.verdict,
+            self._written(judged.pair),
+            limit=claim.limit,
+            loss=judged.loss,
+            pairs=n_pairs,
+            at=claim.at,
+        )
 
     def _wrong(self, promise: str, pair: Pair) -> Finding:
-        """A promise that is no loss: kept, or broken once."""
-        return self._about(promise, Verdict.BROKEN, self._written(pair), 1)
+        """A promise that is broken and is no loss."""
+        return self._about(promise, Verdict.BROKEN, self._written(pair), pairs=1)
 
     def _written(self, pair: Pair) -> tuple[str, str]:
         return self._universe.written(pair[0]), self._universe.written(pair[1])
 
-    def _about(
-        self,
-        claim: str,
-        verdict: Verdict,
-        pair: tuple[str, str],
-        n_pairs: int = 0,
-        limit: float = 0.0,
-        loss: float = 1.0,
-        at: str = "",
-    ) -> Finding:
-        mechanism = self._universe.mechanism
-        name = type(mechanism).__name__
-        return Finding(name, repr(mechanism), claim, limit, loss, pair, n_pairs, verdict, at)
+    def _about(self, claim: str, verdict: Verdict, *which: Any, **figures: Any) -> Finding:
+        self.is_broken |= verdict is Verdict.BROKEN
+        return Finding.about(self._universe.mechanism, claim, verdict, *which, **figures)
 
     def of_parameters(self) -> Iterator[Finding]:
         """What the mechanism's own numbers say, whatever the data: that they are not exceeded.
@@ -198,15 +193,15 @@ class _SearchForLosses:
         asked_for = DeltaClaim(mechanism.epsilon, min(mechanism.delta, mechanism.spent_delta))
         spent = mechanism.cost.delta(mechanism.epsilon)
         verdict = Verdict.HOLDS if spent <= asked_for.limit else Verdict.BROKEN
-        of_delta = asked_for.limit, spent, asked_for.at
-        yield self._about("cost as delta", verdict, _EVERY, 0, *of_delta)
+        limit, at = asked_for.limit, asked_for.at
+        yield self._about("cost as delta", verdict, _EVERY, limit=limit, loss=spent, at=at)
         if claims_of(mechanism) != list(self._claims):
             yield self._about("changed cost", Verdict.BROKEN, _EVERY)
         if self._universe.asks_for_looser():
             yield self._about("asks for looser evidence", Verdict.BROKEN, _EVERY)
 
     def climb(self) -> Iterator[Finding]:
-        """From the worst pair of each claim uphill, one entry at a time."""
+        """Go uphill from the worst pair of each claim, one entry at a time."""
         for start in list(self._worst.values()):
             best, self._memory.edges = start, start.edges
             for _ in range(_STEPS):

@@ -85,7 +85,6 @@ def order_of_rows(draws: ExactDraws, n_rows: int, asked: Order) -> Drawn:
 
 
 def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _NoisyRows:
-    """The noisy values of all rows."""
     n = len(asked.scores) * n_rows
     return _NoisyRows(
         np.tile(asked.scores, n_rows),
@@ -99,7 +98,6 @@ def _values_of(draws: ExactDraws, n_rows: int, asked: Order) -> _NoisyRows:
 
 
 def _repeated(noise: Noise, times: int) -> Noise:
-    """The noise of as many rows of the same items."""
     known: Any = noise
     arrays = {
         field.name: np.tile(value, times)
@@ -230,13 +228,11 @@ class _Together(Draws):
         return self._size == 1 and not self._left
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
-        """As `Draws.coin`."""
         if self._is_alone:
             return self._exact.coin(chances)
         return self._same(lambda: self._exact.coin(_RepeatedReals(chances, self._size)))
 
     def choices(self, weights: Reals, n: int) -> Ints:
-        """As `Draws.choices`."""
         if self._is_alone:
             return self._exact.choices(weights, n)
         return self._same(lambda: self._exact.choices(weights, n * self._size))
@@ -246,7 +242,6 @@ class _Together(Draws):
         return first_accepted(candidates, self)
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
-        """As `Draws.integer`."""
         if self._is_alone:
             return self._exact.integer(bounds)
         return self._same(lambda: self._exact.integer(np.tile(bounds, self._size)))
@@ -265,7 +260,6 @@ class _Together(Draws):
     def rounded_down(
         self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
-        """As `Draws.rounded_down`."""
         if self._is_alone:
             return self._exact.rounded_down(scores, noise, grid, unit=unit)
         tiled = np.tile(scores, self._size)
@@ -281,7 +275,6 @@ class _Together(Draws):
         return Ordered(positions, cast("Floats", Columns(values, self._part_all, self._run)))
 
     def _part_all(self) -> NoReturn:
-        """Let each sample go on alone."""
         raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
 
     def _same(self, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.findings import Finding, Verdict, worst_of_each_claim
 from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.audit.samples._sampled_together import Endless, sample
 from shortlist.audit.stand_ins import Outlived, bare
@@ -181,7 +181,6 @@ class _Sampler:
         return run
 
     def written(self) -> str:
-        """The data set, for a report."""
         text = self.universe.written(self.data)
         if len(text) < _LENGTH:
             return text
@@ -208,15 +207,15 @@ def audit_by_samples(
     universe = universe_of(mechanism)
     source = BlockBits() if bits is None else bits
     inputs = list(_inputs(universe))
-    share = math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
-    found: dict[str, Finding] = {}
+    n = samples or math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
     face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
-    for pair, classes in inputs:
-        samplers = [_Sampler(universe, data, classes, source) for data in pair]
-        for finding in _judged_and_watched(face, samplers, samples or share, doubt):
-            known = found.get(finding.claim)
-            found[finding.claim] = finding if known is None else known.merged(finding)
-    return list(found.values())
+    found = (
+        _judged_and_watched(
+            face, [_Sampler(universe, data, classes, source) for data in pair], n, doubt
+        )
+        for pair, classes in inputs
+    )
+    return worst_of_each_claim(itertools.chain.from_iterable(found))
 
 
 def _judged_and_watched(
@@ -264,7 +263,6 @@ def _viewed(seen: Tally, view: int) -> Seen:
 def _flaws(
     samplers: Sequence[_Sampler], every: Sequence[Sequence[Tally]]
 ) -> Iterator[tuple[_Sampler, str]]:
-    """Each flaw of an answer, once."""
     found = {
         flaw: sampler
         for sides in every
@@ -277,8 +275,7 @@ def _flaws(
 
 def _flawed(sampler: _Sampler, flaw: str) -> Finding:
     mechanism, on = sampler.universe.mechanism, sampler.written()
-    name, setting = type(mechanism).__name__, repr(mechanism)
-    return Finding(name, setting, flaw, 0.0, 1.0, (on, on), 1, Verdict.BROKEN)
+    return Finding.about(mechanism, flaw, Verdict.BROKEN, (on, on), pairs=1)
 
 
 def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:

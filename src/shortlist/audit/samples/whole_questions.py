@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from shortlist.audit.findings import Finding
+from shortlist.audit.findings import Finding, worst_of_each_claim
 from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
 from shortlist.draws.random_bits import Bits
 from shortlist.release import Release
@@ -111,7 +110,7 @@ def audit_question(
     """What the releases of a question say of its guarantee; bits are the system's, if None."""
     n = (samples or (_QUICK if quick else _SAMPLES)) // len(question.held)
     found = [_judged(question, a, b, bits, n) for a, b in question.held]
-    return [functools.reduce(Finding.merged, found)]
+    return worst_of_each_claim(found)
 
 
 def _judged(question: EndToEnd, a: int, b: int, bits: Bits | None, n: int) -> Finding:

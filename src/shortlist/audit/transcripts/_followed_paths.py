@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from shortlist.mechanisms.mechanism import Mechanism, Selection
 
 __all__ = ["EachWayInTurn", "Path", "Recorder", "Replayer", "Steered", "path_of"]
 
+_Drawn = TypeVar("_Drawn")
 Steered = Callable[[int, Asked, Any], Any]
 """Given the number of a call, what it asks and what was drawn: what it is told."""
 
@@ -38,11 +39,11 @@ class _Written(Draws):
     """Draws that know what each call asks for, in the words of `Asked`."""
 
     @abstractmethod
-    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:
-        """What the call is told; `draw` asks others for it."""
+    def _answer(self, asked: Asked, draw: Callable[[Draws], _Drawn]) -> _Drawn:
+        """Answer a call; `draw` asks other draws for it."""
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
-        """As `Draws.coin`: a coin of normal noise is that noise, held against a bound."""
+        """Note a coin of normal noise as that noise, held against a bound."""
         asked: Asked
         if isinstance(chances, NormalCDF):
             gaps = _natural(chances.gaps, chances.unit)
@@ -50,25 +51,21 @@ class _Written(Draws):
             asked = Noisy(gaps, [noise], bounds=np.zeros(len(gaps)), told=False)
         else:
             asked = Tossed(chances.approximate()[0].copy())
-        return self._answer(asked, lambda draws: draws.coin(chances))  # type: ignore[no-any-return]
+        return self._answer(asked, lambda draws: draws.coin(chances))
 
     def choices(self, weights: Reals, n: int) -> Ints:
-        """As `Draws.choices`."""
         asked = Picked(_kept(weights), n)
-        return self._answer(asked, lambda draws: draws.choices(weights, n))  # type: ignore[no-any-return]
+        return self._answer(asked, lambda draws: draws.choices(weights, n))
 
     def permute_and_flip(self, candidates: Candidates) -> int:
-        """As `Draws.permute_and_flip`."""
         asked = Flipped(_kept(candidates))
-        return self._answer(asked, lambda draws: draws.permute_and_flip(candidates))  # type: ignore[no-any-return]
+        return self._answer(asked, lambda draws: draws.permute_and_flip(candidates))
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
-        """As `Draws.integer`."""
         asked = Dealt(np.array(bounds, np.int64))
-        return self._answer(asked, lambda draws: draws.integer(bounds))  # type: ignore[no-any-return]
+        return self._answer(asked, lambda draws: draws.integer(bounds))
 
     def order(self, asked: Order) -> Ordered:
-        """As `Draws.order`."""
         if asked.radius is not None:
             raise Unfollowed("noise of all items is stretched by one factor")
         written = Noisy(
@@ -79,17 +76,14 @@ class _Written(Draws):
             k=asked.k,
             told=asked.digits is not None,
         )
-        return self._answer(written, lambda draws: draws.order(asked))  # type: ignore[no-any-return]
+        return self._answer(written, lambda draws: draws.order(asked))
 
     def rounded_down(
         self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
-        """As `Draws.rounded_down`."""
         ends = grid.lowest, grid.highest
         asked = Noisy(_natural(scores, unit), [noise], step=grid.step * unit, ends=ends)
-        return self._answer(  # type: ignore[no-any-return]
-            asked, lambda draws: draws.rounded_down(scores, noise, grid, unit=unit)
-        )
+        return self._answer(asked, lambda draws: draws.rounded_down(scores, noise, grid, unit=unit))
 
 
 @dataclass
@@ -108,7 +102,7 @@ class Recorder(_Written):
     asked: list[Asked] = field(default_factory=list)
     outcomes: list[Any] = field(default_factory=list)
 
-    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:
+    def _answer(self, asked: Asked, draw: Callable[[Draws], _Drawn]) -> _Drawn:
         outcome = draw(self.plain)
         if self.steered is not None:
             outcome = self.steered(len(self.asked), asked, outcome)
@@ -141,7 +135,7 @@ class Replayer(_Written):
     _first: tuple[int, int] = (0, 0)
     _at: int = 0
 
-    def _answer(self, asked: Asked, draw: Callable[[Draws], Any]) -> Any:  # noqa: ARG002
+    def _answer(self, asked: Asked, draw: Callable[[Draws], _Drawn]) -> _Drawn:  # noqa: ARG002
         if self.ties and _is_of_items(asked):
             raise Unfollowed("picks among items that may tie are left to other tables")
         mine, outcome = self._next(asked)
@@ -151,7 +145,8 @@ class Replayer(_Written):
         self.laws.append((*mine.law, len(self.shared)) if isinstance(mine, Noisy) else mine.law)
         if isinstance(mine, Noisy) and isinstance(asked, Noisy):
             self._look_at(mine, asked)
-        return mine.answer(outcome, asked, self.own)
+        answer: _Drawn = mine.answer(outcome, asked, self.own)
+        return answer
 
     def _look_at(self, mine: Noisy, theirs: Noisy) -> None:
         """Remember which noise was drawn, and how much of what the user holds others hold, too."""
@@ -167,12 +162,12 @@ class Replayer(_Written):
             self._first = moved, len(mine.scores) - n
 
     def share(self) -> float:
-        """What share of the user's items, of those that the first noise is on, others hold, too."""
+        """Of the user's items that the first noise is on, the share that others hold, too."""
         moved, own = self._first
         return moved / (moved + own) if own else 1.0
 
     def _next(self, asked: Asked) -> tuple[Asked, Any]:
-        """The call of the other run; what the user's rows alone are dealt is passed over."""
+        """The like call of the other run, past what the user's rows alone are dealt."""
         calls = self.recorded.asked
         while self._at < len(calls) and not _is_like(calls[self._at], asked):
             self._pass_over()
@@ -197,7 +192,6 @@ class Replayer(_Written):
 
 
 def _natural(scores: Ints, unit: float) -> Floats:
-    """Scores in natural units."""
     return np.multiply(scores, unit, dtype=np.float64)
 
 
@@ -256,7 +250,7 @@ class Path:
 
     @property
     def total(self) -> Spent:
-        """Of all calls."""
+        """What all calls spend together."""
         return sum(self.spent, Spent())
 
 
@@ -346,7 +340,6 @@ class EachWayInTurn:
         self._way = way
 
     def __call__(self, number: int, asked: Asked, outcome: Any) -> Any:
-        """The outcome, or another of a choice between ways."""
         if isinstance(asked, Picked) and asked.weights.ways is not None:
             order = np.argsort(asked.weights.ways)
             return order[[(self._way + number) % len(order)]]

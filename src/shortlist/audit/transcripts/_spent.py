@@ -61,7 +61,7 @@ class Spent:
         )
 
     def most(self, other: Spent) -> Spent:
-        """The larger of both, of one draw of a law."""
+        """The larger of two losses, of one draw of a law."""
         return Spent(
             max(self.squares, other.squares),
             max(self.ranges, other.ranges, key=sum),
@@ -70,7 +70,7 @@ class Spent:
 
     @property
     def rho(self) -> float:
-        """The zCDP of all: that of a range is epsilon²/8, and that of a pure loss epsilon²/2."""
+        """The zCDP of all losses: epsilon²/8 of a range, epsilon²/2 of a pure loss."""
         terms = (
             self.squares / 2,
             *(epsilon**2 / 8 for epsilon in self.ranges),
@@ -104,7 +104,7 @@ def certain_delta(spent: Spent, epsilon: float) -> float:
 
 
 def _losses(epsilon: float, times: int, tilt: float) -> tuple[Floats, Floats]:
-    """Losses of so many picks of this range, tilted alike, and the chance of each."""
+    """The losses of so many picks of one range, tilted alike, and the chance of each."""
     up = tilt * epsilon
     chance = math.expm1(epsilon - up) * math.exp(up) / math.expm1(epsilon)
     n = np.arange(times + 1)
@@ -116,7 +116,7 @@ def _losses(epsilon: float, times: int, tilt: float) -> tuple[Floats, Floats]:
 
 
 def _hockey_stick(laws: list[tuple[Floats, Floats]], mu: float, epsilon: float) -> float:
-    """Of independent losses, and of normal noise."""
+    """The delta of independent losses and of normal noise."""
     losses, chances = np.zeros(1), np.ones(1)
     for these, their_chances in laws:
         losses = np.add.outer(losses, these).ravel()
@@ -133,7 +133,7 @@ def _hockey_stick(laws: list[tuple[Floats, Floats]], mu: float, epsilon: float) 
 
 
 def delta_of_zcdp(rho: float, epsilon: float) -> float:
-    """What zCDP converts to by Canonne, Kamath & Steinke (2020), Corollary 13."""
+    """The delta that zCDP converts to by Canonne, Kamath & Steinke (2020), Corollary 13."""
     from scipy.optimize import minimize_scalar
 
     if rho == 0:
@@ -191,7 +191,7 @@ def _(cost: Sum, epsilon: float) -> float:
 
 
 def _by_each_way(parts: tuple[Cost, ...], epsilon: float) -> Iterator[float]:
-    """What has an epsilon counts by that, which is taken off the whole, or by its rho."""
+    """Deltas, where what has an epsilon counts by that, taken off the whole, or by its rho."""
     lost = sum(part.lost for part in parts)
     with_epsilon = [part for part in parts if isinstance(part, Pure | Either | Approximate)]
     for n in range(len(with_epsilon) + 1):

@@ -194,12 +194,11 @@ def _chance(trial: _Trial, here: _Round, enough: int, before: list[_Round]) -> f
 
 
 def _score(trial: _Trial, asked: list[Asked], at: _Round) -> float:
-    """What the user adds to the item in a round."""
     return float(_noisy(asked[at.call]).scores[trial.path.own[at.call]])
 
 
 def _of_coins(trial: _Trial, before: list[_Round]) -> float:
-    """The same of a last round that is held against its bound by a coin."""
+    """The chance in a last round that is held against its bound by a coin."""
     asked, _ = trial.asked()
     calls = [
         (number, call)
@@ -210,7 +209,7 @@ def _of_coins(trial: _Trial, before: list[_Round]) -> float:
 
 
 def _of_coin(trial: _Trial, number: int, call: Noisy, before: list[_Round]) -> float:
-    """That noise so far, and that of the coin, bring an item to the bound; of all own items."""
+    """The chance that noise so far and that of the coin bring any own item to the bound."""
     place, (noise,) = trial.path.own[number], call.noises
     asked, _ = trial.asked()
     distance, variance = -float(call.scores[place]), noise.sd**2  # type: ignore[attr-defined]

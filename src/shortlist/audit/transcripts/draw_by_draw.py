@@ -51,14 +51,13 @@ class PartOfClaim(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the limit; infinite where something is spent that is not claimed."""
+        """The share of the limit; infinite where something is spent that is not claimed."""
         if self.spent <= 0:
             return 0.0
         return self.spent / self.limit if self.limit > 0 else math.inf
 
     @property
     def holds(self) -> bool:
-        """Whether no more is spent than claimed."""
         return self.share <= _ROUNDING
 
 
@@ -133,7 +132,7 @@ def _ratio(one: float, other: float) -> float:
 def _one_by_one(
     name: str, claimed: Iterable[float], spent: Iterable[float]
 ) -> Iterator[PartOfClaim]:
-    """The largest beside the largest, and so on: each draw needs a stage of its own."""
+    """Hold the largest against the largest, and so on: each draw needs a stage of its own."""
     limits, losses = sorted(claimed, reverse=True), sorted(spent, reverse=True)
     yield PartOfClaim(f"number of {name}s", float(len(limits)), float(len(losses)))
     worst = [
@@ -160,7 +159,6 @@ def _kept(composition: Composition) -> float:
 
 
 def _after(claimed: Claimed, stages: Iterable[Stage]) -> Iterator[Claimed]:
-    """All ways through some stages more."""
     ways = [claimed]
     for stage in stages:
         ways = [after for way in ways for after in way.and_then(stage)]
@@ -249,14 +247,14 @@ class _Paths:
         return chance_of_own(self.mechanism, path, way) / _TRIED + spent.picked
 
     def _stages(self, path: Path, spent: Spent) -> list[PartOfClaim]:
-        """Beside the way through the stages that comes nearest to the path."""
+        """The parts of the claimed way through the stages that comes nearest to the path."""
         if not self.ways:
             return []
         each = [way.parts(spent, path.shared) for way in self.ways]
         return min(each, key=lambda parts: max(part.share for part in parts))
 
     def _counted_anew(self) -> Iterator[PartOfClaim]:
-        """What the cost claims for itself, by another accountant."""
+        """Count anew what the cost claims for itself, by another accountant."""
         mechanism, cost, at = self.mechanism, self.mechanism.cost, self.mechanism.epsilon
         yield PartOfClaim("delta of cost", mechanism.delta, cost.delta(at))
         yield PartOfClaim("conversion", mechanism.delta, converted(cost, at) / _CONVERTED)
@@ -271,7 +269,7 @@ class _Paths:
                 yield PartOfClaim("delta of stages", mechanism.delta, delta)
 
     def _never_asked(self) -> Iterator[PartOfClaim]:
-        """Stages that no draw was seen of, though every path was followed to its end."""
+        """Find stages that no draw was seen of, though every path was followed to its end."""
         if any(path.left or path.wrong for path, _ in self.paths if not path.table.ties):
             return
         noise = max((path.noise for path, _ in self.paths), default=0)
@@ -303,21 +301,11 @@ def audit_by_transcript(mechanism: Mechanism, *, quick: bool = False) -> list[Fi
 
 
 def _left_out(mechanism: Mechanism, reason: str) -> Finding:
-    return Finding(
-        mechanism=type(mechanism).__name__,
-        setting=repr(mechanism),
-        claim=_NAME,
-        limit=0.0,
-        loss=0.0,
-        pair=("", ""),
-        pairs=0,
-        verdict=Verdict.LEFT_OUT,
-        reason=reason,
-    )
+    return Finding.about(mechanism, _NAME, Verdict.LEFT_OUT, loss=0.0, reason=reason)
 
 
 def _distinct(paths: Iterable[tuple[Path, int]]) -> Iterator[tuple[Path, int]]:
-    """Without those of a lonely user that go the same way: trying what it takes is slow."""
+    """Leave out paths of a lonely user that go the same way: trying what it takes is slow."""
     seen = set()
     for path, way in paths:
         key = path.table.name, tuple(path.own), path.kept, path.picks, path.noise
@@ -342,7 +330,7 @@ def _is_by_guarantee(cost: Cost) -> bool:
 
 
 def _worst(mechanism: Mechanism, judged: Iterable[_JudgedPart], n: int) -> Iterator[Finding]:
-    """One finding for each part: of where it comes nearest to its limit."""
+    """One finding for each part, of where it comes nearest to its limit."""
     worst: dict[str, _JudgedPart] = {}
     for one in judged:
         if not one.part.limit and not one.part.spent:
@@ -351,13 +339,12 @@ def _worst(mechanism: Mechanism, judged: Iterable[_JudgedPart], n: int) -> Itera
         if known is None or one.part.share > known.part.share:
             worst[one.part.name] = one
     for part, where in worst.values():
-        yield Finding(
-            mechanism=type(mechanism).__name__,
-            setting=repr(mechanism),
-            claim=f"{_NAME}: {part.name}",
+        yield Finding.about(
+            mechanism,
+            f"{_NAME}: {part.name}",
+            Verdict.HOLDS if part.holds else Verdict.BROKEN,
+            (where, "the same without the user"),
             limit=part.limit,
             loss=part.spent,
-            pair=(where, "the same without the user"),
             pairs=n,
-            verdict=Verdict.HOLDS if part.holds else Verdict.BROKEN,
         )

@@ -39,7 +39,6 @@ class OfCounts(Universe):
     adjacencies = tuple(kind.value for kind in Adjacency)
 
     def evidence_of(self, data: Data) -> PublicCounts:
-        """The counts."""
         return PublicCounts(np.array(data, np.int64), self._bound)
 
 
@@ -49,19 +48,16 @@ class OfPrivateCounts(Universe):
     evidence = PrivateCounts
 
     def many(self, n: int) -> int:
-        """As many, and one where that is none: then the table knows the item."""
         return max(n, 1)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
-        """Also that of an item which nobody holds."""
+        """Also the entry of an item which nobody holds."""
         return [*super().sampled(alone), min(alone)[0]]
 
     def held(self, data: Data) -> Sequence[int]:
-        """What somebody holds."""
         return [i for i, count in enumerate(data) if count]
 
     def evidence_of(self, data: Data) -> PrivateCounts:
-        """The counts with their bound."""
         return PrivateCounts(np.array([count for count in data if count], np.int64), self._bound)
 
 
@@ -76,15 +72,14 @@ class OfViews(Universe):
     quick_sizes: ClassVar[dict[int, int]] = {1: 3, 2: 6}
 
     def moved(self, data: Data, item: int, step: int) -> Data | None:
-        """With one score larger or smaller, unless there are many ways to draw it."""
+        """Leave out data sets of which there are many ways to draw."""
         return super().moved(data, item, step) if len(data) < 3 else None
 
     def sampled(self, alone: list[Data]) -> list[Any]:
-        """The largest entry: what is read of a store takes long."""
+        """The largest entry only: what is read of a store takes long."""
         return [max(alone)[0]]
 
     def evidence_of(self, data: Data) -> ScoresInMemory:
-        """All in memory."""
         return ScoresInMemory(data)
 
 
@@ -114,7 +109,6 @@ class OfWeights(Universe):
             yield [((0, 0),) * self._bound]
 
     def many(self, n: int) -> tuple[int, int]:
-        """As many who hold that item alone, and one where that is none."""
         return max(n, 1) * unit_weight(1), max(n, 1)
 
     def _entries(self, most: int) -> list[tuple[int, int]]:
@@ -147,25 +141,21 @@ class OfWeights(Universe):
         return found
 
     def changed(self, data: Data, change: Data) -> Data:
-        """Weights and counts added."""
         return tuple((w + v, c + d) for (w, c), (v, d) in zip(data, change, strict=True))
 
     def moved(self, data: Data, item: int, step: int) -> Data | None:
-        """With as many users more who hold that item alone."""
         weight, count = data[item][0] + step * unit_weight(1), data[item][1] + step
         if min(weight, count) < 0 or (weight == 0) != (count == 0):
             return None
         return (*data[:item], (weight, count), *data[item + 1 :])
 
     def edges(self, n_items: int) -> tuple[float, ...]:
-        """Beyond the threshold; of more items than one, in small universes."""
         at = self._least
         if n_items == 1:
             return (at + 0.5, at + 2.0)
         return (at + 0.5,) if self._quick else ()
 
     def level(self, family: Sequence[Data]) -> float:
-        """In weight."""
         return float(min(weight for data in family for weight, _ in data) * UNIT)
 
     def sampled(self, alone: list[Data]) -> list[Any]:
@@ -175,17 +165,14 @@ class OfWeights(Universe):
         return [(n * unit_weight(1), n) for n in held]
 
     def held(self, data: Data) -> Sequence[int]:
-        """What somebody holds."""
         return [i for i, (_, count) in enumerate(data) if count]
 
     def evidence_of(self, data: Data) -> WeightedHistogram:
-        """The histogram, with the bound that the mechanism accounts for."""
         held = [data[i] for i in self.held(data)]
         weights, counts = np.array(held, np.int64).reshape(-1, 2).T.copy()
         return WeightedHistogram(weights, counts, self._bound or len(data))
 
     def written(self, data: Data) -> str:
-        """Weights as they are, and counts."""
         return "(" + ", ".join(f"{w * UNIT:.4g} of {c}" for w, c in data) + ")"
 
 
@@ -204,7 +191,6 @@ class OfWins(Universe):
         return [way for way in ways if 0 < sum(way) <= most]
 
     def evidence_of(self, data: Data) -> Wins:
-        """The numbers with their bound."""
         return Wins(np.array(data, np.int64), self._bound)
 
 
@@ -218,7 +204,6 @@ class OfGroupedCounts(Universe):
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1, 4: 1}
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
-        """As any universe; two groups, of which a user is in one or in both."""
         super().__init__(mechanism, quick=quick)
         self._sizes = self.quick_sizes if quick else self.sizes
         self._most_groups = self._hints.most_groups or N_GROUPS
@@ -250,7 +235,6 @@ class OfGroupedCounts(Universe):
         return [pair for pair in pairs if data[pair] or self._kind is PublicCounts]
 
     def evidence_of(self, data: Data) -> GroupedCounts:
-        """The counts with their bounds."""
         held = self.held(data)
         return GroupedCounts.of_rows(
             np.array([data[pair] for pair in held], np.int64),
@@ -274,7 +258,6 @@ class ScoresInMemory:
     def __init__(
         self, scores: Sequence[int] | Ints, costs: tuple[float, float] = (1.0, 1.0)
     ) -> None:
-        """No access was made yet."""
         self.scores = np.array(scores)
         self.size, self.costs = len(self.scores), costs
         self._order = np.argsort(-self.scores, kind="stable")[: np.count_nonzero(self.scores >= 0)]
@@ -282,17 +265,15 @@ class ScoresInMemory:
 
     @property
     def accesses(self) -> int:
-        """Of both kinds."""
+        """The accesses of both kinds."""
         return self.n_sorted + self.n_random
 
     def sorted_access(self, start: int, n: int) -> tuple[Ints, Ints]:
-        """As a store's."""
         ids = self._order[start : start + n]
         self.n_sorted += len(ids)
         return ids, self.scores[ids]
 
     def random_access(self, ids: Ints) -> Ints:
-        """As a store's."""
         self.n_random += len(ids)
         found: Ints = self.scores[ids]
         return found

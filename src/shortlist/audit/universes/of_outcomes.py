@@ -67,26 +67,21 @@ class OfOutcomes(Universe):
         return [w for w in ways if w > (0,) * n_pairs and sum(map(abs, w)) <= most]
 
     def changed(self, data: Data, change: Data) -> Data | None:
-        """The neighbour, if there are so many comparisons to come out otherwise."""
         result = [(n, wins + c) for (n, wins), c in zip(data, change, strict=True)]
         return tuple(result) if all(0 <= wins <= n for n, wins in result) else None
 
     def moved(self, data: Data, item: int, step: int) -> Data | None:
-        """With the outcomes of one pair changed."""
         return self.changed(data, tuple(step * (item == i) for i in range(len(data))))
 
     def n_items(self, data: Data) -> int:
-        """From the number of pairs."""
         return (1 + math.isqrt(1 + 8 * len(data))) // 2
 
     def edges(self, n_items: int) -> tuple[float, ...]:
-        """Shares of the walk's time, and beyond; of three items, in small universes."""
         if n_items == 2:
             return (-0.2, 0.3, 0.5, 0.9)
         return (0.3,) if self._quick else ()
 
     def edges_for(self, family: Sequence[Data]) -> tuple[float, ...]:
-        """The same for all: scores are shares."""
         n_items = self.n_items(family[0])
         return self.edges(n_items) if n_items < _MANY else ()
 
@@ -98,12 +93,10 @@ class OfOutcomes(Universe):
             yield (even, more), classes_of([min(i, 2) for i in range(n_items)])
 
     def evidence_of(self, data: Data) -> Outcomes:
-        """All pairs of as many items."""
         n_items = self.n_items(data)
         first, second = np.array(list(itertools.combinations(range(n_items), 2)), np.int64).T
         times, wins = np.array(data, np.int64).T
         return Outcomes(first, second, times, wins, n_items, self._bound)
 
     def written(self, data: Data) -> str:
-        """Wins of comparisons."""
         return "(" + ", ".join(f"{wins} of {n}" for n, wins in data) + ")"

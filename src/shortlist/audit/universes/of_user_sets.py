@@ -52,7 +52,6 @@ class OfContributions(Universe):
     branched_sizes: ClassVar[dict[int, int]] = {1: 6, 2: 1}
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
-        """As any universe; with fewer users where laws take long."""
         super().__init__(mechanism, quick=quick)
         if self._hints.shuffles_users:
             self._sizes = self.quick_sizes if quick else self.shuffled_sizes
@@ -99,12 +98,10 @@ class OfContributions(Universe):
             yield [(0,) * len(each), each, (self.large_sizes[0], *each[1:])]
 
     def changed(self, data: Data, change: Data) -> Data | None:
-        """With one user more, unless that takes long."""
         other = super().changed(data, change)
         return None if other is None or not self._is_small(other) else other
 
     def moved(self, data: Data, item: int, step: int) -> Data | None:
-        """With more or fewer users of one set, unless that takes long."""
         other = super().moved(data, item, step)
         return None if other is None or not self._is_small(other) else other
 
@@ -143,15 +140,12 @@ class OfContributions(Universe):
         return [tuple(int(i + 1 == held) for i in range(n_sets)) for held in some if held]
 
     def n_items(self, data: Data) -> int:
-        """From the number of sets."""
         return len(data).bit_length()
 
     def permuted(self, data: Data, order: Sequence[int]) -> Data:
-        """Each set with the items of other names."""
         return data if len(data) == 1 else _renamed(tuple(order))(data)
 
     def falling(self, data: Data) -> Sequence[int]:
-        """The order that gives the largest entries first."""
         return max(_orders(self.n_items(data)), key=lambda order: self.permuted(data, order))
 
     def edges(self, n_items: int) -> tuple[float, ...]:
@@ -181,14 +175,12 @@ class OfContributions(Universe):
         return _SOME_USERS if at is None else min(max(round(at), 1), _MOST_COPIES)
 
     def held(self, data: Data) -> Sequence[int]:
-        """What somebody holds; all, if everybody knows the items."""
         items = range(self.n_items(data))
         if not self.mechanism.discovers and self._bound is None:
             return items
         return [i for i in items if any(n and held >> i & 1 for held, n in enumerate(data, 1))]
 
     def evidence_of(self, data: Data) -> Contributions:
-        """The users' sets."""
         return self._sets_of(data, self.held(data))
 
     def _sets_of(self, data: Data, known: Sequence[int]) -> Contributions:
@@ -204,7 +196,6 @@ class OfContributions(Universe):
         return Contributions.of_rows(users, items, n_users=len(sets), n_items=len(known))
 
     def written(self, data: Data) -> str:
-        """How many hold which items, by their numbers."""
         sets = [f"{n} of {_items(held)}" for held, n in enumerate(data, start=1) if n]
         return "(" + ", ".join(sets or ["nobody"]) + ")"
 
@@ -241,16 +232,14 @@ class OfGroupedSets(OfContributions):
     branched_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 1}
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
-        """As any universe; two groups, of which a user counts in one or in both."""
         super().__init__(mechanism, quick=quick)
         self._most_groups = self._hints.most_groups or N_GROUPS
 
     def large(self) -> Iterator[list[Data]]:
-        """Many users who are in one group."""
         yield from ([(n,)] for n in self.large_sizes[-1 if self._quick else 0 :])
 
     def wide(self) -> Iterator[list[Data]]:
-        """None: many pairs are many branches."""
+        """No data sets: many pairs are many branches."""
         return iter(())
 
     def _near(self) -> list[int]:
@@ -272,7 +261,6 @@ class OfGroupedSets(OfContributions):
         return [item * N_GROUPS + group for group in range(N_GROUPS) for item in range(items)]
 
     def evidence_of(self, data: Data) -> GroupedSets:  # type: ignore[override]
-        """The users' sets of pairs."""
         n_pairs = self.n_items(data)
         codes = np.arange(n_pairs, dtype=np.uint32)
         pairs = self._sets_of(data, range(n_pairs))

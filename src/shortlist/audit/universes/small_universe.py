@@ -101,7 +101,7 @@ class Universe(ABC):
         return wants.bound is None or wants.bound > self._bound
 
     def families(self) -> Iterator[list[Data]]:
-        """Data sets of as many items each, in one order of their items."""
+        """Lists of data sets, each of as many items, in one order of their items."""
         for n_items, most in self._sizes.items():
             near = self._near() if n_items < _MANY else []
             entries = [*range(most + 1), *(x for x in near if x > most)]
@@ -136,7 +136,6 @@ class Universe(ABC):
         return list(dict.fromkeys(count for at in near for count in (at - 1, at + 1)))
 
     def _threshold(self) -> float | None:
-        """The least of the thresholds; None if there is none."""
         return min(self._hints.thresholds, default=None)
 
     def changes(self, n_items: int) -> list[Data]:
@@ -147,7 +146,7 @@ class Universe(ABC):
         return [way for way in ways if 0 < max(way.count(1), way.count(-1)) <= bound]
 
     def ways(self, steps: Sequence[Any], n_items: int) -> Iterable[Data]:
-        """A step for each item; of many items, one for the first of them and one for the rest."""
+        """Give each item a step; of many items, one to the first of them and one to the rest."""
         if n_items < _WIDE:
             return itertools.product(steps, repeat=n_items)
         few = range(n_items) if n_items <= _SOME else (1, n_items // 2, n_items - 1)
@@ -165,7 +164,6 @@ class Universe(ABC):
         return None if moved[item] < 0 else moved
 
     def n_items(self, data: Data) -> int:
-        """How many items there are."""
         return len(data)
 
     def permuted(self, data: Data, order: Sequence[int]) -> Data:
@@ -201,12 +199,12 @@ class Universe(ABC):
         return tuple(sorted(edges))
 
     def level(self, family: Sequence[Data]) -> float:
-        """What all scores are at least, about."""
+        """About the least of all scores."""
         return float(min(map(min, family)))
 
     @property
     def _score_sd(self) -> float:
-        """Of the noise in the scores; where that is not known, of the Laplace mechanism's."""
+        """The noise in the scores; where that is not known, that of the Laplace mechanism."""
         return self._hints.score_sd or math.sqrt(2) / self.mechanism.epsilon
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
@@ -225,7 +223,7 @@ class Universe(ABC):
         return [max(alone)[0], self.many(_MANY_USERS)]
 
     def sampled_change(self, n_items: int) -> Data:
-        """One of half of the items; where counts move both ways, the other half moves back."""
+        """A change of half of the items; where counts move both ways, the other half moves back."""
         half, back = n_items // 2, 0 if self.mechanism.adjacency == ADD_OR_REMOVE else -1
         changes = self.changes(n_items)
         wanted = (1,) * half + (back,) * (n_items - half)
@@ -237,10 +235,10 @@ class Universe(ABC):
 
     @abstractmethod
     def evidence_of(self, data: Data) -> Any:
-        """What the mechanism is shown."""
+        """What the mechanism is shown of a data set."""
 
     def written(self, data: Data) -> str:
-        """For a report."""
+        """The data set as a report shows it."""
         return "(" + ", ".join(map(str, data)) + ")"
 
 
@@ -250,5 +248,5 @@ def _rest(change: Data) -> int:
 
 
 def classes_of(entries: Sequence[Any]) -> tuple[int, ...]:
-    """A number for each, the same for equal ones."""
+    """A number for each entry, the same for equal ones."""
     return tuple(entries.index(entry) for entry in entries)
