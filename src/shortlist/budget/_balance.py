@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Balance", "BudgetTerms", "more_questions"]
 
 _COMPARISON = "comparison"  # a unit of its own, where no column of users is named
-_PARTS = (30, 10, 3)  # questions of these parts of the total are counted
-_THRESHOLDS = 0.25  # of a question's delta, as most mechanisms that name private items take it
+_PARTS_OF_TOTAL = (30, 10, 3)
+# Most mechanisms that name private items take so much of a question's delta for their thresholds.
+_SHARE_OF_THRESHOLDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class BudgetTerms:
             total=Amount(*map(Fraction, said["total"])),
         )
 
-    def said(self) -> dict[str, Any]:
+    def json_values(self) -> dict[str, Any]:
         """The terms as JSON values."""
         share = {"lost_share": self.unit.lost_share} if isinstance(self.unit, ZcdpUnit) else {}
         return {
@@ -106,7 +107,7 @@ class BudgetTerms:
             "total": [float(part) for part in self.total],
         }
 
-    def told(self, amount: Amount, *, digits: str = ".4g") -> str:
+    def in_words(self, amount: Amount, *, digits: str = ".4g") -> str:
         """An amount in words, its numbers in this format: without one, in all their digits."""
         first, delta = (format(float(part), digits) for part in amount)
         lost = "" if self.unit.name == "pure" else f" and delta = {delta}"
@@ -180,8 +181,8 @@ class Balance:
                 "was read and nothing was spent",
                 "{remedy}",
                 dataset=in_quotes(self.terms.dataset),
-                left=self.terms.told(self.left, digits=digits),
-                cost=self.terms.told(cost, digits=digits),
+                left=self.terms.in_words(self.left, digits=digits),
+                cost=self.terms.in_words(cost, digits=digits),
                 remedy=self._remedy(cost),
             )
 
@@ -205,20 +206,19 @@ class Balance:
 
     def after(self, cost: Amount) -> str:
         """What a question would leave, in words."""
+        terms = self.terms
+        taken, dataset = terms.in_words(cost), terms.dataset
         if not cost.within(self.left):
             return (
-                f'It would be refused: the budget of "{self.terms.dataset}" has '
-                f"{self.terms.told(self.left)} left, and it costs {self.terms.told(cost)}."
+                f'It would be refused: the budget of "{dataset}" has '
+                f"{terms.in_words(self.left)} left, and it costs {taken}."
             )
-        then = Balance(self.terms, sum_of(self.spent, cost))
+        then = Balance(terms, sum_of(self.spent, cost))
         more = cost.times_in(then.left)
         again = f"{more:,} more such question{'s' * (more != 1)}" if more else "no other such one"
-        left = (
-            f"epsilon = {then.worth:.3g} of {self.terms.epsilon:g} ({self.terms.told(then.left)})"
-        )
+        left = f"epsilon = {then.worth:.3g} of {terms.epsilon:g} ({terms.in_words(then.left)})"
         return (
-            f'It takes {self.terms.told(cost)} of the budget of "{self.terms.dataset}", and leaves '
-            f"{left}: enough for {again}."
+            f'It takes {taken} of the budget of "{dataset}", and leaves {left}: enough for {again}.'
         )
 
 
@@ -244,7 +244,7 @@ def more_questions(balance: Balance) -> list[tuple[float, float, int, int, int]]
     terms = balance.terms
     zcdp, basic = ZcdpUnit(), BasicUnit()
     rows = []
-    for part in _PARTS:
+    for part in _PARTS_OF_TOTAL:
         epsilon, delta = _rounded(terms.epsilon / part), _rounded(terms.delta / part)
         whole = zcdp.total(terms.epsilon, terms.delta) if terms.delta else None
         added = basic.total(terms.epsilon, terms.delta)
@@ -271,7 +271,7 @@ def _usual(unit: Unit, epsilon: float, delta: float) -> Amount:
     """What a question costs that names private items; without a delta, what a pure one costs."""
     if unit.name != "zcdp" or not delta:
         return Amount.of(epsilon, delta)
-    lost = delta * _THRESHOLDS
+    lost = delta * _SHARE_OF_THRESHOLDS
     cost = ZCDP(zcdp_rho(epsilon=epsilon, delta=delta, lost=lost), lost)
     return unit.cost(
         Guarantee(epsilon=epsilon, delta=delta, cost=cost, adjacency="", protects="", assumes=())

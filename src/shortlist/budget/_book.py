@@ -39,7 +39,7 @@ class Book:
     @classmethod
     def create(cls, place: LedgerDatabase, terms: BudgetTerms, signed: Mapping[str, str]) -> Book:
         """Create a new ledger."""
-        first = following(None, "created", Amount.nothing(), {**signed, **terms.said()})
+        first = following(None, "created", Amount.nothing(), {**signed, **terms.json_values()})
         place.create(lambda execute: LedgerTables(place, execute).create(first))
         return cls(place, terms.dataset)
 

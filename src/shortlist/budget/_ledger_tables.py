@@ -15,8 +15,8 @@ __all__ = ["Execute", "LedgerDatabase", "LedgerTables"]
 Execute = Callable[..., Sequence[Any]]
 """Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
 
-_VERSION = 1  # of the tables
-_NOWHERE = -1  # the number of an entry that has none
+_VERSION_OF_TABLES = 1
+_NO_NUMBER = -1
 _NO_CHARGE = 0  # under which the key is kept, as a release: whoever may charge can write there
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS shortlist_budgets (dataset TEXT PRIMARY KEY,
@@ -73,7 +73,10 @@ class LedgerTables:
             )
         self._dataset = first.said["dataset"]
         self._execute(
-            "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)", self._dataset, _VERSION, ""
+            "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)",
+            self._dataset,
+            _VERSION_OF_TABLES,
+            "",
         )
         self.add(first)
         self.make_key()
@@ -127,14 +130,14 @@ class LedgerTables:
                 "{place}: this budget is gone", "restore the ledger", place=self._place.shown
             )
         _, version, n, head = found[0]
-        if version > _VERSION:
+        if version > _VERSION_OF_TABLES:
             raise InputError(
                 "{place} was made by a newer shortlist, in version {version} of the ledger, and "
                 "this one knows version {known}",
                 "install a newer one",
                 place=self._place.shown,
                 version=version,
-                known=_VERSION,
+                known=_VERSION_OF_TABLES,
             )
         return n, head
 
@@ -221,7 +224,7 @@ class LedgerTables:
             self._dataset,
         )
         return [
-            (Entry(number if type(number) is int else _NOWHERE, str(body)), str(stored))
+            (Entry(number if type(number) is int else _NO_NUMBER, str(body)), str(stored))
             for number, body, stored in found
         ]
 

@@ -29,7 +29,7 @@ _COLUMNS = (
     *("number", "time", "who", "library", "question", "k", "mechanism", "epsilon", "delta"),
     *("first", "taken_delta", "outcome", "hash"),
 )
-_BAR = 24  # columns
+_WIDTH_OF_BAR = 24
 
 
 def rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -141,7 +141,7 @@ def _amounts_left(balance: Balance) -> RenderableType:
             share = float(left / total)
             table.add_row(
                 *(name, f"{round_up(spent):.4g}", f"{round_down(left):.4g}", f"{float(total):.4g}"),
-                ProgressBar(total=1.0, completed=share, width=_BAR),
+                ProgressBar(total=1.0, completed=share, width=_WIDTH_OF_BAR),
                 f"{share:.0%}",
             )
     return table

@@ -32,7 +32,7 @@ _NETWORK = {
     *("fuse.davfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.goofys", "fuse.juicefs"),
 }
 _MOUNTS = Path("/proc/self/mounts")
-_PATIENCE = 60.0  # seconds to wait for others who charge
+_SECONDS_TO_WAIT = 60.0
 _BESIDE = ("-journal", "-wal", "-shm")  # what SQLite keeps beside a file, by the end of its name
 
 
@@ -60,7 +60,9 @@ class SqliteFile:
         self._require_nothing_beside()
         new = self._path.with_name(f"{self._unfinished}{uuid.uuid4().hex[:8]}.tmp")
         try:
-            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # it holds answers
+            os.close(
+                os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            )  # only the owner may read answers
             with self._transaction(new, "rw", "BEGIN IMMEDIATE") as execute:
                 fill(execute)
             self._name(new)
@@ -73,10 +75,10 @@ class SqliteFile:
             os.link(new, self._path)
         except FileExistsError:
             raise self._refusal(_EXISTS) from None
-        except OSError:  # a file system without links
+        except OSError:  # the file system has no links
             self._take_name()
             new.replace(self._path)
-        with suppress(OSError):  # a system whose folders cannot be opened
+        with suppress(OSError):  # some systems open no folders
             folder = os.open(self._path.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
@@ -122,7 +124,7 @@ class SqliteFile:
 
         connection: sqlite3.Connection | None = None
         try:
-            connection = connect(path, mode, isolation_level=None, timeout=_PATIENCE)
+            connection = connect(path, mode, isolation_level=None, timeout=_SECONDS_TO_WAIT)
             connection.execute("PRAGMA synchronous = EXTRA")  # FULL, and the folder, too
             connection.execute("PRAGMA fullfsync = ON")  # where a disk would only say that it wrote
             connection.execute(begin)

@@ -36,7 +36,8 @@ LOST_SHARE = 0.75
 """The share of a total delta that is kept, by default, for the mass that releases leave out."""
 
 _HAIR = Fraction(1, 2**40)
-_LEAST = sys.float_info.min  # below it, a float has lost digits
+# Below it, a float has lost digits.
+_LEAST = sys.float_info.min
 
 
 class Amount(NamedTuple):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
-_NEVER_ASKED = ""  # the hash of no plan
+_HASH_OF_NO_PLAN = ""
 
 
 class Budget(StaysHere, Ledger):
@@ -264,7 +264,7 @@ class Charged:
     def told(self) -> str:
         """What the release says of it."""
         terms = self.book.terms
-        return f'charge {self.entry.charges} of "{terms.dataset}": {terms.told(self.cost)}'
+        return f'charge {self.entry.charges} of "{terms.dataset}": {terms.in_words(self.cost)}'
 
     def keep(self, release: Release) -> None:
         """Keep the release that it has paid for: it is as public as its guarantee says.
@@ -274,7 +274,7 @@ class Charged:
         """
         charged = self.entry.said["plan"]
         now = fingerprint(self.plan, self.book.terms.dataset, self.book.key())
-        known = charged if now == charged else _NEVER_ASKED
+        known = charged if now == charged else _HASH_OF_NO_PLAN
         self.book.keep(self.entry, known, as_json(release), self.who)
 
 

@@ -14,7 +14,8 @@ from shortlist.databases import duckdb
 
 __all__ = ["interruptible", "lock_of", "remember_reopening", "reopened_if_lost"]
 
-_AGAIN = 0.1  # seconds until signals are looked for, or a query is stopped that had not yet begun
+# Until signals are looked for, or a query is stopped that had not yet begun.
+_SECONDS_BETWEEN_TRIES = 0.1
 
 _Lock = AbstractContextManager[Any]
 _T = TypeVar("_T")
@@ -118,7 +119,7 @@ def interruptible(
     try:
         thread(target=work, daemon=True).start()
         while not done.done():  # no signal ends a wait on Windows
-            wait([done], _AGAIN)
+            wait([done], _SECONDS_BETWEEN_TRIES)
         return done.result()
     except KeyboardInterrupt:
         while not done.done():
@@ -126,7 +127,7 @@ def interruptible(
             # still has to end: else it would go on, and leave its rows behind.
             with suppress(Exception, KeyboardInterrupt):
                 stop()
-                wait([done], _AGAIN)
+                wait([done], _SECONDS_BETWEEN_TRIES)
         raise
 
 

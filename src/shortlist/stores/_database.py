@@ -16,7 +16,7 @@ from shortlist.stores.score_store import ScoreStore, StoredRows
 __all__ = ["DatabaseRows", "DatabaseStore", "TableAndColumns"]
 
 _T = TypeVar("_T")
-_LISTED = 40  # columns named in a message at most
+_MOST_COLUMNS_NAMED = 40
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class TableAndColumns:
         names = list(columns)
         for role, name in (("item", self.item), ("count", self.count)):
             if name not in names:
-                listed = ", ".join(f'"{shown(column)}"' for column in names[:_LISTED])
-                more = ", …" if len(names) > _LISTED else ""
+                listed = ", ".join(f'"{shown(column)}"' for column in names[:_MOST_COLUMNS_NAMED])
+                more = ", …" if len(names) > _MOST_COLUMNS_NAMED else ""
                 raise InputError(
                     "{origin}: {named} is not a column",
                     "The columns are {listed}{more}.{hint}",

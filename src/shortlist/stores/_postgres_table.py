@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["PostgresTable", "select"]
 
 _WHOLE = ("int2", "int4", "int8")
-_CAST = ("text", "varchar", "bpchar", "numeric", "float4", "float8")  # to bigint, if need be
+_CASTABLE = ("text", "varchar", "bpchar", "numeric", "float4", "float8")
 _OF_THE_SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 
 
@@ -60,7 +60,7 @@ class PostgresTable:
         column = self._columns[self._names.count]
         if column.base in _WHOLE:
             return
-        if column.base not in _CAST:
+        if column.base not in _CASTABLE:
             remedy = "name a column of integers"
         elif self._table.kind == "r":
             remedy = (

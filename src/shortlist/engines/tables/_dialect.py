@@ -20,7 +20,7 @@ from shortlist.errors import InputError, Words, shown
 
 __all__ = ["Dialect", "SqlDialect", "TableInEngine"]
 
-_TEXTS = "a", "A", "a ", "\u00e1"  # that a collation may hold for equal
+_EQUAL_TO_SOME_COLLATIONS = "a", "A", "a ", "\u00e1"
 _T = TypeVar("_T")
 
 
@@ -86,7 +86,9 @@ class Dialect:
         # Constants alone would tell how the connection compares them, and not how a column does.
         texts = (name for name, dtype in keys.schema().items() if dtype.is_string())
         if any(
-            self.fetch(_told_apart(keys[name])).column(0)[0].as_py() < len(_TEXTS) for name in texts
+            self.fetch(_told_apart(keys[name])).column(0)[0].as_py()
+            < len(_EQUAL_TO_SOME_COLLATIONS)
+            for name in texts
         ):
             raise InputError(
                 "{engine} takes texts for equal that differ, in case, accents or spaces at their "
@@ -273,7 +275,7 @@ def _told_apart(column: Expression) -> Expression:
     import ibis
 
     rows = column.name("text").as_table().filter(ibis.literal(value=False))
-    for text in _TEXTS:
+    for text in _EQUAL_TO_SOME_COLLATIONS:
         rows = rows.union(ibis.literal(text).name("text").as_table())
     return rows.agg(n=rows["text"].nunique())
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Scratch"]
 
 _T = TypeVar("_T")
-_TRIES = 3  # to drop a table
+_TRIES_TO_DROP = 3
 
 
 class Scratch:
@@ -55,7 +55,7 @@ class Scratch:
                 self.dialect.cancel()
         # What was just stopped may refuse the first drop. A connection that is lost has taken its
         # tables with it, and refuses all.
-        for _attempt in range(_TRIES):
+        for _attempt in range(_TRIES_TO_DROP):
             self._names = [name for name in reversed(self._names) if not self._dropped(name)]
         self._quiet.close()
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ItemsInEngine", "NumberedItems", "SetsRead", "identified", "read_by_joins", "read_sets"]
 
-_BITS = {2: 11, 4: 24, 8: 53}  # of the whole numbers that a float of so many bytes counts
+# By the bytes of a float, the bits of the whole numbers that it counts without a gap.
+_BITS = {2: 11, 4: 24, 8: 53}
 _NO_KEY = 2**62  # more than any of these
 
 

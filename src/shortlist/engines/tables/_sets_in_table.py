@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SetsInTable", "rehearse"]
 
-_BITS = 2**62  # in each half of a key
+_VALUES_OF_HALF_A_KEY = 2**62
 _WEIGHT = "w"
 
 
@@ -84,7 +84,7 @@ class SetsInTable(UserSets):
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
         """Each user keeps the items of the smallest hash, under a fresh key."""
-        first, second = draws.integer(np.full(2, _BITS)).tolist()
+        first, second = draws.integer(np.full(2, _VALUES_OF_HALF_A_KEY)).tolist()
         return self.bounded_by(max_items_per_user, (first, second))
 
     def bounded_by(self, max_items_per_user: int, key: Key) -> SetsInTable:

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Spark"]
 
-_MOST_AT_ONCE = 2**20  # rows of one user for an array; where one has more, rows are sorted
-_SAMPLED = 2.0**-10  # the share of rows by which it is found out
+# Where a user has more rows than this, rows are sorted: an array would be a giant one.
+_MOST_AT_ONCE = 2**20
+_SAMPLED_SHARE = 2.0**-10
 _ALL = "all"
-_MOST_SENT = 2**21  # rows of a table that every worker gets whole
+_MOST_ROWS_SENT_WHOLE = 2**21
 _BINARY = "UTF8_BINARY"
 
 _T = TypeVar("_T")
@@ -120,10 +121,10 @@ class Spark(Dialect):
 
     def _most_rows(self, keys: Expression, scratch: Scratch) -> float:
         """About how many rows the user has who has most; nothing but the plan depends on it."""
-        some = keys.select(VALUE).sample(_SAMPLED)
+        some = keys.select(VALUE).sample(_SAMPLED_SHARE)
         per_user = some.group_by(VALUE).agg(n=some.count())
         return float(
-            scratch.fetch(per_user.agg(n=per_user["n"].max().fill_null(0)))["n"][0] / _SAMPLED
+            scratch.fetch(per_user.agg(n=per_user["n"].max().fill_null(0)))["n"][0] / _SAMPLED_SHARE
         )
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
@@ -144,7 +145,9 @@ class Spark(Dialect):
         schema = PySparkSchema.from_ibis(ibis.Schema.from_pyarrow(rows.schema))
         with self._asking():  # with its schema, which Spark Connect finds in no table without rows
             frame = self._session.createDataFrame(rows, schema)
-            self._show(name, frame if rows.num_rows > _MOST_SENT else frame.hint("broadcast"))
+            self._show(
+                name, frame if rows.num_rows > _MOST_ROWS_SENT_WHOLE else frame.hint("broadcast")
+            )
 
     def fetch(self, query: Expression) -> Arrow:
         with self._asking():

@@ -19,7 +19,7 @@ from shortlist.evidence.user_sets import Steering
 
 __all__ = ["SteeringInTable"]
 
-_ONE = 2**40  # the square of a weight of 1
+_SQUARE_OF_ONE = 2**40
 _OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in three operations
 
 
@@ -74,7 +74,9 @@ def _weighed(pairs: Expression, boosts: Expression, limits: Expression) -> Expre
     )
     shares = shares.join(limits, SIZE)
     squares, floor, cap = (shares[name] for name in ("squares", "floor", "cap"))
-    rest = (_ONE - shares["left"] * floor).cast("float64") / squares.nullif(0).cast("float64")
+    rest = (_SQUARE_OF_ONE - shares["left"] * floor).cast("float64") / squares.nullif(0).cast(
+        "float64"
+    )
     short = _double(_OF_SHORT - 1) / _double(_OF_SHORT)
     users = shares.select(USER, floor=floor, cap=cap, share=(rest * short).fill_null(_double(0)))
     each = left.join(users, USER)
