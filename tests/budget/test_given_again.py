@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import shortlist as sl
-from helpers.budgets import as_new, columns, created, plan_of, tampered
+from helpers.budgets import answered, as_new, columns, created, plan_of, tampered
 from helpers.databases import NAMES, Postgres, Sqlite
 from helpers.refusals import refusal
 from shortlist.mechanisms import PermuteAndFlip
@@ -35,13 +35,6 @@ def pairs(budget, **more):
 @pytest.fixture
 def budget(path):
     return created(path, epsilon=20.0, delta=1e-5)
-
-
-def again(budget, data, **more):
-    """The answer about a table, and which charge has paid for it if it was given before."""
-    source = sl.pairs(data, user="user", item="item", budget=budget, **more)
-    release = source.domain(**ASK, reuse=True)
-    return set(release), release.given_before and release.given_before.charge
 
 
 # --- which table it is of
@@ -117,12 +110,12 @@ def test_a_file_of_that_name_in_another_folder_is_another(budget, form, tmp_path
         folder = tmp_path / str(number)
         folder.mkdir()
         monkeypatch.chdir(folder)
-        found += [again(budget, made(frame, name), **more)]
+        found += [answered(budget, made(frame, name), **more)]
     monkeypatch.chdir(tmp_path / "1")
     data = {"table": "duckdb:///x.parquet", "table that is fetched": "duckdb:///x.parquet"}
     assert found == [({"a", "b"}, None), ({"x", "y"}, None)]
     if form in data or form in ("parquet", "csv"):
-        assert again(budget, data.get(form, name), **more) == ({"a", "b"}, 1)
+        assert answered(budget, data.get(form, name), **more) == ({"a", "b"}, 1)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -130,8 +123,8 @@ def test_a_file_that_was_replaced_is_another(budget, form, tmp_path, monkeypatch
     made, more = FORMS[form]
     monkeypatch.chdir(tmp_path)
     name = "x.csv" if form == "csv" else "x.parquet"
-    assert again(budget, made(FRAME, name), **more) == ({"a", "b"}, None)
-    assert again(budget, made(OTHERS, name), **more) == ({"x", "y"}, None)
+    assert answered(budget, made(FRAME, name), **more) == ({"a", "b"}, None)
+    assert answered(budget, made(OTHERS, name), **more) == ({"x", "y"}, None)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
@@ -144,15 +137,15 @@ def test_a_link_is_the_file_that_it_leads_to(budget, tmp_path):
     for file in (files[0], *files):
         link.unlink(missing_ok=True)
         link.symlink_to(file)
-        found.append(again(budget, link))
+        found.append(answered(budget, link))
     assert found == [({"a", "b"}, None), ({"a", "b"}, 1), ({"x", "y"}, None)]
-    assert again(budget, files[1]) == ({"x", "y"}, 2)
+    assert answered(budget, files[1]) == ({"x", "y"}, 2)
 
 
 def test_a_table_in_the_memory_of_an_engine_is_not_known_again(budget):
     for frame in (FRAME, OTHERS):
         relation = duckdb.connect().sql("SELECT * FROM frame")
-        assert again(budget, relation) == (set(frame["item"]), None)
+        assert answered(budget, relation) == (set(frame["item"]), None)
     source = sl.pairs(relation, user="user", item="item", budget=budget)
     source.domain(**ASK)
     assert source.domain(**ASK, reuse=True).given_before is not None
@@ -163,15 +156,17 @@ def test_a_table_in_another_database_of_a_server_is_another(budget, postgresql, 
     for place, item in ((postgresql, "a"), (other, "x")):
         place.run('CREATE TABLE plays ("user" int, item text)')
         place.run(f"INSERT INTO plays SELECT i, '{item}' FROM generate_series(1, 600) AS i")
-    found = [again(budget, place.url, table="plays") for place in (postgresql, other, postgresql)]
+    found = [
+        answered(budget, place.url, table="plays") for place in (postgresql, other, postgresql)
+    ]
     assert found == [({"a"}, None), ({"x"}, None), ({"a"}, 1)]
     postgresql.run("CREATE SCHEMA new")
     postgresql.run("CREATE TABLE new.plays AS SELECT \"user\", 'z' AS item FROM plays")
     url = f"{postgresql.url}&options=-csearch_path%3Dnew"
-    assert again(budget, url, table="plays") == ({"z"}, None)
+    assert answered(budget, url, table="plays") == ({"z"}, None)
     postgresql.run("DROP TABLE plays")
     postgresql.run("ALTER TABLE new.plays SET SCHEMA public")
-    assert again(budget, postgresql.url, table="plays") == ({"z"}, None)
+    assert answered(budget, postgresql.url, table="plays") == ({"z"}, None)
 
 
 def in_store(budget, held, **names):
@@ -216,7 +211,7 @@ def test_what_changes_while_it_is_read_is_never_given_again(budget, tmp_path, mo
     monkeypatch.setattr(held, "_find", reading)
     plan.run()
     assert columns(budget, "outcome") == [("released",)]
-    assert again(budget, path) == ({"x", "y"}, None)
+    assert answered(budget, path) == ({"x", "y"}, None)
     assert budget.verify() == []
 
 
@@ -228,7 +223,7 @@ def test_a_source_is_asked_about_the_rows_that_it_has_read(budget, tmp_path):
     as_parquet(OTHERS, path)
     assert set(source.domain(**ASK)) == {"a", "b"}
     assert source.domain(**ASK, reuse=True).given_before.charge == 2
-    assert again(budget, path) == ({"x", "y"}, None)
+    assert answered(budget, path) == ({"x", "y"}, None)
 
 
 # --- what is kept of it
@@ -238,7 +233,7 @@ def test_nothing_that_is_shown_tells_the_size_of_a_file(budget, tmp_path, monkey
     """A size tells the number of rows. It is hashed with a key that stays in the ledger."""
     monkeypatch.chdir(tmp_path)
     path = as_parquet(FRAME, Path("x.parquet"))
-    again(budget, path)
+    answered(budget, path)
     key = budget._book.key()
     (charge,) = [e for e in map(json.loads, bodies(budget)) if e["kind"] == "charge"]
     status = path.stat()
@@ -248,7 +243,7 @@ def test_nothing_that_is_shown_tells_the_size_of_a_file(budget, tmp_path, monkey
     digits = re.sub(r"[0-9a-f]{16,}", "", " ".join(bodies(budget)))
     assert str(status.st_size) not in digits
     other = created(tmp_path / "other.budget", epsilon=20.0, delta=1e-5)
-    again(other, path)
+    answered(other, path)
     (beside,) = [e for e in map(json.loads, bodies(other)) if e["kind"] == "charge"]
     assert charge["plan"] != beside["plan"]
     assert len({key, other._book.key(), hashlib.sha256(b"").hexdigest()}) == 3

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import shortlist as sl
-from helpers.budgets import created
+from helpers.budgets import answered, created
 
 FRAME = pl.DataFrame({"user": range(600), "item": "a", "other": "b"})
 ASK = {"epsilon": 0.3, "delta": 1e-8}
@@ -26,13 +26,11 @@ def budget(path, tmp_path, monkeypatch):
 
 def is_known(budget, data, **more):
     """Whether the answer is one that was given before."""
-    source = sl.pairs(data, user="user", item="item", budget=budget, **more)
-    return source.domain(**ASK, reuse=True).given_before is not None
+    return answered(budget, data, **more)[1] is not None
 
 
 def answers(budget, data, **more):
-    source = sl.pairs(data, user="user", item="item", budget=budget, **more)
-    return set(source.domain(**ASK, reuse=True))
+    return answered(budget, data, **more)[0]
 
 
 # --- files

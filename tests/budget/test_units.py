@@ -1,12 +1,14 @@
-"""Amounts of a budget: exact, and of every cost that can be charged."""
+"""Amounts of a budget: exact, of every cost that can be charged; and told where none is left."""
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shortlist as sl
 from helpers.budgets import created, plan_of
 from helpers.refusals import refusal
 from shortlist.budget._balance import Balance, BudgetTerms, more_questions
@@ -147,3 +149,31 @@ def test_terms_are_checked(tmp_path):
     ):
         refusal(lambda wrong=wrong: created(tmp_path / "x", **wrong), said)
     assert list(tmp_path.iterdir()) == []
+
+
+# What a refusal says is left
+
+ROWS = {"user": [1, 1, 2, 3], "item": ["a", "b", "a", "a"]}
+
+
+def asking(budget, *, public=None, **asked):
+    source = sl.pairs(ROWS, user="user", item="item", public_items=public, budget=budget)
+    return partial(source.top_k, 1, **asked)
+
+
+def test_a_refusal_shows_what_is_too_large_in_digits_enough(path):
+    budget = created(path, epsilon=0.3, delta=0.0)
+    ask = asking(budget, public=["a", "b"], epsilon=0.1)
+    ask()
+    ask()
+    refusal(
+        ask, "epsilon = 0.09999999999999998 left", "costs epsilon = 0.1.", "worth epsilon = 0.0999"
+    )
+
+
+def test_a_refusal_says_where_only_the_delta_is_too_large(path):
+    budget = created(path, epsilon=3.0, delta=1e-6)
+    ask = asking(budget, epsilon=0.1, delta=1e-6)
+    for _ in range(3):
+        ask()
+    refusal(ask, "delta = 2.5e-07", "Its epsilon would fit: ask with a smaller delta")

@@ -10,7 +10,7 @@ import pytest
 
 import shortlist as sl
 from helpers.command import PRIVACY
-from helpers.lying import ENDLESS_IN_DUCKDB, ENDLESS_IN_POSTGRES
+from helpers.engine_places import ENDLESS_IN_DUCKDB, ENDLESS_IN_POSTGRES
 from helpers.terminal import Watched
 from shortlist.errors import SPENT
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers import lying, sparks
+from helpers import engine_places, sparks
 
 PLACES = ["memory", "duckdb", "relation", "any engine", "postgresql", "spark", "spark connect"]
 _SPARKS = {"spark", "spark_connect", "spark connect"}
@@ -41,14 +41,14 @@ def spark_connect():
 
 @pytest.fixture
 def postgres(server):
-    found = lying.Postgres(server)
+    found = engine_places.Postgres(server)
     yield found
     found.native.close()
 
 
 @pytest.fixture
 def any_engine(server):
-    found = lying.AnyEngine(server)
+    found = engine_places.AnyEngine(server)
     yield found
     found.native.close()
 
@@ -57,13 +57,15 @@ def any_engine(server):
 def place(request):
     """Where the rows are."""
     kinds = {
-        "memory": lying.Memory,
-        "duckdb": lying.DuckDB,
-        "relation": lying.Relation,
+        "memory": engine_places.Memory,
+        "duckdb": engine_places.DuckDB,
+        "relation": engine_places.Relation,
         "any engine": lambda: request.getfixturevalue("any_engine"),
         "postgresql": lambda: request.getfixturevalue("postgres"),
-        "spark": lambda: lying.Spark(request.getfixturevalue("spark")),
-        "spark connect": lambda: lying.SparkConnect(request.getfixturevalue("spark_connect")),
+        "spark": lambda: engine_places.Spark(request.getfixturevalue("spark")),
+        "spark connect": lambda: engine_places.SparkConnect(
+            request.getfixturevalue("spark_connect")
+        ),
     }
     return kinds[request.param]()
 
@@ -71,6 +73,6 @@ def place(request):
 @pytest.fixture
 def engine(place):
     """Where rows lie in an engine of their own."""
-    if type(place) is lying.Memory:
+    if type(place) is engine_places.Memory:
         pytest.skip("of engines other than memory")
     return place

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from scipy.special import chdtrc
 
-from helpers.lying import DuckDB, is_slow, is_spoken_to_as_another, rows_of, sets_of
+from helpers.engine_places import DuckDB, is_slow, is_spoken_to_as_another, rows_of, sets_of
 from helpers.wrong_dialects import AfterTheHash, Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws

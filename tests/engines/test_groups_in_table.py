@@ -10,7 +10,7 @@ import pytest
 from scipy.special import chdtrc
 
 import shortlist as sl
-from helpers.lying import DuckDB, Memory, is_slow
+from helpers.engine_places import DuckDB, Memory, is_slow
 from helpers.wrong_dialects import Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws

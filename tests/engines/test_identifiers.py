@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers import lying
-from helpers.lying import sets_of
+from helpers import engine_places
+from helpers.engine_places import sets_of
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -40,9 +40,9 @@ def read_as(value):
 
 @pytest.fixture(params=KINDS)
 def kind(request, place):
-    if request.param == "uuid" and lying.is_slow(place):
+    if request.param == "uuid" and engine_places.is_slow(place):
         pytest.skip("Spark has no UUIDs")
-    if request.param == "binary" and type(place) is lying.AnyEngine:
+    if request.param == "binary" and type(place) is engine_places.AnyEngine:
         pytest.skip("is refused: see below")
     return request.param
 
@@ -56,20 +56,20 @@ def source_of(place, kind, columns, **more):
             {n: pl.Series(v, dtype=dtype if n in typed else None) for n, v in columns.items()}
         )
         return place.source(frame, **more)
-    if type(place) is lying.Memory:
+    if type(place) is engine_places.Memory:
         held = {
             n: pl.Series(v, dtype=pl.Object if n in typed else None) for n, v in columns.items()
         }
         return place.source(pl.DataFrame(held), **more)
     texts = {n: [v and str(v) for v in held] if n in typed else held for n, held in columns.items()}
     table = place.table(pl.DataFrame(texts))
-    if isinstance(place, lying.Relation):
+    if isinstance(place, engine_places.Relation):
         uuids = (f'"{n}"::UUID AS "{n}"' if n in typed else f'"{n}"' for n in columns)
         table = table.project(", ".join(uuids))
     else:
         table = table.mutate(**{name: table[name].cast("uuid") for name in typed})
     found = sl.pairs(table, **({"user": "user", "item": "item"} | more))
-    return place._plain(found) if isinstance(place, lying.AnyEngine) else found
+    return place._plain(found) if isinstance(place, engine_places.AnyEngine) else found
 
 
 def pairs_of(kind):

@@ -9,7 +9,7 @@ from threading import Timer
 import polars as pl
 import pytest
 
-from helpers.lying import Relation, is_slow
+from helpers.engine_places import Relation, is_slow
 from shortlist.databases.connections import interruptible
 from shortlist.databases.duckdb import interrupt_of
 from shortlist.engines.tables._scratch import Scratch

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shortlist as sl
-from helpers.lying import rows_of, sets_of
+from helpers.engine_places import rows_of, sets_of
 from helpers.refusals import refusal
 from shortlist.engines.tables._postgres import Postgres
 

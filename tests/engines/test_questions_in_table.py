@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.lying import is_slow
+from helpers.engine_places import is_slow
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.engines.tables import _sets_in_table as sets

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from helpers.lying import Spark, is_lying, is_slow, rows_of, sets_of
+from helpers.engine_places import Spark, is_slow, rows_of, sets_of, stays_in_engine
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.engines.tables import _spark as spark_dialect
@@ -91,7 +91,7 @@ def test_sets_are_those_of_the_distinct_rows(source, frame, place):
     """Everything that is asked of whole sets, and what `among` and `unreached` make of them."""
     rows = distinct(frame)
     with sets_of(source) as (held, items):
-        if is_lying(source):
+        if stays_in_engine(source):
             assert rows_of(held, items) == rows
         sizes = Counter(Counter(row[0] for row in rows).values())
         found = {size: n for size, n in enumerate(held.users_of_size().tolist()) if n and size}
@@ -190,7 +190,7 @@ def test_each_user_keeps_so_many_and_weights_are_those_of_memory(place, bound):
         found = dict(enumerate(bounded.users_of_size().tolist()))
         assert {size: n for size, n in found.items() if n and size} == sizes
         assert bounded.counts.tolist() == held.counts.tolist()
-        if not is_lying(source):
+        if not stays_in_engine(source):
             return
         kept = rows_of(bounded, items)
         assert set(kept) <= set(rows)

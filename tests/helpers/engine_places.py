@@ -212,5 +212,5 @@ def is_spoken_to_as_another(place):
     return isinstance(place, SparkConnect)
 
 
-def is_lying(source):
+def stays_in_engine(source):
     return isinstance(source._engine, RowsInTable)
