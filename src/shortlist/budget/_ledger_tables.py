@@ -56,7 +56,7 @@ class LedgerTables:
     """The ledger of one data set, as a transaction of a place sees it."""
 
     def __init__(self, place: LedgerDatabase, execute: Execute, dataset: str | None = None) -> None:
-        """Nothing is looked at yet; without a data set, the only one of the place is meant."""
+        """Without a data set, the only one of the place is meant."""
         self._place, self._execute = place, execute
         self._dataset = dataset
 
@@ -172,7 +172,6 @@ class LedgerTables:
         )
 
     def add(self, entry: Entry) -> None:
-        """Add an entry at the end."""
         self._execute(
             "INSERT INTO shortlist_entries VALUES ($1, $2, $3, $4)",
             *(self._dataset, entry.number, entry.body, entry.hash),
@@ -183,7 +182,6 @@ class LedgerTables:
         )
 
     def keep(self, charge: int, plan: str, content: str) -> None:
-        """Keep the release that a charge has paid for."""
         self._execute(
             "INSERT INTO shortlist_releases VALUES ($1, $2, $3, $4)",
             *(self._dataset, charge, plan, content),

@@ -89,7 +89,6 @@ class Amount(NamedTuple):
 
 
 def sum_of(one: Amount, other: Amount) -> Amount:
-    """Both together, exactly."""
     return Amount(one.first + other.first, one.delta + other.delta)
 
 

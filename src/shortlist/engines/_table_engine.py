@@ -55,7 +55,6 @@ class Origin:
     """
 
     def __init__(self, table: _SomeTable) -> None:
-        """Look at nothing yet."""
         self._parts = table.parts
         held = table.parts[0].held
         self._is_in_engine = is_in_engine(held)

@@ -22,7 +22,6 @@ class IndexedStore(Engine):
     items_are_public = True
 
     def __init__(self, held: stores.ScoreStore) -> None:
-        """Open nothing yet."""
         self._held = held
 
     def about(self) -> dict[str, object]:

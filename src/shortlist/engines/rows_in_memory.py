@@ -160,7 +160,6 @@ class PairRows(UsersInMemory):
     can_show = _PRIVATE
 
     def __init__(self, rows: RowsInGroups) -> None:
-        """Read nothing yet."""
         super().__init__(rows.table, None, rows.held)
         self.by, self._pairs = rows.by, rows.pairs
 

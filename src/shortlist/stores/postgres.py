@@ -74,7 +74,6 @@ class PostgresRows(DatabaseRows):
         return pl.DataFrame(pl.Series(self._names.item, items, types[self._table.item_type]))
 
     def _look_up(self, column: str, ids: Ints) -> dict[int, Any]:
-        """The value of each id that exists."""
         query = (
             f"SELECT {self._id}, {column} FROM {self._table.name} "
             f"WHERE {self._id} = ANY($1::int8[])"

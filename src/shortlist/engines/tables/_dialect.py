@@ -48,7 +48,6 @@ class Dialect:
     hash: str = "a hash of (key, user, item)"
 
     def __init__(self, connection: Expression) -> None:
-        """Take a connection of Ibis."""
         self.name = self.name or connection.name
         self._connection = connection
 

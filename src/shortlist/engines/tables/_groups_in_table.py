@@ -36,7 +36,6 @@ class GroupsInTable(UserGroups):
         held: Who holds what in which group, a temporary table of distinct rows: `USER`, `VALUE`,
             the columns of groups and those of items.
         known: The items by numbers, with all who hold them, in whichever groups.
-        scratch: Where temporary tables are made.
         groups_are_public: Whether everybody knows the groups.
     """
 

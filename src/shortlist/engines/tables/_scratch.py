@@ -36,7 +36,6 @@ class Scratch:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        """Make nothing yet."""
         self.dialect = dialect
         self._names: list[str] = []
         self._quiet = ExitStack()
@@ -60,7 +59,6 @@ class Scratch:
         self._quiet.close()
 
     def _dropped(self, name: str) -> bool:
-        """Whether the table is gone."""
         try:
             self.dialect.drop(name)
         except Exception:  # noqa: BLE001 - whatever a library says
@@ -80,13 +78,13 @@ class Scratch:
         return ibis.table(schema, name=name)
 
     def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:
-        """Columns of ours, side by side."""
+        """A temporary table of these columns."""
         import pyarrow as pa
 
         return self.give_rows(pa.table({name: pa.array(held) for name, held in columns.items()}))
 
     def give_rows(self, rows: Arrow) -> Expression:
-        """Rows of ours."""
+        """A temporary table of these rows."""
         import ibis
 
         schema = ibis.Schema.from_pyarrow(rows.schema)
@@ -112,7 +110,6 @@ class Scratch:
         }
 
     def fetch_rows(self, query: Expression) -> Arrow:
-        """All rows of a query."""
         return self.asked(lambda: self.dialect.fetch(query))
 
     def _new_name(self) -> str:

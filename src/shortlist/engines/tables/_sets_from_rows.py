@@ -49,7 +49,6 @@ class NumberedItems:
     Attributes:
         held: The items, one row each, as a query: `columns`, `HOLDERS`.
         columns: The names of the columns of an item.
-        scratch: Where temporary tables are made.
         known: The items with their numbers, where these are known.
         n_known: How many numbers there are, where that is known.
     """
@@ -96,7 +95,6 @@ class ItemsInEngine:
     Attributes:
         numbered: The items, with a column for each of `types`.
         types: The columns of an item, as they are called and of what type.
-        scratch: Where temporary tables are made.
     """
 
     numbered: NumberedItems

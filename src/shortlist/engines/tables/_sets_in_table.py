@@ -57,7 +57,6 @@ class SetsInTable(UserSets):
 
     Attributes:
         values: The sets, and what their numbers stand for.
-        scratch: Where temporary tables are made.
         max_items_per_user: The bound on each set, if there is one.
         whole: The sets before they were bounded, if they are.
     """
@@ -228,7 +227,6 @@ class ItemsBelowInTable(ItemsBelowThreshold):
 
     Attributes:
         table: The table of all items: `CODE`, `SUM`, `HOLDERS`, and `RANK`, by `SUM`.
-        scratch: Where temporary tables are made.
         first: The place of the first of them: items before it have no weight at all.
         n: How many items there are.
         below: The threshold that all of them weigh less than.
@@ -258,7 +256,6 @@ class ItemsBelowInTable(ItemsBelowThreshold):
 
 
 def _weighed_items(items: Expression, scratch: Scratch) -> WeighedItems:
-    """Items with their weights and holders."""
     rows = scratch.fetch(items.select(CODE, SUM, HOLDERS))
     return WeighedItems(rows[CODE], rows[SUM], rows[HOLDERS])
 

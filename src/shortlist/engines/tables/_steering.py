@@ -29,7 +29,6 @@ class SteeringInTable(Steering):
 
     Attributes:
         pairs: The sets, as `SetsRead.pairs`.
-        scratch: Where temporary tables are made.
         n_items: How many codes there are.
         is_sorted: Whether they lie so already; if not, they do from the first round on.
         found: The items that were found in earlier rounds; None before the first.
