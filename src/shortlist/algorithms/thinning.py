@@ -170,32 +170,32 @@ _SPARE = Fraction(1025, 1024)  # of the largest chance's float, whose error is f
 
 
 def succeeding(
-    light: ItemsBelowThreshold, chances: Callable[[Ints], Reals], draws: Draws
+    unshown: ItemsBelowThreshold, chances: Callable[[Ints], Reals], draws: Draws
 ) -> WeighedItems | None:
-    """The light items that succeed, each with its own chance, independently; None if none was seen.
+    """The unshown items that succeed, each independently; None if none was fetched.
 
     It is drawn how many would succeed if all had the largest chance, and which. Only these are
     fetched, and each is kept with its chance over the largest one.
 
     Args:
-        light: The items.
+        unshown: The items.
         chances: Of items of these weights: the more weight, the larger.
         draws: The exact draws.
 
     Raises:
         InputError: Other items came than there were, fewer or heavier ones.
     """
-    most = _at_least_all(chances, light.below)
-    ranks = sample(light.n, _how_many(light.n, most, draws), draws)
+    most = _at_least_all(chances, unshown.below)
+    ranks = sample(unshown.n, _how_many(unshown.n, most, draws), draws)
     if not len(ranks):
         return None
-    fetched = light.fetch(ranks)
-    _require_light(fetched.weights, len(ranks), light.below)
+    fetched = unshown.fetch(ranks)
+    _require_as_counted(fetched.weights, len(ranks), unshown.below)
     return fetched.at(draws.coin(Quotient(chances(fetched.weights), most)))
 
 
-def _require_light(weights: Ints, n: int, below: int) -> None:
-    """Refuse what is not what it was when light items were counted: the law would be another."""
+def _require_as_counted(weights: Ints, n: int, below: int) -> None:
+    """Refuse what is not what it was when the items were counted: the law would be another."""
     if len(weights) != n or not ((weights > 0) & (weights < below)).all():
         raise InputError(
             "the table changed while it was read", "do not change it while a question is answered"
@@ -203,7 +203,7 @@ def _require_light(weights: Ints, n: int, below: int) -> None:
 
 
 def _at_least_all(chances: Callable[[Ints], Reals], below: int) -> Fraction:
-    """A number that no light item's chance exceeds: 1, or a little more than the largest can be."""
+    """A number that no such item's chance exceeds: 1, or a little more than the largest can be."""
     values, errors = chances(np.array([below - 1])).approximate()
     return min((Fraction(values[0]) + Fraction(errors[0])) * _SPARE, Fraction(1))
 

@@ -38,7 +38,7 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
     require_altair()
     found = chances(mechanism)
     done = "named" if isinstance(question, Domain) else "found"
-    how = mechanism.finding.told if mechanism.finding else ""
+    how = mechanism.finding.caption if mechanism.finding else ""
     left = [curve.name for curve in found if not curve.points]
     return curves(
         [curve for curve in found if curve.points],

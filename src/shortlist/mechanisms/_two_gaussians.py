@@ -165,7 +165,7 @@ class TwoGaussians:
         """
         if (unshown := discovered.evidence.below_threshold) is not None:
             return self._mean_with_unshown(discovered, unshown, draws, k)
-        at, named = discovered.looked_at, discovered.passed
+        at, named = discovered.shown, discovered.passed
         weights = discovered.evidence.weights[at]
         first = self.first_noise(weights, named, self.first_share)
         second = Normal(self.second_sigma, weight=1 - self.first_share)
@@ -177,7 +177,7 @@ class TwoGaussians:
     ) -> tuple[Ints, Floats]:
         """The same where items below the threshold are not shown: few of them take part."""
         known = _Ranges.by_first(*discovered.seen(), to_units(self.first_threshold))
-        if (others := self._strips.draw(unshown, discovered.light, draws)) is not None:
+        if (others := self._strips.draw(unshown, discovered.fetched, draws)) is not None:
             known = known.and_also(others)
         (at, weights, _), low, high, least = known
         first = NormalBetween(self.first_sigma, self.first_share, low, high)

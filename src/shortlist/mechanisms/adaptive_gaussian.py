@@ -81,9 +81,6 @@ class AdaptiveGaussian(InRounds):
         rounds: How many, from 2 to 10. Each passes over all users' items once.
         accounting: By the worst case of all users, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
     (4.225, 24.018)

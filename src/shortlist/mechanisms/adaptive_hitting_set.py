@@ -107,9 +107,6 @@ class AdaptiveHittingSet(InRounds):
         max_items_per_user: The most items of one user that count in the rounds.
         accounting: By the worst case of all users, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> mechanism.cost.epsilon(1e-6) <= 1.0
     True

@@ -118,9 +118,6 @@ class AdaptiveTopK(InRounds):
         threshold_share: The share of delta that pays for the thresholds.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = AdaptiveTopK(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> mechanism.cost.epsilon(1e-6) <= 1.0
     True

@@ -81,9 +81,6 @@ class ChosenBound(AdaptiveGaussian):
         rounds: How many, from 2 to 10. Each passes over all users' items once.
         accounting: By the worst case of all users, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = ChosenBound(epsilon=1.0, delta=1e-6)
     >>> mechanism.bounds, mechanism.cost.epsilon(1e-6) <= 1.0
     ((3, 10, 30, 100, 300, 1000), True)

@@ -70,9 +70,6 @@ class DiscoverThenRank(Mechanism):
             both were measured.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = DiscoverThenRank(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> mechanism.cost.epsilon(1e-6) <= 1.0
     True
@@ -236,11 +233,7 @@ class DiscoverThenRank(Mechanism):
         return [*discovery, peel + odds(self.local_epsilon), rank, f"{needs} {or_more}"]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
-        """At most k items, best first, each with its noisy weight.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_items_per_user`.
-        """
+        """At most k items, best first, each with its noisy weight."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         gaussians = self.gaussians
         discovered = gaussians.discover(evidence, draws)

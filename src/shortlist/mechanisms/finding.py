@@ -32,12 +32,12 @@ class Detection(ABC):
     Attributes:
         around: The weight at which an item is about as likely found as not.
         most: The most items of one user that count; None for any number.
-        told: What the chances are, in words.
+        caption: How exact the chances are, in words.
     """
 
     around: float
     most: int | None
-    told: str
+    caption: str
 
     @abstractmethod
     def chances(self, users: Sequence[int], held: int, draws: Draws) -> Floats | None:
@@ -65,7 +65,7 @@ class ByThreshold(Detection):
     sigma: float
     threshold: float
     most: int | None
-    told: str = "The chances are exact."
+    caption: str = "The chances are exact."
 
     @property
     def around(self) -> float:  # type: ignore[override]
@@ -90,7 +90,7 @@ class ByPlay(Detection):
     find: Callable[[Contributions, Draws], Ints]
     around: float
     most: int | None
-    told: str = (
+    caption: str = (
         f"Each point is the share of {_FEWEST_ITEMS} items or more, on an invented table in which "
         "all who hold an item hold the same items."
     )

@@ -36,9 +36,6 @@ class Gamma(Mechanism):
         neighbours: `Adjacency.ADD_REMOVE`, or `Adjacency.GENERAL` where every count may move by
             1 either way.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> Gamma(k=20, epsilon=1.0).scale
     0.5
     """

@@ -36,9 +36,6 @@ class Joint(Mechanism):
         k: How many items, at least 1.
         epsilon: Above 0.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> Joint(k=20, epsilon=1.0).cost
     Pure(epsilon=1.0, rho=0.125)
     """

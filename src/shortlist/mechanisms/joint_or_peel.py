@@ -81,9 +81,6 @@ class JointOrPeel(Mechanism):
             a choice from 2 items on.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = JointOrPeel(k=20, epsilon=1.0, delta=1e-6)
     >>> mechanism.joint_epsilon, round(mechanism.local_epsilon, 4)
     (0.95, 0.1045)
@@ -144,8 +141,7 @@ class JointOrPeel(Mechanism):
     def _composed_epsilon(self) -> float:
         """The parameter of k picks by the exponential mechanism, composed with the choice."""
         if not self.chooses:
-            asked = {"epsilon": self.epsilon, "delta": self.delta}
-            return picks_epsilon(self.accounting, self.k, **asked)
+            return picks_epsilon(self.accounting, self.k, epsilon=self.epsilon, delta=self.delta)
         choice = Pure(self.choice_epsilon)
         by_rho = largest(
             lambda e: choice + Pure.bounded_range(e) * self.k,
@@ -214,8 +210,8 @@ class JointOrPeel(Mechanism):
             f"{self.k} items are almost as good as the best: whether the logarithm of their "
             f"number, with noise of scale {1 / self.slope:.3g}, {many}."
         )
-        told = flipped_as_a_whole if self._flips else as_a_whole
-        whole = told(self.k, self.joint_epsilon)
+        sentence_of = flipped_as_a_whole if self._flips else as_a_whole
+        whole = sentence_of(self.k, self.joint_epsilon)
         ways = _in("If not,", whole), _in("If so,", self._as_one_by_one)
         return [choice, *ways, *self.unused]
 

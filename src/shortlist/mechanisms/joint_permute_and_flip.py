@@ -36,9 +36,6 @@ class JointPermuteAndFlip(Mechanism):
         k: How many items, at least 1.
         epsilon: Above 0.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> JointPermuteAndFlip(k=20, epsilon=1.0).cost
     Pure(epsilon=1.0, rho=0.5)
     """

@@ -65,9 +65,6 @@ class LimitedDomain(Mechanism):
         threshold_share: The share of delta that pays for the bar, unless picks are pure.
         accounting: Of the picks: by the worst case, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = LimitedDomain(k=10, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.local_epsilon, 4), round(mechanism.lead, 1)
     (0.149, 129.2)
@@ -167,9 +164,9 @@ class LimitedDomain(Mechanism):
             raise OverflowError  # no item could reach the bar
         return lead
 
-    def _lead(self, local_epsilon: float, lost: float) -> float:
+    def _lead(self, local_epsilon: float, threshold_delta: float) -> float:
         """About the lead that these would give."""
-        return (math.log(self._changed) - math.log(lost)) / local_epsilon
+        return (math.log(self._changed) - math.log(threshold_delta)) / local_epsilon
 
     @cached_property
     def cost(self) -> Cost:
@@ -199,11 +196,7 @@ class LimitedDomain(Mechanism):
         return [picked + odds(self.local_epsilon), end]
 
     def select(self, evidence: PrivateCounts, draws: Draws) -> Selection:
-        """At most k items in the order picked.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_items_per_user`.
-        """
+        """At most k items in the order picked."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         picks = LimitedPicks(self.k, self.looked_at, self._nobody, self.local_epsilon)
         return Selection(picks.select(evidence.counts, draws))

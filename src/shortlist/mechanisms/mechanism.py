@@ -84,7 +84,7 @@ class Selection(NamedTuple):
         scores: A noisy score of each, in the same order, or None.
         ordered: Whether the order of the positions is part of the answer. If not, they are a set.
         noise_sd: The standard deviation of the noise in the scores, or None.
-        branch: Which way a private choice went, where the proof allows it to be told; else None.
+        branch: Which way a private choice went, where the proof lets it be released; else None.
         shared_sd: The standard deviation of the part of the noise that all scores share, or None.
     """
 
@@ -129,7 +129,8 @@ class AuditHints:
 class Mechanism(ABC):
     """A frozen dataclass of public parameters, built by keyword.
 
-    The types of its fields carry their checks: see `shortlist.parameters`.
+    The types of its fields carry their checks: see `shortlist.parameters`. A parameter that is out
+    of range, or with which no noise can be calibrated, is refused by an `InputError`.
 
     Class attributes:
         question: What it answers.
@@ -142,7 +143,7 @@ class Mechanism(ABC):
 
     Attributes:
         epsilon: The epsilon of the guarantee.
-        delta: The delta that was asked for; 0, where it is no field: such a mechanism is pure.
+        delta: The delta that was asked for; 0 for a mechanism without this field, which is pure.
     """
 
     question: ClassVar[type[Question]] = TopK
@@ -229,12 +230,12 @@ class Mechanism(ABC):
 
     @property
     def spent_delta(self) -> float:
-        """The delta of the guarantee: what was asked for, or 0 where nothing is made of it."""
+        """The delta of the guarantee: what was asked for, or 0 where it is not used."""
         return self.delta if self.cost.delta(self.epsilon) > 0 else 0.0
 
     @property
     def unused(self) -> list[str]:
-        """That no use is made of the delta that was asked for, for `explain`, if it is so."""
+        """A sentence for `explain` where no use is made of the delta that was asked for."""
         if self.spent_delta == self.delta:
             return []
         why = "since for so few items the noise would hardly be less; the guarantee is pure."
@@ -252,7 +253,11 @@ class Mechanism(ABC):
 
     @abstractmethod
     def select(self, evidence: Any, draws: Draws) -> Selection:
-        """Select items; all randomness comes from `draws`."""
+        """Select items; all randomness comes from `draws`.
+
+        Raises:
+            InputError: One user can change more in the evidence than the cost accounts for.
+        """
 
     @abstractmethod
     def explain(self) -> list[str]:
@@ -370,7 +375,7 @@ def score_digits(sd: float) -> int:
 
 
 def whole_score(noise: Laplace) -> tuple[int, float]:
-    """As how many decimals a count in this noise is told, none at most; and its noise's sd then.
+    """To how many decimals, 0 or fewer, a count in this noise is rounded; the rounded noise's sd.
 
     >>> whole_score(Laplace(1000.0))
     (-1, 1414.213562373095...)

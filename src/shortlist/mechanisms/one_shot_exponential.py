@@ -37,9 +37,6 @@ class OneShotExponential(Mechanism):
         neighbours: `Adjacency.ADD_REMOVE`, or `Adjacency.GENERAL` where every count may move by
             1 either way.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> OneShotExponential(k=20, epsilon=1.0).scale
     20.0
     """

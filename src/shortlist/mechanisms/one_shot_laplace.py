@@ -62,9 +62,6 @@ class OneShotLaplace(Mechanism):
             1 either way.
         extreme: `Extreme.LARGEST`, or `Extreme.SMALLEST` for the items that fewest hold.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> OneShotLaplace(k=20, epsilon=1.0).scale
     20.0
     >>> OneShotLaplace(k=20, epsilon=1.0, max_items_per_user=1).scale
@@ -146,11 +143,7 @@ class OneShotLaplace(Mechanism):
         return [noise, named(), f"The noisy counts are published: {reason}", *self.unused]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
-        """K items (all, if there are fewer), with their noisy counts where these are free.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_items_per_user`.
-        """
+        """K items (all, if there are fewer), with their noisy counts where these are free."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         largest = self.extreme is Extreme.LARGEST
         scores = evidence.counts if largest else -evidence.counts

@@ -70,9 +70,6 @@ class Peeling(Mechanism):
         accounting: By the worst case of all picks; in zCDP, for one release of many; or as
             published, by Lemma 4.2.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> round(Peeling(k=20, epsilon=1.0, delta=1e-6).local_epsilon, 4)
     0.1067
     """

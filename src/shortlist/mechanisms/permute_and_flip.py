@@ -37,9 +37,6 @@ class PermuteAndFlip(Mechanism):
         k: How many items, at least 1.
         epsilon: Above 0.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> PermuteAndFlip(k=16, epsilon=1.0).local_epsilon
     0.0625
     """

@@ -55,9 +55,6 @@ class PolicyGaussian(GaussianDiscovery):
         accounting: By the worst case of all users, or in zCDP, for one release of many.
         alpha: How many standard deviations of the noise the cutoff lies above the threshold.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = PolicyGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3), round(mechanism.cutoff, 3)
     (4.225, 23.809, 36.483)

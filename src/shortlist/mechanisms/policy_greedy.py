@@ -58,9 +58,6 @@ class PolicyGreedy(Mechanism):
             which is also what is done where epsilon is so small that the coin would take long: at
             a delta of 1e-6, below about 0.00016.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = PolicyGreedy(epsilon=1.0, delta=1e-6)
     >>> mechanism.threshold, mechanism.cutoff
     (14, 17)

@@ -70,9 +70,6 @@ class SpectralRanking(Mechanism):
         max_comparisons_per_user: How many comparisons a user has made at most; None to protect one
             comparison.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> SpectralRanking(k=10, epsilon=1.0).adjacency
     'change the outcome of one comparison'
     """

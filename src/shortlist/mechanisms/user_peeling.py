@@ -101,9 +101,6 @@ class UserPeeling(Mechanism):
         discovery_share: The share of the zCDP that pays for discovery, unless as published.
         threshold_share: The share of delta that pays for the discovery's threshold, in zCDP.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> round(UserPeeling(k=20, epsilon=1.0, delta=1e-6).local_epsilon, 4)
     0.1067
     >>> private = UserPeeling(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
@@ -155,22 +152,22 @@ class UserPeeling(Mechanism):
     def _composed(self, bound: int) -> _Stages:
         epsilon, delta = self.epsilon, self.delta
         is_exact = self.accounting is Accounting.EXACT
-        lost = delta * (SET_APART if is_exact else self.threshold_share)
-        rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=lost)
+        threshold_delta = delta * (SET_APART if is_exact else self.threshold_share)
+        rho = zcdp_rho(epsilon=epsilon, delta=delta, lost=threshold_delta)
 
-        def thresholds(rho: float, lost: float) -> tuple[Threshold, ...]:
+        def thresholds(rho: float, threshold_delta: float) -> tuple[Threshold, ...]:
             sigma = gaussian_sigma(rho * self.discovery_share)
-            least = threshold(sigma=sigma, delta=lost, max_items_per_user=bound)
+            least = threshold(sigma=sigma, delta=threshold_delta, max_items_per_user=bound)
             return (Threshold(sigma, least),)
 
         if is_exact:
-            rho, lost = noise_and_loss(
+            rho, threshold_delta = noise_and_loss(
                 self._stages, thresholds, bound, epsilon=epsilon, delta=delta, by_rho=rho
             )
-        passed = thresholds(rho, lost)
+        passed = thresholds(rho, threshold_delta)
         first = rho * self.discovery_share
         local = bounded_range_epsilon(self.k, subtract_down(rho, first))
-        by_rho = Gaussian(first, lost) + Pure.bounded_range(local) * self.k
+        by_rho = Gaussian(first, threshold_delta) + Pure.bounded_range(local) * self.k
         composition = Composition(self._stages(rho), ItemsByThreshold(passed, bound))
         return _Stages(
             local,

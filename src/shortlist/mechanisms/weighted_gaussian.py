@@ -165,9 +165,6 @@ class WeightedGaussian(GaussianDiscovery):
         threshold_share: The share of delta that pays for the threshold, in zCDP.
         accounting: By the worst case of all users, or in zCDP, for one release of many.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> mechanism = WeightedGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
     (4.225, 23.809)
@@ -192,11 +189,7 @@ class WeightedGaussian(GaussianDiscovery):
         return [weight_added(self.max_items_per_user), *super().explain()]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
-        """A set of items, each with its noisy weight.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_items_per_user`.
-        """
+        """A set of items, each with its noisy weight."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         return self.scored(discover(evidence, self.sigma, self.threshold, draws).named, draws)
 
@@ -215,30 +208,30 @@ class Discovered(NamedTuple):
 
     Attributes:
         evidence: The histogram.
-        looked_at: The shown items of positive weight, by position.
+        shown: The shown items of positive weight, by position.
         passed: Whether the noisy weight of each of these reached the threshold.
-        light: Those not shown whose noisy weight did; None if none was fetched.
+        fetched: Those not shown whose noisy weight did; None if none was fetched.
     """
 
     evidence: WeightedHistogram
-    looked_at: Ints
+    shown: Ints
     passed: NDArray[np.bool_]
-    light: WeighedItems | None = None
+    fetched: WeighedItems | None = None
 
     @property
     def named(self) -> WeighedItems:
         """All that passed, shown or not."""
-        shown = self._shown(self.looked_at[self.passed])
-        return shown if self.light is None else shown.and_also(self.light)
+        named = self._weighed(self.shown[self.passed])
+        return named if self.fetched is None else named.and_also(self.fetched)
 
     def seen(self) -> tuple[WeighedItems, NDArray[np.bool_]]:
-        """The shown items and the light ones that passed, and which of them passed."""
-        shown = self._shown(self.looked_at)
-        if self.light is None:
+        """The shown items, the fetched ones that passed, and which of all these passed."""
+        shown = self._weighed(self.shown)
+        if self.fetched is None:
             return shown, self.passed
-        return shown.and_also(self.light), np.append(self.passed, self.light.weights > 0)
+        return shown.and_also(self.fetched), np.append(self.passed, self.fetched.weights > 0)
 
-    def _shown(self, at: Ints) -> WeighedItems:
+    def _weighed(self, at: Ints) -> WeighedItems:
         return WeighedItems(at, self.evidence.weights[at], self.evidence.counts[at])
 
 
@@ -247,7 +240,7 @@ def discover(
 ) -> Discovered:
     """The items of positive weight whose noisy weight reaches the threshold.
 
-    No noise is drawn: whether an item passes is a coin, and most light items do without one. The
+    No noise is drawn: whether an item passes is a coin, and most unshown items do without one. The
     noise, where it is wanted later, is drawn on the known side of the threshold.
     """
 

@@ -40,9 +40,6 @@ class WeightedGaussianPeeling(Mechanism):
         epsilon: Above 0.
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count for discovery.
-
-    Raises:
-        InputError: A parameter is out of range.
     """
 
     k: Whole
@@ -101,11 +98,7 @@ class WeightedGaussianPeeling(Mechanism):
         return [*self.discovery.explain(), picks + odds(self.local_epsilon)]
 
     def select(self, evidence: WeightedHistogram, draws: Draws) -> Selection:
-        """At most k items in the order picked.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_items_per_user`.
-        """
+        """At most k items in the order picked."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         named = discover(evidence, self.sigma, self.threshold, draws).named
         picked = peel(named.counts, self.k, self.local_epsilon, draws)

@@ -47,9 +47,6 @@ class WinCount(Mechanism):
         max_comparisons_per_user: How many comparisons a user has made at most; None to protect one
             comparison.
 
-    Raises:
-        InputError: A parameter is out of range.
-
     >>> WinCount(k=10, epsilon=0.5).scale
     2.0
     """
@@ -99,11 +96,7 @@ class WinCount(Mechanism):
         ]
 
     def select(self, evidence: Wins, draws: Draws) -> Selection:
-        """K items (all, if there are fewer), best first, with their noisy numbers of wins.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_comparisons_per_user`.
-        """
+        """K items (all, if there are fewer), best first, with their noisy numbers of wins."""
         require_bounded(evidence, max_comparisons_per_user=self.max_comparisons_per_user)
         noise = Laplace(self.scale)
         digits, sd = whole_score(noise)

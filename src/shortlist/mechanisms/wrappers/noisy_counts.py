@@ -214,11 +214,7 @@ class NoisyCounts(Counted):
         return [counts]
 
     def select(self, evidence: Any, draws: Draws) -> Selection:
-        """The selection, with noisy counts as its scores.
-
-        Raises:
-            InputError: The evidence is bounded more loosely than `max_items_per_user`.
-        """
+        """The selection, with noisy counts as its scores."""
         if not issubclass(self.evidence, UserSets):
             require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
