@@ -32,7 +32,7 @@ def test_the_parts_are_told_one_by_one():
     assert (error.rule, error.remedy) == ("must be above 0", "1 is usual")
     assert str(error) == "epsilon=-1: must be above 0; 1 is usual."
     assert repr(error) == "InputError('epsilon=-1: must be above 0; 1 is usual.')"
-    assert error.told(SHELL) == "--epsilon -1: must be above 0; 1 is usual."
+    assert error.rendered(SHELL) == "--epsilon -1: must be above 0; 1 is usual."
 
 
 def test_what_is_known_of_a_real_refusal():
@@ -50,7 +50,7 @@ def test_the_last_of_several_arguments_is_at_fault():
     )
     assert (error.argument, error.value) == ("user", '"k"')
     assert str(error) == 'data="a.csv": user="k" is not a column.'
-    assert error.told(SHELL) == '"a.csv": --user "k" is not a column.'
+    assert error.rendered(SHELL) == '"a.csv": --user "k" is not a column.'
     error = InputError("are too small", given={"epsilon": 1.0, "delta": 1e-9})
     assert str(error) == "epsilon=1.0, delta=1e-09: are too small."
     assert InputError("it fails").argument is InputError("it fails").value is None
@@ -80,18 +80,18 @@ def test_an_argument_whose_value_is_not_shown():
 )  # fmt: skip
 def test_each_face_has_its_own_words(template, python, shell):
     assert str(Words(template)) == python
-    assert Words(template).told(SHELL) == shell
+    assert Words(template).rendered(SHELL) == shell
 
 
 @pytest.mark.parametrize("text", ["{public_items}", "{k=}", "public_items", "Peeling", "{"])
 def test_what_a_caller_wrote_is_never_a_reference(text):
     given = {"user": in_quotes(text), "mechanism": text}
     error = InputError("{user=} and {what}", "not {what}", given=given, what=text)
-    for face, option in ((str, "mechanism="), (lambda e: e.told(SHELL), "--mechanism ")):
+    for face, option in ((str, "mechanism="), (lambda e: e.rendered(SHELL), "--mechanism ")):
         said = face(error)
         assert said.startswith(f"{option}{text!r}: ")
         assert said.count(text) == 4
-    assert named("user", text).told(SHELL) == f'--user "{text}"'
+    assert named("user", text).rendered(SHELL) == f'--user "{text}"'
 
 
 def test_classes_are_told_as_each_face_calls_them():
@@ -99,7 +99,7 @@ def test_classes_are_told_as_each_face_calls_them():
         "is not {other}", given={"mechanism": mechanisms.Peeling}, other=mechanisms.Joint
     )
     assert str(error) == "mechanism=Peeling: is not Joint."
-    assert error.told(SHELL) == "--mechanism peeling: is not joint."
+    assert error.rendered(SHELL) == "--mechanism peeling: is not joint."
 
 
 def test_a_refusal_after_reading_says_so_as_a_part():
@@ -114,7 +114,7 @@ def test_a_refusal_after_reading_says_so_as_a_part():
             raise InputError(rule, remedy)
         assert caught.value.spent
         assert str(caught.value) == said
-        assert caught.value.told(SHELL) == said
+        assert caught.value.rendered(SHELL) == said
         assert (caught.value.rule, caught.value.remedy) == (rule, remedy)
 
 
@@ -127,7 +127,7 @@ def test_they_can_be_copied_and_sent(kind):
     error.spent = True
     for other in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301
         assert type(other) is kind
-        assert (str(other), other.told(SHELL)) == (str(error), error.told(SHELL))
+        assert (str(other), other.rendered(SHELL)) == (str(error), error.rendered(SHELL))
         assert (other.argument, other.rule, other.remedy) == (
             "mechanism",
             "Peeling fails",
@@ -153,7 +153,14 @@ class Sly:
 def test_no_part_holds_what_may_be_data(value):
     for given in (value, in_quotes(value)):
         error = InputError("is refused", "fix it", given={"data": given})
-        parts = [str(error), repr(error), error.told(SHELL), error.args, error.value, error.rule]
+        parts = [
+            str(error),
+            repr(error),
+            error.rendered(SHELL),
+            error.args,
+            error.value,
+            error.rule,
+        ]
         assert PRIVATE not in repr([*parts, getattr(error, "__notes__", None)])
         assert PRIVATE.encode() not in pickle.dumps(error)
 

@@ -134,7 +134,7 @@ def test_a_file_elsewhere_is_read_by_duckdb(scheme):
         for given in (address, [address]):
             said = refusal(lambda g=given, s=source: s(g), f"({scheme.lower()}://…)", "duckdb.sql")
             assert "s3cret" not in said
-    assert "duckdb:///plays.duckdb --table plays" in refused(lambda: games(address)).told(SHELL)
+    assert "duckdb:///plays.duckdb --table plays" in refused(lambda: games(address)).rendered(SHELL)
 
 
 def test_a_url_of_a_file_here_is_a_path(write):

@@ -76,7 +76,7 @@ class _Line:
 
         from shortlist.release.readable import harmless
 
-        phase = self._phase if isinstance(self._phase, str) else self._phase.told(SHELL)
+        phase = self._phase if isinstance(self._phase, str) else self._phase.rendered(SHELL)
         minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
         words = f"{minutes}:{seconds:02} {harmless(phase)}"
         return Text(words, no_wrap=True, overflow="ellipsis")

@@ -58,7 +58,7 @@ def releasing_nothing() -> Iterator[None]:
 def diagnosis(error: BaseException) -> tuple[str, int]:
     """What to say of an error, and the exit status."""
     if isinstance(error, InputError):
-        return error.told(SHELL), 2
+        return error.rendered(SHELL), 2
     if isinstance(error, USAGE_ERROR):
         return _usage(error), 2
     spent = f" {SPENT}" if says_spent(error) else ""
@@ -101,7 +101,7 @@ def complain(message: str) -> None:
 def warn(warning: Warning | str) -> None:
     """Say in one line what the library warns of."""
     ours = GuessWarning | WeakPrivacyWarning
-    words = warning.told(SHELL) if isinstance(warning, ours) else str(warning)
+    words = warning.rendered(SHELL) if isinstance(warning, ours) else str(warning)
     complain(f"warning: {words}")
 
 

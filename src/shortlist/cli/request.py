@@ -258,7 +258,7 @@ class Request:
 
     def blamed(self, argument: str | None) -> str:
         """What of a refusal may come from the settings: the argument at fault, if that does."""
-        option = reference(argument or "").told(SHELL)
+        option = reference(argument or "").rendered(SHELL)
         key = option.lstrip("-")
         if self.settings is not None and key in self.settings.used:
             place = self.settings.shown

@@ -94,7 +94,7 @@ class Structured(Exception):  # noqa: N818 - of an error and of a warning
         """What to do, if there is more to say than the rule does."""
         return (str(self._remedy).strip() or None) if self._remedy else None
 
-    def told(self, face: Face = PYTHON) -> str:
+    def rendered(self, face: Face = PYTHON) -> str:
         """The message, in the words of a face."""
         return self.joined(face, "")
 
@@ -104,7 +104,7 @@ class Structured(Exception):  # noqa: N818 - of an error and of a warning
         return type(self)(self._rule.renamed(name, other), remedy)
 
     def __str__(self) -> str:
-        return self.told()
+        return self.rendered()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -119,8 +119,8 @@ class Structured(Exception):  # noqa: N818 - of an error and of a warning
     def joined(self, face: Face, closing: str) -> str:
         """The message, with a last sentence; a statement that is to be copied stays the last."""
         before = ", ".join(self._rule.argument(n, face) for n in self._rule.unmentioned())
-        rule = f"{before}: {self._rule.told(face)}" if before else self._rule.told(face)
-        remedy = self._remedy.told(face).strip() if self._remedy else ""
+        rule = f"{before}: {self._rule.rendered(face)}" if before else self._rule.rendered(face)
+        remedy = self._remedy.rendered(face).strip() if self._remedy else ""
         if closing and remedy.endswith(";"):
             return f"{_sentence(rule)} {closing} {remedy[:1].upper()}{remedy[1:]}"
         if remedy:
@@ -152,7 +152,7 @@ class InputError(Structured, ValueError):
     before_rows: bool = False
     spent: bool = False
 
-    def told(self, face: Face = PYTHON) -> str:
+    def rendered(self, face: Face = PYTHON) -> str:
         """The message, in the words of a face."""
         return self.joined(face, SPENT if self.spent else "")
 

@@ -22,7 +22,8 @@ __all__ = [
     "written",
 ]
 
-_LONGEST = 200  # characters of what the caller wrote that a message repeats at most
+# Characters of what the caller wrote that a message repeats at most.
+_LONGEST = 200
 
 
 def shown(text: str) -> str:
@@ -102,7 +103,8 @@ class _Python:
         return _PHRASES.get(name, name)
 
 
-_PHRASES = {  # for what the command does in another way, or not at all
+# For what the command does in another way, or not at all.
+_PHRASES = {
     "or_prepare": "create it by prepare(), or ",
     "several_columns": 'give a list of their names, as in ["country", "city"]',
     "give_a_relation": "give duckdb.sql(\"FROM '…'\")",
@@ -141,27 +143,27 @@ class Words:
         self.values = {name: _as_value(value) for name, value in values.items()}
 
     def __str__(self) -> str:
-        return self.told(PYTHON)
+        return self.rendered(PYTHON)
 
-    def told(self, face: Face) -> str:
+    def rendered(self, face: Face) -> str:
         """The words for who reads that face."""
         return _MARK.sub(lambda mark: self._part(mark[1], face), self.template)
 
     def _part(self, mark: str, face: Face) -> str:
         if mark.endswith("!"):
-            return self.given[mark[:-1]].told(face)  # type: ignore[union-attr]  # it is shown
+            return self.given[mark[:-1]].rendered(face)  # type: ignore[union-attr]  # it is shown
         name, shows, literal = mark.partition("=")
         if shows and name.isidentifier():
             return face.argument(name, literal) if literal else self.argument(name, face)
         value = self.values.get(mark)
         if value is None:
             return face.reference(mark)
-        return value.told(face) if isinstance(value, Words) else value
+        return value.rendered(face) if isinstance(value, Words) else value
 
     def argument(self, name: str, face: Face) -> str:
         """The argument as it was given."""
         value = self.given[name]
-        return face.argument(name, None if value is None else value.told(face))
+        return face.argument(name, None if value is None else value.rendered(face))
 
     def renamed(self, name: str, other: str) -> Words:
         """The words for an argument that has another name where it was given.

@@ -18,10 +18,14 @@ __all__ = ["MOST_USERS", "Buckets", "Codes"]
 
 Codes = NDArray[np.uint32]
 
-_SHIFT = 13  # 2^13 users are grouped at a time: their rows fit the processor's caches
-_ROWS = 2**15  # rows of a bucket of users without codes, about
-_CHUNK = 2**19  # rows that are sorted into buckets at a time
-_MOST_BITS = 12  # of buckets: few enough places to write to
+# 2^13 users are grouped at a time: their rows fit the processor's caches.
+_SHIFT = 13
+# About as many rows are in a bucket of users without codes.
+_ROWS = 2**15
+# As many rows are sorted into buckets at a time.
+_CHUNK = 2**19
+# At most 2^12 buckets are few enough places to write to.
+_MOST_BITS = 12
 # Two odd numbers. Buckets are the same in each run, so that a seed decides all: whoever has chosen
 # users of one bucket makes its table large, and no more than that.
 _BUCKETS = np.array([0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93], np.uint64)
@@ -68,7 +72,7 @@ class Buckets:
 
     @classmethod
     def _of_codes(cls, users: Codes, items: Codes, n_users: int) -> Buckets:
-        """A bucket is so many neighbouring codes."""
+        """Buckets of so many neighbouring codes each."""
         n_buckets = (n_users >> _SHIFT) + 1
         ranges = parts(len(users))
         counted = share(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Contributions", "UnreachedRows", "places_of"]
 
-_BATCH = 2**20  # subset choices drawn at a time: bounds the memory that bounding takes
+# Subset choices drawn at a time: it bounds the memory that bounding takes.
+_BATCH = 2**20
 
 
 @dataclass(frozen=True)

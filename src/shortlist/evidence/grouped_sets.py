@@ -18,7 +18,7 @@ from shortlist.runtime.threads import parts, share, zeros
 
 __all__ = ["GroupedSets", "Pairing"]
 
-_MOST_BITS = 32  # of a code
+_CODE_BITS = 32
 
 
 class Pairing(NamedTuple):
@@ -46,7 +46,7 @@ class Pairing(NamedTuple):
     @property
     def fits(self) -> bool:
         """Whether codes can be packed."""
-        return _bits(self.n_groups) + self.bits <= _MOST_BITS
+        return _bits(self.n_groups) + self.bits <= _CODE_BITS
 
     def pack(self, groups: Codes, items: Codes) -> Codes:
         """The codes of rows, in the place of those of the groups."""
@@ -191,5 +191,5 @@ def _bits(n: int) -> int:
 
 
 def _odd() -> np.uint64:
-    """Drawn anew, so that nobody can choose items that meet at one place of the tables."""
+    # Drawn anew, so that nobody can choose items that meet at one place of the tables.
     return np.uint64(secrets.randbits(64) | 1)

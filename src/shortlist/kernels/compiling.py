@@ -45,7 +45,7 @@ class Kernel:
                 return self._compiled_anew("no folder can be written to that would keep them")
 
     def _from_cache(self) -> Any:
-        """What is in the cache already is not made to wait for what only compiling needs."""
+        # What is in the cache already does not wait for what only compiling needs.
         import numba
 
         from shortlist.kernels._cache import Cache, NotOurs
@@ -67,9 +67,9 @@ class Kernel:
         return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
 
 
-@cache  # a process tells it once
+@cache
 def _tell_once() -> None:
-    """Why the first question takes so long: a line on standard error, if no log takes it."""
+    # Why the first question takes so long: a line on standard error, if no log takes it.
     _LOG.warning("compiling loops, which takes a few seconds and happens once after installing")
 
 

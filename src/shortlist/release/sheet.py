@@ -218,7 +218,7 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
     elif ranks_are_apart(release):
         about += "; the ranks were drawn apart from the scores"
     if scores.unit in _NO_COUNTS and release.question == "top-k" and not release.by:
-        about += f"; for numbers of users add {_COUNTS.told(face)}"
+        about += f"; for numbers of users add {_COUNTS.rendered(face)}"
     heading = next(column.name for column in columns_of(release) if column.added is SCORE)
     yield visible(heading), harmless(about)
 

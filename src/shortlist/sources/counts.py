@@ -177,7 +177,6 @@ def _promised_groups(max_groups_per_user: int | None, max_items_per_user: int | 
 
 
 def _require_no_groups(max_groups_per_user: object, public_groups: object) -> None:
-    """Refuse what goes with groups, where there are none."""
     given = {"max_groups_per_user": max_groups_per_user, "public_groups": public_groups}
     if any(value is not None for value in given.values()):
         raise InputError(

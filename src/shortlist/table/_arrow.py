@@ -20,7 +20,7 @@ _KINDS = {
 
 
 def is_arrow(data: object) -> bool:
-    """Whether this is such an object; there is none before PyArrow was imported."""
+    """Whether this is an object of PyArrow; there is none before PyArrow was imported."""
     return isinstance(data, _types("pyarrow") + _types("pyarrow.dataset"))
 
 
@@ -77,7 +77,6 @@ def _is_dictionary(schema: Any, name: str) -> bool:
 
 
 def _type(schema: Any, name: str) -> pl.DataType:
-    """The type of the values of a column in Polars."""
     import polars as pl
 
     try:
@@ -116,7 +115,7 @@ def _without_extensions(table: Any, uuids: set[str]) -> Any:
 
 
 def _as_text(name: str) -> pl.Expr:
-    """Bytes of a UUID as they are usually written, 8-4-4-4-12 digits."""
+    # As UUIDs are usually written, in 8-4-4-4-12 digits.
     import polars as pl
 
     digits = pl.col(name).bin.encode("hex")

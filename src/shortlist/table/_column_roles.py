@@ -116,7 +116,6 @@ def types_of(parts: list[TablePart], roles: Mapping[str, str]) -> dict[str, pl.D
 
 
 def _check_columns(part: TablePart, roles: Mapping[str, str]) -> None:
-    """Refuse the first name that the part does not have, or has twice."""
     for name, role in roles.items():
         said = _said(part, role, name)
         if name in part.repeated:

@@ -18,8 +18,8 @@ from shortlist.table.part import Cause
 
 __all__ = ["array_of_json", "conversion", "converted", "encoding_of", "first_line", "in_utf_8"]
 
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_MARK = "\ufeff"  # of byte order
+_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BYTE_ORDER_MARK = "\ufeff"
 _CHUNK = 2**20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -48,11 +48,13 @@ def first_line(source: str | bytes, encoding: str) -> bytes:
     line = io.StringIO()
     with _opened(source) as raw:
         content = _unwrapped(raw)
-        while byte := content.read(1):  # more would decode a part of the rows
+        # More than a byte at a time would decode a part of the rows.
+        while byte := content.read(1):
             line.write(letter := decoder.decode(byte))
-            if letter == "\n" and line.getvalue().count('"') % 2 == 0:  # and not within a name
+            is_quoted = line.getvalue().count('"') % 2 == 1
+            if letter == "\n" and not is_quoted:
                 break
-    return line.getvalue().removeprefix(_MARK).encode()
+    return line.getvalue().removeprefix(_BYTE_ORDER_MARK).encode()
 
 
 def in_utf_8(source: str | bytes, encoding: str) -> bytes:
@@ -64,14 +66,13 @@ def in_utf_8(source: str | bytes, encoding: str) -> bytes:
     converted = io.BytesIO()
     with _opened(source) as raw:
         text = io.TextIOWrapper(_unwrapped(raw), encoding, newline="")
-        converted.write(text.read(_CHUNK).removeprefix(_MARK).encode())
+        converted.write(text.read(_CHUNK).removeprefix(_BYTE_ORDER_MARK).encode())
         while part := text.read(_CHUNK):
             converted.write(part.encode())
     return converted.getvalue()
 
 
 def _unwrapped(raw: IO[bytes]) -> Any:
-    """What is compressed in a file, or the file."""
     first = raw.read(4)
     raw.seek(0)
     if first.startswith(_GZIP):
@@ -92,9 +93,10 @@ def _unpacked(raw: IO[bytes]) -> Any:
 
 def _encoding(content: IO[bytes] | gzip.GzipFile) -> str | None:
     chunk = content.read(_CHUNK)
-    if chunk.startswith(_MARKS):
+    if chunk.startswith(_UTF_16_MARKS):
         return "utf-16"
-    if b"\0" in chunk[:2]:  # half of a Latin letter, without a mark before it
+    # A zero byte is half of a Latin letter, where no mark stands before it.
+    if b"\0" in chunk[:2]:
         return "utf-16be" if chunk.startswith(b"\0") else "utf-16le"
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:

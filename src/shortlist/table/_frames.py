@@ -62,11 +62,7 @@ def open_frame(data: object, argument: str) -> TablePart:
 
 
 def _wrapped(data: object, argument: str) -> Words | None:
-    """The line that makes a table of rows or counts that are none, by the name that they have.
-
-    Columns of lists and tuples are read as text, value by value; that of a library that looks for
-    their type would let one value change how all others are written.
-    """
+    """The line of Python that makes a table of data that is none; None if none is known."""
     line = next((line for is_it, line in _LINES if is_it(data)), None)
     return None if line is None else Words("give {line}", line=line.replace("data", argument))
 
@@ -79,6 +75,8 @@ def _ndim(data: object) -> int:
     return data.ndim if isinstance(data, np.ndarray) and data.dtype.names is None else 0
 
 
+# Which data is made a table by which line. Each makes columns of lists, which are read as text,
+# value by value: a library that looks for a type would let one value change how others are written.
 _LINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (
         lambda data: isinstance(data, Counter),
@@ -106,7 +104,6 @@ _LINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
     ),
     (lambda data: type(data).__name__ == "Series" and hasattr(data, "to_frame"), "data.to_frame()"),
 )
-"""Which data is made a table by which line."""
 
 
 def _origin(data: object, argument: str) -> Words:
@@ -199,7 +196,6 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
 
 
 def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:
-    """What the engine answers that a table lies in."""
     with lock_of(native), without_bar_of(native):
         return interruptible(partial(_collected, frame), interrupt_of(native))
 
@@ -209,7 +205,7 @@ def _require_answer(
     native: Any,
     origin: Words,
 ) -> None:
-    """Refuse a query that the engine does not answer, though it is of no row."""
+    """Refuse a table whose engine does not even answer a query of no row."""
     refusal = InputError(
         "{origin} cannot be read: its engine refuses the query, or does not answer",
         "check that the table is still there, has these columns, and may be read",
@@ -281,7 +277,6 @@ def open_pandas_like(frame: Any, origin: Words) -> TablePart:
 
 
 def _levels(frame: Any) -> list[str]:
-    """The names of the index that no column has."""
     return [name for name in frame.index.names if name is not None and name not in frame.columns]
 
 

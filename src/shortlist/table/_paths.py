@@ -63,7 +63,6 @@ def _found_for(path: str, argument: Words, above: str | None = None) -> NamedFil
 
 
 def _folders(path: str, above: str | None) -> Sequence[str]:
-    """The folders between one and a file."""
     return () if above is None else PurePath(path).relative_to(above).parts[:-1]
 
 
@@ -147,7 +146,6 @@ def _no_path(url: str, place: Words) -> InputError:
 
 
 def _found(path: str, argument: Words) -> list[NamedFile]:
-    """The files of one path, each of which can be read."""
     if not exists(path) and glob.has_magic(path):
         names = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute one
         if not names:
@@ -169,9 +167,9 @@ def _fixed(pattern: str) -> str:
 
 
 def _in_directory(path: str, argument: Words) -> list[NamedFile]:
-    """The files of a directory that have a suffix of a table.
+    """The files of a directory that have the suffix of a table.
 
-    What lies deeper is looked at in folders that are named by the values of a column alone.
+    Of the folders in it, those named by a value are looked into, such as country=FR.
     """
     names = list(_tables_in(Path(path), argument))
     if not names:
@@ -201,7 +199,7 @@ def exists(file: str) -> bool:
 
 
 def in_database(kind: str, path: str) -> Words:
-    """The table at this path in place of a file, as one of a database of that kind.
+    """How the caller names a database file of that kind, by a URL.
 
     >>> print(in_database("duckdb", "plays.db"))
     data="duckdb:///plays.db"

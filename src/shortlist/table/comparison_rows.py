@@ -95,7 +95,7 @@ def _listed(keys: Keys, public: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
 
 
 def _in_table(keys: Keys) -> tuple[pl.DataFrame, Ints]:
-    """The items of the table, in an order that says nothing of its rows; the same of them."""
+    """As `_listed`, of the items of the table in an order that says nothing of its rows."""
     occurs = np.zeros(keys.size, np.bool_)
     occurs[keys.codes] = True
     items = keys.take(np.flatnonzero(occurs))

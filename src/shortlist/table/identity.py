@@ -30,7 +30,7 @@ __all__ = [
     "refuse_taken_out",
 ]
 
-_UNTOLD = re.compile(r"\bDF \[|python|in-mem|other sources|\bSeries\[|://", re.IGNORECASE)
+_UNIDENTIFIED = re.compile(r"\bDF \[|python|in-mem|other sources|\bSeries\[|://", re.IGNORECASE)
 """What stands in the words for a query that reads something else than a few files that are here."""
 _SCANNED = re.compile(r"\bSCAN \[([^]]+)\]")
 _FIRST_SCANNED = re.compile(r" SCAN \[(.*?)(?:, \.\.\. [^\]]*)?\]$", re.MULTILINE)
@@ -53,14 +53,14 @@ def identity_of_file(path: str | os.PathLike[str]) -> list[object]:
 
 
 def identities_of_files(paths: Iterable[str | os.PathLike[str]]) -> list[list[object]]:
-    """Of those that are there."""
+    """The identities of those files that are there."""
     return [identity_of_file(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - as above
 
 
 def identity_of_database(path: str | os.PathLike[str], *endings: str) -> list[object]:
-    """Of a file, and of those that are beside it: what waits there is not in the file yet.
+    """The identity of a file and of those beside it: what waits there is not in the file yet.
 
-    Of these, the change of status does not count: SQLite sets the owner whenever it reads.
+    Of the latter, the change of status does not count: SQLite sets the owner whenever it reads.
 
     Raises:
         OSError, ValueError: As `identity_of_file`.
@@ -70,7 +70,7 @@ def identity_of_database(path: str | os.PathLike[str], *endings: str) -> list[ob
 
 
 def identity_of_part(part: TablePart) -> list[object]:
-    """Of all its files, and how they are read; of a lazy frame, also of its query.
+    """The identity of all its files, and how they are read; of a lazy frame, also of its query.
 
     A frame in memory has none.
 
@@ -100,14 +100,13 @@ def _identity_of_query(frame: Any) -> list[object]:
     """Its files and all of what is done to them, which `explain` would shorten; without a row."""
     query = frame.explain(optimized=False)
     scanned = [file for names in _SCANNED.findall(query) for file in names.split(", ")]
-    if _UNTOLD.search(query) or not scanned:
+    if _UNIDENTIFIED.search(query) or not scanned:
         raise ValueError
     digest = hashlib.sha256(frame.serialize()).hexdigest()
     return [digest, *(_identities(file) for file in scanned)]
 
 
 def _identities(name: str) -> list[object]:
-    """Of the files of one path or glob."""
     found = glob.glob(name, recursive=True)  # noqa: PTH207 - as they are read
     if not found:
         raise ValueError
@@ -188,7 +187,7 @@ def _is_in_memory(frame: pl.LazyFrame) -> bool:
 
 
 def _places(part: TablePart) -> set[tuple[int, int]]:
-    """Where the files of a part are, by device and number."""
+    """The files of a part, by device and number."""
     places = set()
     for path in (*part.files, *_scanned(part.held)):
         with contextlib.suppress(OSError, ValueError):

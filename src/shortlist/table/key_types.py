@@ -49,9 +49,12 @@ __all__ = [
 DIGITS = 18
 """All decimals of so many digits are integers of 64 bits."""
 
-_BITS = {"Float16": 11, "Float32": 24, "Float64": 53}  # of the numbers that a float counts
-_NO_KEY = 1e300  # cast to an integer, it fails
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of years 1 and 9999, from 1970 on
+# Up to 2^bits, a float's whole numbers have neighbours that it can hold, too.
+_BITS = {"Float16": 11, "Float32": 24, "Float64": 53}
+# Cast to an integer, it fails.
+_NO_KEY = 1e300
+# Years 1 and 9999, in days from 1970 on.
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _A_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 

@@ -206,7 +206,7 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
 
 
 def _is_by_hand(public_items: object) -> bool:
-    """Whether a message may show one of them, which is no column of some table."""
+    """Whether a message may show one of them: they were written by hand, and are no column."""
     return isinstance(public_items, list | tuple)
 
 
@@ -322,7 +322,6 @@ def _is_of(value: object, dtype: pl.DataType) -> bool:
 
 
 def _other_type(name: str, found: str, dtype: pl.DataType) -> InputError:
-    """What to raise of a value of another type than its column."""
     return InputError(
         '{public_items=} holds {found}, and the column "{column}" is of type {dtype}',
         "give {kind}, of the column's type",
@@ -335,7 +334,6 @@ def _other_type(name: str, found: str, dtype: pl.DataType) -> InputError:
 
 
 def _no_fit(name: str, dtype: pl.DataType) -> InputError:
-    """What to raise of a value that would not be the same in the column."""
     return InputError(
         '{public_items=} holds a value that the type {dtype} of the column "{column}" cannot hold '
         "exactly",

@@ -53,14 +53,14 @@ def open_parts(data: object, argument: str, writing: Writing | None = None) -> l
 
 
 def _written(file: NamedFile, argument: str, writing: Writing) -> Writing:
-    """How a file is written: a list that everybody knows may be in UTF-8, whatever the table is."""
+    """How a file is written: a public list may be in UTF-8, whatever the table is written in."""
     if argument != "data" and writing.codec and encoding_of(file.path) is None:
         return replace(writing, encoding=None)
     return writing
 
 
 def _require_use(writing: Writing, parts: list[TablePart]) -> None:
-    """Refuse what is said of text files where there are none."""
+    """Refuse a separator or an encoding where no file has use of it."""
     csv, text = any(part.kind == "CSV" for part in parts), any(part.is_text for part in parts)
     for name, value, used in (
         ("separator", writing.separator, csv),

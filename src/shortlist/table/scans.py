@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["StandardInput", "open_file", "open_standard_input"]
 
 _STANDARD_INPUT = Words("the standard input")
-_MARK = "\ufeff"  # of byte order
+_BYTE_ORDER_MARK = "\ufeff"
 _PARQUET = "PAR1"
-_NONE = "\1"  # separates nothing
+_SEPARATES_NOTHING = "\1"
 _NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _OF_DATABASES = (".db", ".duckdb", ".ddb", ".sqlite", ".sqlite3")
 _SQLITE = b"SQLite format 3\0"
@@ -85,7 +85,7 @@ def open_file(file: NamedFile, writing: Writing) -> TablePart:
 
 
 def _divided(part: TablePart, partition: Mapping[str, str | None]) -> TablePart:
-    """The part with columns that folders are named by, as texts, where the file has them not."""
+    """The part with the columns that folders are named by, as texts, unless the file has them."""
     import polars as pl
 
     named = {name: text for name, text in partition.items() if name not in part.schema}
@@ -147,7 +147,7 @@ def _open(
     codec: str | None = None,
     as_parquet: Words = Words("give it the suffix .parquet"),  # noqa: B008 - a constant
 ) -> TablePart:
-    """A file as far as its header; of one in another encoding, nothing but the first line."""
+    """A file as far as its header. Of one in another encoding only the first line is converted."""
     codec = None if held.kind == "Parquet" else codec
     convert = partial(_conversion, file, source, as_parquet, encoding_is_given=codec is not None)
     if _begins_an_array(file.path):
@@ -227,7 +227,7 @@ def _say_guessed(file: NamedFile, separator: str) -> None:
 def _header(
     source: str | bytes, held: Format
 ) -> tuple[str | bytes, Format, dict[str, pl.DataType]]:
-    """The columns; and the source and its format, now that the first line is known."""
+    """The source, its format and its columns, as the first line tells them."""
     from polars.exceptions import PolarsError
 
     if held.kind == "NDJSON":
@@ -235,7 +235,7 @@ def _header(
             return source, held, dict(scan(source, held).collect_schema())
         source = _without_mark(source)  # which the parser takes for a part of the first row
     if held.kind == "CSV" and held.separator is None:
-        line = scan(source, held, separator=_NONE, quote_char=None).collect_schema()
+        line = scan(source, held, separator=_SEPARATES_NOTHING, quote_char=None).collect_schema()
         held = replace(held, separator=separator_in("".join(line)))
     return source, held, dict(scan(source, held).collect_schema())
 
@@ -245,10 +245,10 @@ def _without_mark(source: str | bytes) -> bytes:
     import polars as pl
 
     lines = pl.scan_lines(as_named(source), glob=False)
-    if not lines.head(1).collect().item().startswith(_MARK):
+    if not lines.head(1).collect().item().startswith(_BYTE_ORDER_MARK):
         raise ValueError
     content = io.BytesIO()
-    unmarked = lines.select(pl.col("line").str.strip_prefix(_MARK))
+    unmarked = lines.select(pl.col("line").str.strip_prefix(_BYTE_ORDER_MARK))
     unmarked.sink_csv(content, include_header=False, quote_style="never")
     return content.getvalue()
 
