@@ -18,9 +18,8 @@ def read(out):
     return pl.read_csv(io.StringIO(out))
 
 
-def test_figures_are_printed_with_what_they_are(run, file):
-    status, out, err = run(*words("top-k", file, "-k", 2, "-k", 3))
-    assert (status, err) == (0, "")
+def test_figures_are_printed_with_what_they_are(answered, file):
+    out = answered(*words("top-k", file, "-k", 2, "-k", 3))
     assert out.startswith("top-k, epsilon=3, delta=1e-06, max_items_per_user=100: means of 2 runs")
     assert out.endswith(f"\n{NOT_PRIVATE}\n")
     legend = " ".join(out.split())
@@ -28,11 +27,10 @@ def test_figures_are_printed_with_what_they_are(run, file):
     assert "; linf: the same at the worst place; relative: " in legend
 
 
-def test_every_option_may_be_repeated(run, file):
+def test_every_option_may_be_repeated(answered, file):
     more = ["--epsilon", 1, "--max-items-per-user", 1, "--max-items-per-user", 7, "--csv"]
     more += ["--delta", 1e-5, "--mechanism", "policy-greedy", "--mechanism", "weighted-gaussian"]
-    status, out, _ = run(*words("domain", file, *more))
-    assert status == 0
+    out = answered(*words("domain", file, *more))
     frame = read(out)
     assert len(frame) == 2 * 2 * 2 * 2
     assert set(frame["mechanism"]) == {"PolicyGreedy", "WeightedGaussian"}
@@ -40,10 +38,9 @@ def test_every_option_may_be_repeated(run, file):
     assert set(frame["max_items_per_user"]) == {1, 7}
 
 
-def test_counts_are_compared_too(run, readers):
+def test_counts_are_compared_too(answered, readers):
     asked = ["compare", "top-k", readers, "--item", "title", "--count", "readers", IN_TABLE]
-    status, out, _ = run(*asked, "-k", 2, "--epsilon", 1, "--runs", 1, "--not-private", "--csv")
-    assert status == 0
+    out = answered(*asked, "-k", 2, "--epsilon", 1, "--runs", 1, "--not-private", "--csv")
     assert read(out)["missing_mass"].to_list()[0] == 0.0
 
 

@@ -27,9 +27,8 @@ def url(file, tmp_path):
 
 @pytest.mark.parametrize("more", [(), ("--pull",)])
 @pytest.mark.parametrize("asked", [top_k, domain, hitting_set])
-def test_questions_are_answered_where_the_rows_are(run, file, url, asked, more):
-    status, out, err = run(*asked(url, "--table", "plays", *more))
-    assert (status, err) == (0, "")
+def test_questions_are_answered_where_the_rows_are(run, answered, file, url, asked, more):
+    out = answered(*asked(url, "--table", "plays", *more))
     bounded = "users are bounded in DuckDB" in " ".join(out.split())
     assert bounded is (more == ())
     here = run(*asked(file, "--format", "csv"))[1]
@@ -54,15 +53,13 @@ def test_groups_are_answered_where_the_rows_are(run, tmp_path, more):
     assert named == {(c, title) for c in ("CH", "FR") for title in ("Emma", c)}
 
 
-def test_counts_are_fetched(run, url):
-    status, out, err = run(*count(url, "--table", "readers", "--public-items-in-table"))
-    assert (status, err) == (0, "")
+def test_counts_are_fetched(answered, url):
+    out = answered(*count(url, "--table", "readers", "--public-items-in-table"))
     assert [line.split()[1] for line in out.splitlines()[4:6]] == ["007", "7"]
 
 
-def test_nothing_is_read_for_what_would_happen(run, url):
-    status, out, _ = run(*top_k(url, "--table", "plays", "--dry-run"))
-    assert status == 0
+def test_nothing_is_read_for_what_would_happen(answered, url):
+    out = answered(*top_k(url, "--table", "plays", "--dry-run"))
     assert "This run costs epsilon = 3" in " ".join(out.split())
 
 

@@ -24,13 +24,11 @@ def unread(monkeypatch):
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_dry_run_reads_nothing(run, file, tmp_path):
+def test_a_dry_run_reads_nothing(answered, file, tmp_path):
     (tmp_path / "known.csv").write_text("title\na\nb\n")
-    status, out, err = run(*top_k(file, "--dry-run", "--public-items", tmp_path / "known.csv"))
-    assert (status, err) == (0, "")
+    out = answered(*top_k(file, "--dry-run", "--public-items", tmp_path / "known.csv"))
     assert out.startswith("No row was read and nothing was spent.\n\ntop-k by JointOrPeel.\n")
-    status, out, err = run(*top_k(file, "--dry-run"))
-    assert (status, err) == (0, "")
+    out = answered(*top_k(file, "--dry-run"))
     said = " ".join(out.split())
     for part in (
         "costs epsilon = 3 and delta = 1e-06: protection is moderate, since epsilon is above 1.",
@@ -46,28 +44,25 @@ def test_a_dry_run_reads_nothing(run, file, tmp_path):
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_dry_run_for_a_histogram_reads_nothing(run, readers):
+def test_a_dry_run_for_a_histogram_reads_nothing(answered, readers):
     for more, name in (([IN_TABLE], "JointOrPeel"), (["--delta", "1e-6"], "LimitedDomain")):
-        status, out, err = run(*count(readers, "--dry-run", *more))
-        assert (status, err) == (0, "")
+        out = answered(*count(readers, "--dry-run", *more))
         assert out.startswith(f"No row was read and nothing was spent.\n\ntop-k by {name}.\n")
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_dry_run_for_a_store_reads_no_row(run, database):
+def test_a_dry_run_for_a_store_reads_no_row(run, answered, database):
     held = database.store(STORED)
     status, _, err = run(*in_store(database.url, "--dry-run"))
     assert (status, "has no index" in err) == (2, True)
     held.prepare()
-    status, out, err = run(*in_store(database.url, "--dry-run"))
-    assert (status, err) == (0, "")
+    out = answered(*in_store(database.url, "--dry-run"))
     assert out.startswith("No row was read and nothing was spent.\n\ntop-k by ThresholdTopK.\n")
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_dry_run_in_json(run, file):
-    status, out, _ = run(*domain(file, "--dry-run", "--json"))
-    assert status == 0
+def test_a_dry_run_in_json(answered, file):
+    out = answered(*domain(file, "--dry-run", "--json"))
     plan = json.loads(out)
     assert plan["question"] == {"name": "domain", "count_share": None}
     assert plan["mechanism"]["name"] == "ChosenBound"

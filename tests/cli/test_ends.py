@@ -9,14 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from helpers.command import domain, top_k
+from helpers.command import PROGRAM, domain, process, started, top_k
 from helpers.refusals import MARKER
 from shortlist import cli
 from shortlist.cli import failure, request
 from shortlist.errors import SPENT, InputError
 from shortlist.plan import Plan
 
-PROGRAM = [sys.executable, "-m", "shortlist"]
 needs_sh = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
@@ -78,12 +77,6 @@ def test_stderr_is_itself_again_after_a_failure(file, monkeypatch, capfd):
 # As a process
 
 
-def process(*words, **options):
-    environment = os.environ | options.pop("env", {})
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen([*PROGRAM, *map(str, words)], env=environment, **streams)
-
-
 def test_what_the_library_logs_is_a_line_even_where_stderr_is_diverted():
     code = """
 import logging
@@ -98,17 +91,15 @@ logging.getLogger("shortlist").warning("as Python prints it")
 
 
 def test_it_runs_as_a_module(file):
-    running = process(*top_k(file))
-    out, err = running.communicate()
-    assert (running.returncode, err) == (0, b"")
-    assert out.decode().startswith("top-k: 2 items\n")
+    status, out, err = process(*top_k(file))
+    assert (status, err) == (0, "")
+    assert out.startswith("top-k: 2 items\n")
 
 
 def test_a_terminal_that_knows_no_unicode(file):
-    running = process(*domain(file), env={"PYTHONIOENCODING": "ascii"})
-    out, err = running.communicate()
-    assert (running.returncode, err) == (0, b"")
-    assert rb"\x1b[31m\u65e5\u672c" in out
+    status, out, err = process(*domain(file), env={"PYTHONIOENCODING": "ascii"})
+    assert (status, err) == (0, "")
+    assert r"\x1b[31m\u65e5\u672c" in out
 
 
 def test_a_panic_inside_polars_is_one_line(tmp_path):
@@ -118,10 +109,9 @@ def test_a_panic_inside_polars_is_one_line(tmp_path):
     fifty_values_of_six_bits = b"\x02\0\0\0\x64\x01\x06"
     of_too_many_bits = b"\x02\0\0\0\x64\x01\x44"
     path.write_bytes(path.read_bytes().replace(fifty_values_of_six_bits, of_too_many_bits))
-    running = process(*domain(path))
-    out, err = running.communicate()
-    assert (running.returncode, out, err.count(b"\n")) == (2, b"", 1)
-    assert b"cannot be read to its end" in err
+    status, out, err = process(*domain(path))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "cannot be read to its end" in err
 
 
 def closed(stream, *words):
@@ -158,7 +148,7 @@ def test_stderr_is_closed(file, streams):
 
 
 def test_a_reader_that_goes_away(file, tmp_path):
-    running = process(*domain(file, "--output", tmp_path / "kept.csv"))
+    running = started(*domain(file, "--output", tmp_path / "kept.csv"))
     running.stdout.close()
     assert running.stderr.read().startswith(b"Saved as")
     running.stderr.close()
@@ -169,10 +159,10 @@ def test_a_reader_that_goes_away(file, tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_an_answer_that_cannot_be_printed_is_saved(file, tmp_path):
     with Path("/dev/full").open("wb") as full:
-        running = process(*domain(file, "--output", tmp_path / "kept.csv"), stdout=full)
-        _, err = running.communicate()
-    assert running.returncode == 2
-    assert b"could not be printed: No space left on device." in err
+        words = domain(file, "--output", tmp_path / "kept.csv")
+        status, _, err = process(*words, stdout=full)
+    assert status == 2
+    assert "could not be printed: No space left on device." in err
     assert (tmp_path / "kept.csv").exists()
 
 
@@ -180,10 +170,9 @@ def test_an_answer_that_cannot_be_printed_is_saved(file, tmp_path):
 @pytest.mark.parametrize("words", [["--help"], ["help", "--all"], ["help", "top-k"]])
 def test_a_help_that_cannot_be_printed(words):
     with Path("/dev/full").open("wb") as full:
-        running = process(*words, stdout=full)
-        _, err = running.communicate()
-    said = b"shortlist: the output cannot be written: No space left on device.\n"
-    assert (running.returncode, err) == (2, said)
+        status, _, err = process(*words, stdout=full)
+    said = "shortlist: the output cannot be written: No space left on device.\n"
+    assert (status, err) == (2, said)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")

@@ -14,29 +14,29 @@ from shortlist.questions import Domain, HittingSet, Rank, TopK
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 
-def test_version(run):
-    status, out, _ = run("--version")
-    assert status == 0
+def test_version(answered):
+    out = answered("--version")
     assert re.fullmatch(r"shortlist \d+\.\d+\.\d+\n", out)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(["--help"], ["-h"], ["top-k", "--help"], ["domain", "-h"]),
-        *(["hitting-set", "--help"], ["rank", "-h"], ["compare", "-h"]),
-    ],
-)
-def test_help_fits_and_has_an_example(run, words):
-    status, out, err = run(*words)
-    assert (status, err) == (0, "")
-    command = words[0] if len(words) > 1 else "top-k"
-    table = "plays.parquet --user user --item title"
-    if command == "compare":
-        command = "compare top-k"
-    if command == "rank":
-        table = "games.csv --winner won --loser lost"
-    assert f" shortlist {command} {table} \\\n" in re.sub(" +\n", "\n", out)
+EXAMPLES = {
+    "": "shortlist top-k plays.parquet --user user --item title",
+    "top-k": "shortlist top-k plays.parquet --user user --item title",
+    "domain": "shortlist domain plays.parquet --user user --item title",
+    "hitting-set": "shortlist hitting-set plays.parquet --user user --item title",
+    "rank": "shortlist rank games.csv --winner won --loser lost",
+    "compare": "shortlist compare top-k plays.parquet --user user --item title",
+    "budget": "shortlist budget create plays.budget --epsilon 3 --delta 3e-6",
+    "budget create": "shortlist budget create plays.budget --epsilon 3 --delta 3e-6",
+}
+
+
+@pytest.mark.parametrize("command", [*EXAMPLES, "audit", "explain", "budget show"])
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_fits_and_has_an_example(answered, command, option):
+    out = answered(*command.split(), option)
+    if command in EXAMPLES:
+        assert f" {EXAMPLES[command]} \\\n" in re.sub(" +\n", "\n", out)
     assert all(len(line) <= 80 for line in out.split("\n"))
     assert "bool" not in out
     assert not set("<>{}") & set(out)
@@ -66,6 +66,24 @@ def test_a_group_without_a_command_has_its_help(run):
     status, out, err = run("budget")
     assert (status, err) == (2, "")
     assert "Usage: shortlist budget" in out
+
+
+def test_help_of_a_command_is_its_own(run):
+    for words in (["top-k"], ["budget", "create"]):
+        assert run("help", *words) == run(*words, "--help")
+    assert run("help") == run("--help")
+
+
+def test_help_of_all_commands_is_printed_in_turn(run, answered):
+    out = answered("help", "--all")
+    for words in ([], ["rank"], ["budget"], ["budget", "verify"], ["explain"]):
+        assert run(*words, "--help")[1] in out
+
+
+def test_help_of_what_is_no_command_is_refused(complaint):
+    assert complaint("help", "topk") == 'there is no command "topk". Did you mean "top-k"?'
+    assert "Its help names all: shortlist --help." in complaint("help", "zzz")
+    assert "there is no command" in complaint("help", "top-k", "more")
 
 
 def test_help_of_all_is_of_all_within_the_command_that_is_named(run):

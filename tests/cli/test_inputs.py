@@ -21,13 +21,12 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
         (["--separator", "tab"], "\t"),
     ],
 )
-def test_what_is_piped_in(run, monkeypatch, options, separator):
+def test_what_is_piped_in(answered, monkeypatch, options, separator):
     rows = "".join(f"u{i}{separator}007\n" for i in range(3000))
     content = f"user{separator}title\n{rows}".encode()
     for words in (top_k("-", *options, k=1), domain("-", *options)):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-        status, out, err = run(*words, "--json")
-        assert (status, err) == (0, "")
+        out = answered(*words, "--json")
         assert [item["title"] for item in json.loads(out)["items"]] == ["007"]
 
 
@@ -72,11 +71,10 @@ def test_a_separator_that_is_found_is_told_on_stderr_once(run, tmp_path):
     assert (status, err) == (0, "")
 
 
-def test_text_in_another_encoding(run, complaint, tmp_path):
+def test_text_in_another_encoding(answered, complaint, tmp_path):
     path = tmp_path / "plays.csv"
     path.write_bytes(b"user,title\n" + "".join(f"u{i},é\n" for i in range(3000)).encode("latin1"))
     assert "--encoding" in complaint(*top_k(path, k=1))
-    status, out, err = run(*top_k(path, "--encoding", "latin1", "--json", k=1))
-    assert (status, err) == (0, "")
+    out = answered(*top_k(path, "--encoding", "latin1", "--json", k=1))
     assert [item["title"] for item in json.loads(out)["items"]] == ["é"]
     assert complaint(*top_k(path, "--encoding", "x")).startswith("--encoding 'x': must be the name")

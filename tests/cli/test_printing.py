@@ -1,11 +1,9 @@
 """What the command prints, and that no answer that was paid for is lost."""
-# ruff: noqa: S603 - the program that is run is our own
 
 import csv
 import io
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,11 +11,10 @@ import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.command import COLUMNS, domain, top_k
+from helpers.command import COLUMNS, domain, process, started, top_k
 from shortlist.cli import publishing
 from shortlist.release import Release
 
-PROGRAM = [sys.executable, "-m", "shortlist"]
 FULL = Path("/dev/full")
 TOTAL = 150
 ODD = ["a|b", "line\nend", "<b>x</b>", "=1+1", "\x1b[31mred", "x" * 300, "日本"]
@@ -37,18 +34,10 @@ def many(tmp_path):
     return path
 
 
-def process(*words, cwd, **options):
-    """Exit status, standard output and standard error of the command as a process."""
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    done = subprocess.run([*PROGRAM, *map(str, words)], cwd=cwd, check=False, **streams)
-    return done.returncode, (done.stdout or b"").decode(), done.stderr.decode()
-
-
 def in_terminal(*words, cwd):
     """As `process`, with standard output on a terminal."""
     shown, screen = pytest.importorskip("pty").openpty()
-    options = {"cwd": cwd, "stdout": screen, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*PROGRAM, *map(str, words)], **options) as running:
+    with started(*words, cwd=cwd, stdout=screen) as running:
         os.close(screen)
         out = b""
         while block := read(shown):
@@ -115,8 +104,8 @@ def test_csv_is_faithful(many, tmp_path):
 
 
 def test_csv_is_utf_8_wherever_a_program_reads_it(many, tmp_path):
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    status, out, _ = process(*domain(many, "--format", "csv"), cwd=tmp_path, env=environment)
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    status, out, _ = process(*domain(many, "--format", "csv"), cwd=tmp_path, env=ascii_only)
     assert status == 0
     assert ",日本," in out
 
@@ -138,6 +127,23 @@ def test_fewer_than_asked_for_is_said_beside_a_form_for_programs(run, file):
     for form in ("json", "csv"):
         assert "Fewer than 9 came out" in run(*top_k(file, "--format", form, k=9))[2]
     assert run(*top_k(file, "--json", k=5))[2] == ""
+
+
+def test_empty_items_can_be_seen_and_joined_emoji_are_whole(run, tmp_path):
+    family = "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}"
+    items = ["", "  ", family, "a\N{ZERO WIDTH JOINER}b"]
+    path = tmp_path / "items.parquet"
+    pl.DataFrame({"user": range(2000), "title": items * 500}).write_parquet(path)
+    words = domain(path)
+    for form in ("table", "markdown"):
+        out = run(*words, "--format", form)[1].replace("\\\\", "\\")
+        assert family in out
+        assert ' ""' in out
+        assert ' "  "' in out
+        assert r"a\u200db" in out
+    release = sl.pairs(str(path), user="user", item="title").domain(epsilon=1.0, delta=1e-6)
+    assert '"  "' in str(release)
+    assert "&quot;&quot;</td>" in release._repr_html_()
 
 
 # A terminal
@@ -191,9 +197,7 @@ def test_what_cannot_be_printed_is_in_the_file_that_was_asked_for(many, tmp_path
 
 
 def test_a_reader_that_goes_away_loses_nothing(many, tmp_path):
-    words = [*PROGRAM, *map(str, domain(many, "--json"))]
-    options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(words, **options) as running:
+    with started(*domain(many, "--json"), cwd=tmp_path) as running:
         running.stdout.close()
         err = running.stderr.read().decode()
     assert running.returncode == 1

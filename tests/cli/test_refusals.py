@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import shortlist as sl
 from helpers.command import COLUMNS, IN_TABLE, PRIVACY, STORED, count, domain, in_store, top_k
 from helpers.refusals import MARKER
 from shortlist.errors import SPENT
@@ -35,6 +36,11 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
         (["hitting-set", "--epsilom", "4"], "Did you mean --epsilon?"),
         (["domain", "x.csv", "y.csv", *COLUMNS, *PRIVACY], "unexpected extra argument"),
         (domain("x.csv")[:-2], "Missing option '--delta'"),
+        (["top-k", "--where", "x"], "Rows are not filtered here. Write those that count to a file"),
+        (["top-k", "--filter", "x"], "choose them without looking at the data."),
+        (["top-k", "--limit", "x"], "How many items: -k N."),
+        (["top-k", "--group-by", "x"], "By groups: --by COLUMN."),
+        (["domain", "--out", "x"], "No such option: --out. To save the answer: --output FILE."),
     ],
 )
 def test_words_that_do_not_fit(complaint, words, said):
@@ -121,6 +127,27 @@ def test_values_that_do_not_fit_a_store(complaint, sqlite, more, said):
     message = complaint(*in_store(sqlite.url, *more))
     assert said in message
     assert "s3cret" not in message
+
+
+@pytest.fixture
+def table(plays, tmp_path):
+    path = tmp_path / "plays.csv"
+    plays.write_csv(path)
+    return path
+
+
+def test_a_column_of_other_letters_is_suggested_in_a_csv_too(complaint, table):
+    said = complaint(*top_k(table, "--user", "User"))
+    assert said.endswith('--user "User" is not a column. Did you mean "user"?')
+    assert "somebody's row" in complaint(*top_k(table, "--user", "x"))
+
+
+@pytest.mark.parametrize("item", ["user,title", "country,city"])
+def test_several_columns_are_named_one_by_one(complaint, table, item):
+    said = complaint("top-k", table, "--user", "user", "--item", item, "-k", 2, *PRIVACY)
+    assert "For several columns repeat the option, as in --item country --item city. " in said
+    with pytest.raises(sl.InputError, match=r'give a list of their names, as in \["country",'):
+        sl.pairs(str(table), user="user", item=item)
 
 
 def test_more_than_a_store_has(complaint, database):

@@ -2,7 +2,6 @@
 
 import sys
 
-import polars as pl
 import pytest
 
 import shortlist as sl
@@ -61,15 +60,6 @@ def test_a_report_that_fails_loses_no_answer(run, file, tmp_path, monkeypatch):
     assert "could not be saved" in err
     assert "No space left on device" in err
     assert "the budget is spent: do not ask again." in err
-
-
-def test_three_commands_from_nothing_to_a_report(run, tmp_path):
-    """After the first, which installs: a table, and the page."""
-    rows = {"user": range(900), "title": ["Emma", "Ulysses", "Dune"] * 300}
-    pl.DataFrame(rows).write_csv(tmp_path / "plays.csv")
-    words = top_k(tmp_path / "plays.csv", "--report", tmp_path / "top.html")
-    assert run(*words)[0] == 0
-    assert "Who is protected?" in (tmp_path / "top.html").read_text(encoding="utf-8")
 
 
 def test_the_answer_is_printed_and_saved_before_anything_is_drawn(run, file, tmp_path, monkeypatch):

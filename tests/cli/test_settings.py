@@ -40,24 +40,22 @@ def settings(folder):
     return write
 
 
-def test_what_is_in_the_file_need_not_be_typed(run, settings):
+def test_what_is_in_the_file_need_not_be_typed(answered, settings):
     settings(WHOLE)
-    status, out, err = run("top-k")
-    assert (status, err) == (0, "")
+    out = answered("top-k")
     assert out.startswith("top-k: 2 items\n")
     assert f"\nsettings    {TOLD}\n" in out
     assert "epsilon=3.0, delta=1e-06" in out
 
 
 def test_a_folder_below_takes_them_too_and_paths_are_those_of_the_file(
-    run, settings, folder, monkeypatch
+    answered, settings, folder, monkeypatch
 ):
     settings(WHOLE)
     below = folder / "notes" / "today"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
-    status, out, _ = run("top-k")
-    assert status == 0
+    out = answered("top-k")
     assert f"from {Path('..', '..', 'shortlist.toml')}\n" in out
 
 
@@ -69,10 +67,9 @@ def test_the_nearest_file_counts_alone(complaint, settings, folder, monkeypatch)
     assert "Missing option '--item'" in complaint("top-k")
 
 
-def test_what_is_typed_comes_first_and_is_not_told(run, settings):
+def test_what_is_typed_comes_first_and_is_not_told(answered, settings):
     settings(WHOLE)
-    status, out, _ = run("top-k", "-k", "1", "--epsilon", "4")
-    assert status == 0
+    out = answered("top-k", "-k", "1", "--epsilon", "4")
     assert out.startswith("top-k: 1 item\n")
     assert "epsilon=4.0" in out
     assert "\nsettings    file, user, item, delta: from shortlist.toml\n" in out

@@ -1,4 +1,10 @@
-"""The words of a command, and tables for it."""
+"""The words of a command, tables for it, and the command as a process."""
+
+import os
+import subprocess
+import sys
+
+PROGRAM = [sys.executable, "-m", "shortlist"]
 
 ITEMS = ["007", "7", "[bold]x[/]", "\x1b[31m日本", "e\u0301te\u0301"]
 PRIVACY = ["--epsilon", "3", "--delta", "1e-6"]
@@ -38,3 +44,17 @@ def in_store(url, *more, k=2):
 
 IN_TABLE = "--public-items-in-table"
 STORED = [(item, (5 - i) * 1000) for i, item in enumerate(ITEMS)]
+
+
+def started(*words, env=(), **options):
+    """The command as a process that runs."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    environment = os.environ | dict(env)
+    return subprocess.Popen([*PROGRAM, *map(str, words)], env=environment, **streams)  # noqa: S603 - our own
+
+
+def process(*words, **options):
+    """Exit status, standard output and standard error of the command as a process."""
+    with started(*words, **options) as running:
+        out, err = running.communicate()
+    return running.returncode, (out or b"").decode(), err.decode()

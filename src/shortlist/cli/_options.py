@@ -386,7 +386,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("show_accesses", _FLAG, STORE, only_typed=_LESS_PRIVATE, goes_with="store",
         not_with={
-            "dry_run": "nothing is read then, and how much would be depends on the data",
+            "dry_run": "nothing is read then, and how much would be read depends on the data",
         }, help={
         C.TOP_K: "With --store: say on standard error how many counts were read. Keep it to "
             "yourself: it depends on private data.",

@@ -1,7 +1,11 @@
-"""The commands that only tell: explain and help."""
+"""What a saved release means, explained by the command."""
 
 import errno
+import io
 import json
+import os
+import sys
+import threading
 
 import pytest
 
@@ -13,11 +17,10 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 
 @pytest.mark.parametrize("suffix", ["json", "parquet"])
-def test_a_saved_release_is_explained_as_the_release_itself(run, file, tmp_path, suffix):
+def test_a_saved_release_is_explained_as_the_release_itself(run, answered, file, tmp_path, suffix):
     saved = tmp_path / f"top.{suffix}"
     assert run(*top_k(file, "--output", saved))[0] == 0
-    status, out, err = run("explain", saved)
-    assert (status, err) == (0, "")
+    out = answered("explain", saved)
     assert out == sl.load(saved).explain()
     assert 'Who is protected?\n  Protected: all rows of any one "user".' in out
     assert "The list ends here because 2 were asked for." in out
@@ -54,25 +57,6 @@ def test_what_is_explained_moves_no_cursor(run, tmp_path):
     assert "\u202e" not in told
 
 
-def test_help_of_a_command_is_its_own(run):
-    for words in (["top-k"], ["budget", "create"]):
-        assert run("help", *words) == run(*words, "--help")
-    assert run("help") == run("--help")
-
-
-def test_help_of_all_commands_is_printed_in_turn(run):
-    status, out, err = run("help", "--all")
-    assert (status, err) == (0, "")
-    for words in ([], ["rank"], ["budget"], ["budget", "verify"], ["explain"]):
-        assert run(*words, "--help")[1] in out
-
-
-def test_help_of_what_is_no_command_is_refused(complaint):
-    assert complaint("help", "topk") == 'there is no command "topk". Did you mean "top-k"?'
-    assert "Its help names all: shortlist --help." in complaint("help", "zzz")
-    assert "there is no command" in complaint("help", "top-k", "more")
-
-
 def test_where_it_cannot_be_printed_the_reason_is_told(complaint, tmp_path, monkeypatch):
     release(["a"]).save(tmp_path / "top.json")
 
@@ -82,3 +66,25 @@ def test_where_it_cannot_be_printed_the_reason_is_told(complaint, tmp_path, monk
     monkeypatch.setattr("sys.stdout.write", full)
     said = "the explanation could not be printed: No space left on device."
     assert complaint("explain", tmp_path / "top.json") == said
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
+def test_a_release_is_explained_from_a_pipe(run, complaint, file, monkeypatch, tmp_path):
+    saved = run(*top_k(file, "--json"))[1].encode()
+
+    def piped(text):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+    piped(saved)
+    assert run("explain", "-")[1].startswith("The items that the most users hold\n2 items named")
+    named = tmp_path / "pipe"
+    os.mkfifo(named)
+    writer = threading.Thread(target=named.write_bytes, args=(saved,))
+    writer.start()
+    assert run("explain", named)[1].startswith("The items that the most users hold")
+    writer.join()
+    for wrong in (b"", b"user,item\n", b"{}"):
+        piped(wrong)
+        assert "print it by --json, and write --json | shortlist explain -." in complaint(
+            "explain", "-"
+        )
