@@ -40,13 +40,13 @@ _quantile = NormalDist().inv_cdf
 
 
 def response_delta(pure: float, epsilon: float) -> float:
-    """That of randomised response, the worst of all that is `pure`-DP, at a smaller epsilon."""
+    """The delta of any `pure`-DP release at a smaller epsilon: that of randomised response."""
     worst_pair = -math.expm1(epsilon - pure) / (1 + math.exp(-pure))
     return worst_pair * (1 + 16 * _ULP)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
-    """Canonne, Kamath & Steinke (2020), Corollary 13, rounded up.
+    """The delta of rho-zCDP: Canonne, Kamath & Steinke (2020), Corollary 13, rounded up.
 
     With x = alpha - 1, ln delta is the minimum over x > 0 of the convex
     f(x) = x((1+x) rho - epsilon) - x ln(1 + 1/x) - ln(1+x). Every x gives a valid bound, so the
@@ -66,8 +66,8 @@ def _minimiser(rho: float, epsilon: float) -> float:
     """Where (2x + 1) rho - epsilon - ln(1 + 1/x), rising and concave in x > 0, is about 0.
 
     Newton's steps from the left of a zero of such a function stay there. A bound of the logarithm
-    tells where to begin: ln(1 + 1/x) is at least 2/(2x + 1), which is good for large x; and at
-    most 1/x, which gives an upper bound of x, and that one, in (2x + 1) rho, a lower one.
+    says where to begin: ln(1 + 1/x) is at least 2/(2x + 1), which is good for large x; and at most
+    1/x, which gives an upper bound of x, and that one, in (2x + 1) rho, a lower one.
     """
     away, root = rho - epsilon, math.sqrt(8 * rho)
     if away > 0:
@@ -86,7 +86,7 @@ def _minimiser(rho: float, epsilon: float) -> float:
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
-    """Balle & Wang (2018), Theorem 8, rounded up.
+    """The delta of Gaussian noise of so much zCDP: Balle & Wang (2018), Theorem 8, rounded up.
 
     From epsilon = 700 on, where exp(epsilon) leaves the floats, the second term is left out.
     """
@@ -123,7 +123,7 @@ def tail_below(z: ArrayLike) -> Floats:
 
 
 def _error(z: ArrayLike) -> Floats:
-    """A rounding error of z moves the tail by that times z² + 1 at most, relatively."""
+    # A rounding error of z moves the tail by that times z² + 1 at most, relatively.
     return _ERROR + 2.0**-50 * np.minimum(np.square(np.asarray(z, np.float64)), 1e4)
 
 
@@ -143,7 +143,7 @@ def _halves_of_erfc(scaled: Floats, tails: Floats) -> None:
 
 
 def upper_quantiles(chances: ArrayLike) -> Floats:
-    """What a standard normal number exceeds with each of these chances, or less.
+    """The numbers that a standard normal one exceeds with each of these probabilities, or less.
 
     >>> upper_quantiles([0.25, 1e-9, 0.0]).round(6)
     array([0.67449 , 5.997807,      inf])
@@ -153,9 +153,9 @@ def upper_quantiles(chances: ArrayLike) -> Floats:
 
 
 def gaussian_curve(excess: ArrayLike, mu: float, *, up: bool) -> Floats:
-    """The delta that noise of sensitivity mu leaves at each epsilon, rounded up or down.
+    """The delta of Gaussian noise of sensitivity mu at each epsilon, rounded up or down.
 
-    Balle & Wang (2018), Theorem 8. The epsilon may be negative.
+    Balle & Wang (2018), Theorem 8. An epsilon may be negative.
     """
     epsilon = np.asarray(excess, np.float64)
     if mu == 0:

@@ -40,13 +40,8 @@ def largest(
 ) -> float:
     """The largest parameter, to the last bit, whose cost is within (epsilon, delta).
 
-    The cost of the result was seen to be within.
-
-    Args:
-        cost_of: The cost of each parameter; it grows with it.
-        epsilon: The epsilon of the guarantee.
-        delta: The delta of the guarantee.
-        near: A guess at the parameter; it saves time and decides nothing.
+    The cost grows with the parameter, and that of the result was seen to be within. `near` is a
+    guess at the result; it saves time and decides nothing.
 
     Raises:
         InputError: No parameter is small enough.

@@ -121,7 +121,8 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     """The cost of a number of releases that is fixed beforehand, each of this cost.
 
     Where the stages are known, those of all releases are composed as the stages of one mechanism:
-    their worst case is mostly less than the sum of the costs.
+    their worst case is mostly less than the sum of the costs. Where epsilons are added up, they
+    count at the epsilon given.
 
     >>> from shortlist.privacy import Pure
     >>> from shortlist.privacy.accountant import BoundedRange, Composition
@@ -131,11 +132,6 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     >>> twice = repeated(picks, 2, epsilon=1.0)
     >>> twice.delta(1.0) < (picks * 2).delta(1.0)
     True
-
-    Args:
-        cost: The cost of each release.
-        times: The number of releases, at least 1.
-        epsilon: The epsilon of all together, at which they count where epsilons are added up.
     """
     added_up = cost * times
     # Of other costs, stages do not say all, so that the sum is the answer.

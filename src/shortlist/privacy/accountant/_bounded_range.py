@@ -39,7 +39,7 @@ _WIDER = 5  # by how much each cell away from the best choice is wider than the 
 def apply_ranges(
     grid: LossGrid, inner: Profile, epsilon: float, firsts: Ints, lasts: Ints
 ) -> Profile:
-    """Stages of range epsilon, one for each window, from firsts to lasts, of nodes that are wanted.
+    """The value function before stages of range epsilon, one for each window of nodes.
 
     The adversary chooses t in [0, epsilon] at each node: the loss is t with probability
     p = (1 - e^(t - epsilon)) / (1 - e^-epsilon), and else t - epsilon.
@@ -77,7 +77,7 @@ def apply_ranges(
 
 
 def apply_pure(grid: LossGrid, inner: Profile, stage: PureStage, window: Window) -> Profile:
-    """One stage of loss epsilon or -epsilon: what randomised response has, the worst of all."""
+    """The value function before one pure stage; the worst one is randomised response."""
     steps = grid.steps(stage.epsilon)
     chance = 1 / (1 + math.exp(-steps * grid.step))
     above = grid.extended(inner, Window(window.first + steps, window.last + steps))

@@ -41,7 +41,7 @@ _MOST_WORK = 2e9  # products in a convolution
 
 
 class Spreads(NamedTuple):
-    """As `Spread`, in several places."""
+    """The `Spread` at each of several places."""
 
     variance: Floats
     farthest: Floats
@@ -75,12 +75,12 @@ class LossGrid:
     """Losses x = n step, and which way values on them are rounded.
 
     Attributes:
-        base: A range that a whole number of steps makes exactly.
-        parts: That number.
-        epsilon: Of the guarantee in question.
+        base: A length that is exactly a whole number of steps.
+        parts: The number of steps in it.
+        epsilon: The epsilon of the guarantee.
         up: Whether values are rounded up, or down.
-        precision: The share of the result that may be lost at the ends of windows; for the size of
-            windows alone, nothing is left out for it.
+        precision: The probability of losses that windows need not hold. It decides on the size of
+            windows alone; what is outside of them is bounded, not left out.
     """
 
     base: float
@@ -91,34 +91,34 @@ class LossGrid:
 
     @property
     def step(self) -> float:
-        """As a float; the true one is the quotient."""
+        """The step as a float; the exact step is the quotient base / parts."""
         return self.base / self.parts
 
     def steps(self, length: float) -> int:
-        """The number of steps that make a length, rounded as values are."""
+        """The number of steps in a length, rounded as values are."""
         exact = Fraction(length) * self.parts / Fraction(self.base)
         return math.ceil(exact) if self.up else math.floor(exact)
 
     def is_whole(self, length: float) -> bool:
-        """Whether it is a whole number of steps."""
+        """Whether a length is exactly a whole number of steps."""
         return (Fraction(length) * self.parts / Fraction(self.base)).denominator == 1
 
     def losses(self, window: Window) -> Floats:
-        """The nodes' losses."""
+        """The losses at the nodes of a window."""
         return np.arange(window.first, window.last + 1, dtype=np.float64) * self.step
 
     def excess(self, window: Window) -> Floats:
-        """The epsilon that is left at each node, rounded to the safe side."""
+        """Epsilon less the loss at each node, rounded to the safe side."""
         losses = self.losses(window)
         rounding = 4 * _SLACK * (abs(self.epsilon) + np.abs(losses))
         return self.epsilon - losses + (-rounding if self.up else rounding)
 
     def curve(self, window: Window, mu: float) -> Profile:
-        """What is left where only a Gaussian, or nothing at all, is to come."""
+        """The value function where only a Gaussian, or nothing at all, is to come."""
         return Profile(window.first, gaussian_curve(self.excess(window), mu, up=self.up))
 
     def last_range(self, window: Window, length: float) -> Profile:
-        """What is left before one stage of bounded range, the last of all.
+        """The value function before one stage of bounded range, the last of all.
 
         With a = epsilon - x in [-length, length], the best t is (length + a) / 2, so that the value
         is (e^(length/2) - e^(a/2))² / (e^length - 1); 0 above, 1 - e^a below.
@@ -137,7 +137,7 @@ class LossGrid:
         )
 
     def extended(self, profile: Profile, window: Window) -> Floats:
-        """The values on a window, wherever the profile is known.
+        """The values on a window, with bounds at the nodes where the profile is not known.
 
         A value function grows with x, is at most 1, and convex in R = exp(-x), where 1 belongs to
         R = 0. So from above, it is at most the first value below what is known, and beyond the
@@ -167,7 +167,7 @@ class LossGrid:
         return np.maximum(top, -np.expm1(np.minimum(self.excess(window), 0.0)))
 
     def resampled(self, profile: Profile, window: Window, other: LossGrid) -> Profile:
-        """Values rounded up, on the nodes of another grid: on the chords between nodes, in R."""
+        """The values, rounded up, on the nodes of another grid: on chords in R between nodes."""
         losses = other.losses(window)
         losses += 2.0**-48 * np.abs(losses)  # more than rounding can move them
         nodes = np.floor(losses / self.step).astype(np.int64)
@@ -178,7 +178,7 @@ class LossGrid:
         return Profile(window.first, below + share * (above - below))
 
     def at(self, profile: Profile, loss: float) -> float:
-        """The value at any loss, for values rounded up: on the chord between two nodes, in R."""
+        """The value at any loss, rounded up: on the chord in R between two nodes."""
         node = math.floor(loss / self.step)
         near, far = self._ends(profile, node)
         part = loss - node * self.step
@@ -189,7 +189,6 @@ class LossGrid:
         return near + share * (far - near)
 
     def _ends(self, profile: Profile, node: int) -> tuple[float, float]:
-        """The values at a node and at the next one."""
         place = node - profile.first
         known = 0 <= place < len(profile.values) - 1
         ends = (
@@ -200,17 +199,16 @@ class LossGrid:
         return float(ends[0]), float(ends[1])
 
     def window(self, before: Spread, after: Spread, start: float) -> Window:
-        """Where values matter that lie between these stages, if losses begin in [-start, start]."""
+        """The nodes that matter between two rows of stages, if losses begin in [-start, start]."""
         firsts, lasts = self.windows(_column(before), _column(after), start)
         return Window(int(firsts[0]), int(lasts[0]))
 
     def windows(self, before: Spreads, after: Spreads, start: float) -> tuple[Ints, Ints]:
-        """As `window`, for several places at once.
+        """The first and the last nodes that matter, at several places between stages.
 
-        Below, values matter where losses are that reach epsilon in the end more than hardly ever;
-        above, where losses get more than hardly ever, unless nearly all end above epsilon from
-        there. What is left out is bounded by `extended`, so that windows never decide whether a
-        bound holds.
+        Below them, losses hardly ever reach epsilon in the end. Above them, there are hardly any
+        losses, or nearly all of them end above epsilon. What is outside is bounded by `extended`,
+        so that windows never decide whether a bound holds.
         """
         whole = np.maximum(before.variance + after.variance, 1e-300)
         reached = before.variance / whole
@@ -239,10 +237,10 @@ class Spacing(NamedTuple):
 
 
 def spacing(stages: Stages, fineness: float = 1.0, *, up: bool = True) -> Spacing:
-    """The step for these stages; errors fall with the square of the fineness.
+    """The step of a grid for these stages; errors fall with the square of the fineness.
 
-    Where ranges differ, they are whole numbers of steps, rounded up or down: by as little as a
-    small choice of steps allows.
+    Of several ranges, one is a whole number of steps. The others are rounded, by as little as some
+    choice of steps near the wanted one allows.
     """
     whole = math.sqrt(spread_of(stages).variance)
     ranges = list(_ranges(stages))
@@ -263,7 +261,7 @@ def _steps(times: int) -> float:
 
 
 def _aligned(parts: int, base: float, ranges: list[BoundedRange | PureStage], *, up: bool) -> int:
-    """A number of parts of which other ranges are nearly whole numbers as well."""
+    """A number of parts, near the given one, of which other ranges are nearly whole numbers."""
     others = [stage for stage in ranges if stage.epsilon != base]
     if not others:
         return parts
@@ -285,13 +283,12 @@ def _ranges(stages: Stages) -> Iterator[BoundedRange | PureStage]:
 
 
 def is_feasible(stages: Stages) -> bool:
-    """Whether a grid is worth its time: else delta is that of zCDP.
+    """Whether a grid for these stages is small enough; else delta is that of zCDP.
 
-    It is not for more than 5,000 picks, for ranges above 50, or where noises are so different in
-    size that a grid for both is too long.
+    It is not for more than 5,000 picks, for ranges above 50, or for noises of very different size.
     """
     if is_gaussian(stages):
-        return True  # they have a closed form
+        return True  # a closed form needs no grid
     ranges = list(_ranges(stages))
     if sum(stage.times for stage in ranges) > _MOST:
         return False

@@ -1,4 +1,4 @@
-"""Normal noise on a grid of losses: its mass is put where no value is too small, or too large."""
+"""Normal noise on a grid of losses, rounded so that no value gets too small, or too large."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["Masses", "apply", "cell_masses", "masses_above", "masses_below"]
 _PANELS = 8  # of the quadrature, at least, in a standard deviation
 _ORDERS = 3, 4, 6, 10  # of quadratures, the first of which that is good enough is taken
 _ERROR = 1e-11  # relative, of the quadrature and its sums; see the proof note
-_PIECE = 8192  # masses; of more than 10,000, a sum of products is shared out among threads
+_PIECE = 8192  # masses, fewer than the 10,000 from which on NumPy uses threads
 _LEAST_PART = 1e-9  # of a step; a Gaussian that is narrower is taken to be as wide
 
 
 class Masses(NamedTuple):
-    """The law of a loss moved to nodes of the grid.
+    """The distribution of a loss, moved to the nodes of a grid.
 
     Attributes:
         first: The node of the first mass.
-        masses: Of this node and those that follow.
-        beyond: The mass above all of them.
+        masses: The masses of this node and those that follow.
+        beyond: The mass above all these nodes.
     """
 
     first: int
@@ -36,7 +36,7 @@ class Masses(NamedTuple):
 
 
 def apply(grid: LossGrid, inner: Profile, mu: float, window: Window) -> Profile:
-    """The mean of the inner function where normal noise of sensitivity mu adds to the loss."""
+    """The mean of a value function where normal noise of sensitivity mu adds to the loss."""
     far = math.sqrt(-2 * math.log(grid.precision))
     law = (masses_above if grid.up else masses_below)(grid.step, mu, far)
     looked_up = Window(window.first + law.first, window.last + law.first + len(law.masses) - 1)
@@ -45,7 +45,8 @@ def apply(grid: LossGrid, inner: Profile, mu: float, window: Window) -> Profile:
 
 
 def _correlated(values: Floats, masses: Floats) -> Floats:
-    """The sum of values times masses at each place, in pieces: longer ones wait for threads."""
+    """The sum of values times masses at each place."""
+    # In pieces, as NumPy shares longer sums out among threads and waits for them.
     size = len(values) - len(masses) + 1
     total = np.zeros(size)
     for first in range(0, len(masses), _PIECE):
@@ -55,10 +56,11 @@ def _correlated(values: Floats, masses: Floats) -> Floats:
 
 
 def masses_above(step: float, mu: float, far: float) -> Masses:
-    """Both ends of each cell share its mass, so that the mean of exp(-L) is kept: the chord in R.
+    """Masses with which no value gets too small: the ends of each cell share its mass.
 
-    Beyond `far` standard deviations, what is below counts as the lowest node, and what is above
-    counts as certain to reach epsilon.
+    They share it so that the mean of exp(-loss) is kept, which is linear interpolation in R. Beyond
+    `far` standard deviations, what is below counts as the lowest node, and what is above counts as
+    certain to reach epsilon.
     """
     mu = max(mu, step * _LEAST_PART)
     parts = max(1, math.ceil(_PANELS * step / mu))
@@ -82,12 +84,7 @@ def cell_masses(
 ) -> tuple[Floats, Floats]:
     """The mass of each panel that goes to the lower end of its cell, and to the upper one.
 
-    Args:
-        panels: Which ones, as numbers of their widths from 0.
-        places: Of each in its cell.
-        parts: How many there are in a cell.
-        width: Of a panel.
-        mu: Of the noise.
+    Panels are given by their numbers, counted in widths from 0, and by their places in their cells.
     """
     nodes, shares = _quadrature(width / mu, abs(int(panels[-1] - panels[0])) * width / mu)
     weights = _density((panels[:, None] + nodes) * width, mu) * shares * width
@@ -99,9 +96,10 @@ def cell_masses(
 
 
 def masses_below(step: float, mu: float, far: float) -> Masses:
-    """Each node gets the mass around it, of which the mean of exp(-L) is not above its own.
+    """Masses with which no value gets too large: each node gets the mass around it.
 
-    So no value is too large, by Jensen's inequality. The edges between the nodes are shifted for
+    The mean of exp(-loss) of that mass is not above the node's own, so that this follows from
+    Jensen's inequality. The edges between the nodes are shifted for
     that; where it fails none the less, the mass goes to the node below. A Gaussian that is narrow
     for the grid is left out, which makes no value larger either.
     """
@@ -149,7 +147,7 @@ def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
 
 
 def _density(losses: Floats, mu: float) -> Floats:
-    """Of N(mu²/2, mu²)."""
+    # The loss of normal noise has the law N(mu²/2, mu²).
     standard = losses / mu - mu / 2
     density: Floats = np.exp(-standard * standard / 2) / (mu * math.sqrt(2 * math.pi))
     return density

@@ -1,4 +1,4 @@
-"""The value function: the delta that is still to be lost, for each loss so far."""
+"""Value functions: the delta that the stages to come leave, for each privacy loss so far."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ __all__ = [
 ]
 
 ValueFunction = Callable[[float], float]
-"""The value function of what follows, at any loss."""
+"""The delta that the stages to come leave, for any privacy loss so far."""
 
-_TOLERANCE = 2e-5  # what a worst case between the ends may be overestimated by, to save looks
+_TOLERANCE = 2e-5  # by how much a worst case between the ends may be too large, to save time
 _LEAST = 1e-300  # of what may be left out
 _LEFT_OUT = 1e-6  # of delta, at the ends of windows
 _FAR = 4.0  # standard deviations of the loss, up to which a coin moves it on a grid
@@ -59,11 +59,11 @@ _FAR = 4.0  # standard deviations of the loss, up to which a coin moves it on a 
 
 @dataclass(frozen=True)
 class Before:
-    """How far losses may wander before a stage, with and without noise on weights.
+    """How far the loss may be spread before a stage.
 
     Attributes:
-        most: Where all weights are shared.
-        least: Where none are, so that noise on weights tells nothing.
+        most: Of a user whose items others hold too.
+        least: Of a user whose items nobody else holds, so that noise on weights costs nothing.
     """
 
     most: Spread = field(default_factory=Spread)
@@ -72,11 +72,11 @@ class Before:
 
 @dataclass(frozen=True)
 class Valuation:
-    """Value functions on one grid; what was computed once is kept.
+    """Value functions on one grid; each is computed once.
 
     Attributes:
-        grid: It.
-        start: The losses asked for are in [-start, start].
+        grid: The grid of losses.
+        start: The value functions are asked for losses in [-start, start].
     """
 
     grid: LossGrid
@@ -84,12 +84,10 @@ class Valuation:
     _known: dict[object, Profile] = field(default_factory=dict, compare=False, repr=False)
 
     def value(self, stages: Stages, shared: float = 1.0) -> Profile:
-        """About a loss of 0, where nothing happened yet.
+        """The value function of the stages to come, around a loss of 0.
 
-        Args:
-            stages: Those to come.
-            shared: The share nu of the squared norm of the user's weights on items that others
-                hold as well.
+        `shared` is the share of the squared norm of the user's weights that is on items which
+        others hold too.
         """
         return self._after(stages, shared, Before())
 
@@ -100,10 +98,10 @@ class Valuation:
         return next(both).joined(next(both))
 
     def _spread(self, stages: Stages) -> Spread:
-        """Of stages as they are on the grid, where ranges are whole numbers of steps."""
         return spread_of(tuple(map(self._on_grid, stages)))
 
     def _on_grid(self, stage: Stage) -> Stage:
+        """The stage with ranges that are whole numbers of steps."""
         match stage:
             case EitherStage():
                 return EitherStage(
@@ -116,12 +114,10 @@ class Valuation:
                 return stage
 
     def _then(self, before: Before, stage: Stage) -> Before:
-        """Where losses are after one stage more."""
         least = self._spread(without_weights((stage,)))
         return Before(before.most + self._spread((stage,)), before.least + least)
 
     def _after(self, stages: Stages, shared: float, before: Before) -> Profile:
-        """Where `before` lies before the stages that are to come."""
         if not any(has_weights(stage) for stage in stages):
             shared = 1.0
         key = stages, shared, before
@@ -157,7 +153,7 @@ class Valuation:
     def of_ranges(
         self, stage: BoundedRange, rest: Stages, shared: float, before: Before
     ) -> Profile:
-        """Before a stage of bounded range and the rest, where `before` lies before both."""
+        """The value function before a stage of bounded range and the rest of the stages."""
         firsts, lasts = self._steps(stage, before, self._spread(rest))
         if rest:
             inner = self._after(rest, shared, self._then(before, stage))
@@ -170,9 +166,9 @@ class Valuation:
         return apply_ranges(self.grid, inner, stage.epsilon, firsts[1:], lasts[1:])
 
     def _own_grid(self, stage: BoundedRange) -> LossGrid | None:
-        """One of which the last stage's range is a whole number of steps, if this one is not.
+        """A grid where the range of the last stage is a whole number of steps, if here it is not.
 
-        To look values up between its nodes costs less than a longer range, at each repetition.
+        To interpolate between its nodes costs less delta than a longer range at each repetition.
         """
         grid, parts = self.grid, self.grid.steps(stage.epsilon)
         if not grid.up or stage.times == 1 or parts < 2 or grid.is_whole(stage.epsilon):
@@ -186,7 +182,7 @@ class Valuation:
     def _steps(
         self, stage: BoundedRange | PureStage, before: Before, rest: Spread
     ) -> tuple[Ints, Ints]:
-        """The windows before each of the stages that are repeated, the last one first."""
+        """The windows before each repetition of a stage, the last repetition first."""
         done = np.arange(stage.times)[::-1]
         all_times = self._spread((stage,))
         one = Spread(all_times.variance / stage.times, all_times.farthest / stage.times)
@@ -199,17 +195,16 @@ class Valuation:
 
 
 def _repeated(one: Spread, times: Ints, more: Spread) -> Spreads:
-    """So many repetitions of a stage, and what else there is."""
     floats = times.astype(np.float64)
     return Spreads(floats * one.variance + more.variance, floats * one.farthest + more.farthest)
 
 
 def both_directions(value: ValueFunction, lost: float) -> float:
-    """The larger of what adding and what removing a user gives, with one coin up front.
+    """The larger delta of adding and of removing a user, some of whose own items may be named.
 
-    Where the user is there, novel items are named with probability `lost`; else all happens with
-    1 - lost times the probability that it had without them. So with the user on the left, the loss
-    is infinite or falls by -ln(1 - lost); with the user on the right it rises by as much.
+    With the user, one of these items is named with probability `lost`. All else happens with
+    1 - lost times its probability without the user. So where the user is added, the loss is
+    infinite or falls by -ln(1 - lost); where the user is removed, it rises by as much.
     """
     if lost >= 1:
         return 1.0
@@ -220,9 +215,9 @@ def both_directions(value: ValueFunction, lost: float) -> float:
 
 
 def worst(cases: Cases, value_of: Callable[[float, float], float]) -> float:
-    """At least the largest value of all cases, and hardly more.
+    """At least the largest value of all kinds of users, and hardly more.
 
-    The value grows with the share that is shared and with what is lost.
+    The value grows with `shared` and with `lost`.
     """
     shared, lost = (numbers.tolist() for numbers in cases)
     return largest_of_blocks(shared, lost, value_of, tolerance=_TOLERANCE)
@@ -230,13 +225,9 @@ def worst(cases: Cases, value_of: Callable[[float, float], float]) -> float:
 
 @dataclass(frozen=True)
 class ValuesAtEpsilon:
-    """Value functions of some stages at one epsilon, rounded up; those computed once are kept.
+    """The deltas that some stages leave at one epsilon, for each kind of user, rounded up.
 
-    Attributes:
-        stages: They.
-        epsilon: Of the guarantee.
-        fineness: Of the grid.
-        rho: Of all stages.
+    `rho` is the zCDP parameter of all stages.
     """
 
     stages: Stages
@@ -245,7 +236,7 @@ class ValuesAtEpsilon:
     rho: float
 
     def value(self, shared: float, lost: float) -> float:
-        """The worst of both directions, for a user of these novel items."""
+        """The delta of a user whose own items are named by a coin of probability `lost`."""
         if lost >= 1:
             return 1.0
         far = _FAR * math.sqrt(2 * self.rho)
@@ -255,7 +246,7 @@ class ValuesAtEpsilon:
         return both_directions(self._reading(shared, lost), lost)
 
     def value_beside(self, shared: float, lost: float) -> float:
-        """The same where what is lost says nothing: it may hang together with all else."""
+        """The delta of a user whose own items may be named depending on all else."""
         return min(lost + self.value(shared, 0.0), 1.0)
 
     def _reading(self, shared: float, lost: float) -> ValueFunction:
@@ -281,14 +272,14 @@ class ValuesAtEpsilon:
 def values_at_epsilon(
     stages: Stages, epsilon: float, fineness: float, rho: float
 ) -> ValuesAtEpsilon:
-    """One for each of the last few questions."""
+    """The deltas of these stages, which are kept for the last few questions."""
     return ValuesAtEpsilon(stages, epsilon, fineness, rho)
 
 
 def valuation(
     stages: Stages, epsilon: float, fineness: float, rho: float, start: float, *, up: bool
 ) -> Valuation:
-    """Value functions on a grid for losses from -start to start."""
+    """Value functions of these stages on a grid, for losses from -start to start."""
     precision = min(max(zcdp_delta(rho, max(epsilon, 0.0)) * _LEFT_OUT, _LEAST), 1e-4)
     grid = LossGrid(*spacing(stages, fineness, up=up), epsilon, up, precision)
     return Valuation(grid, start)

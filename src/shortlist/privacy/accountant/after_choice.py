@@ -129,11 +129,8 @@ def after_choice(
 ) -> AfterChoice:
     """The cost of a choice among bounds on users' items, and of rounds at the bound chosen.
 
-    Args:
-        release: The noise and the delta of the thresholds, the same at each bound.
-        schedule: How the rounds share both.
-        bound: The largest of the bounds; it covers the users at every smaller one.
-        choice: The range of the choice.
+    The noise and the delta of the thresholds are the same at each bound, and the largest bound
+    covers the users at every smaller one.
     """
     rounds = release.composition(schedule, bound)
     return AfterChoice(rounds.stages, rounds.own_items, choice)
@@ -145,13 +142,6 @@ def fitted_after_choice(
     """The noise of rounds after a choice, and the delta of their thresholds.
 
     Of several shares of delta for the thresholds, the one that gives the lowest last threshold.
-
-    Args:
-        schedule: How the rounds share both.
-        epsilon: The epsilon of the guarantee, above 0.
-        delta: The delta of the guarantee, in (0, 1).
-        bound: The largest of the bounds.
-        choice: The range of the choice.
 
     Raises:
         InputError: Delta is too small.

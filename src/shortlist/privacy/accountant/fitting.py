@@ -62,14 +62,8 @@ def largest_within(
 ) -> float:
     """The largest parameter with which the stages are within (epsilon, delta), or hardly less.
 
-    Never less than `by_rho`, and just that where delta is below 1e-40.
-
-    Args:
-        stages: The stages of each parameter.
-        epsilon: The epsilon of the guarantee.
-        delta: The delta of the guarantee, above 0.
-        by_rho: The largest parameter that zCDP is known to allow.
-        own_items: As of `Composition`.
+    Never less than `by_rho`, the largest parameter that zCDP is known to allow, and just that where
+    delta is below 1e-40.
     """
     if delta < _LEAST_DELTA:
         return by_rho
@@ -170,12 +164,6 @@ def largest_after(
     """The largest parameter of one more stage with which all are within (epsilon, delta).
 
     Returns 0 if the stages leave no room for another one.
-
-    Args:
-        composition: The stages before.
-        stage: The additional stage, for each parameter.
-        epsilon: The epsilon of all stages.
-        delta: The delta of all stages.
     """
     # It is found for users whose items others hold too, and then seen to hold for all users.
 
@@ -269,12 +257,8 @@ def largest_parameter(
 def largest_share(spent: Callable[[float], float], *, delta: float, least: float) -> float:
     """Nearly the largest part of delta for one purpose with which at most delta is spent in all.
 
-    That the result spends at most delta was seen. It is 0 if even the least part spends more.
-
-    Args:
-        spent: The delta in all, for each part; it grows about as much as the part.
-        delta: The delta of the guarantee, above 0.
-        least: The least part of interest.
+    That the result spends at most delta was seen. It is 0 if even the least part of interest spends
+    more. The delta in all, `spent`, grows about as much as the part.
 
     >>> round(largest_share(lambda part: part / 2 + 0.75e-6, delta=1e-6, least=1e-7) * 1e6, 3)
     0.496

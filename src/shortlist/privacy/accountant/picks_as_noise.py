@@ -34,10 +34,6 @@ def picks_below(mu: float, times: int) -> float:
     That they cost no more was seen for every epsilon. Where no grid reaches, each pick counts as a
     pure release, and the result is less than half as large.
 
-    Args:
-        mu: The sensitivity of the noise over its standard deviation.
-        times: The number of picks by the exponential mechanism.
-
     >>> round(picks_below(0.5, 20), 3), round(2 * 0.5 / 20**0.5, 3)
     (0.219, 0.224)
     """
