@@ -56,8 +56,8 @@ class InRounds(AdaptiveTopK):
 class SmallNorm(InRounds):
     """Noise for users who add 1 at most, whatever the bound."""
 
-    def _looks(self, rho):
-        looks = super()._looks(rho)
+    def _measurements(self, rho):
+        looks = super()._measurements(rho)
         return replace(looks, sds=(looks.sds[0],) * len(looks.sds))
 
 

@@ -13,9 +13,8 @@ from helpers.losses import hockey_stick
 from helpers.oracles import ORACLES
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.wrong_top_k import coarse
-from shortlist.algorithms import two_looks
-from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weights
-from shortlist.algorithms.two_looks import TwoLooks
+from shortlist.algorithms import clipped_counts
+from shortlist.algorithms.clipped_counts import ClippedCounts, TwoMeasurements, clipped_weights
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, RoundingGrid
@@ -99,13 +98,13 @@ def test_clipping_by_what_was_not_found_has_another_law(monkeypatch):
     oracle = replace(IN_ROUNDS, data=data)
     right = coarse(wrong.InRounds, k=1)
     assert oracle.distance(right, right) < ORACLE.within
-    monkeypatch.setattr(two_looks, "ClippedCounts", ByWholeSets)
+    monkeypatch.setattr(clipped_counts, "ClippedCounts", ByWholeSets)
     assert oracle.distance(right, right) > 0.01
 
 
 def excess_of_looks(bound, sd, rho):
     """By how much two looks at two items, which one more user holds, are above their cost."""
-    looks = TwoLooks((bound,), (sd,), 0.1, lambda _: RoundingGrid(3 * 2**19, 0, 4))
+    looks = TwoMeasurements((bound,), (sd,), 0.1, lambda _: RoundingGrid(3 * 2**19, 0, 4))
 
     def told(draws, n):
         ranked = looks.best(contributions([{0, 1}] * n, 2), 2, draws)
@@ -197,7 +196,7 @@ def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(k, bound):
 def test_rounds_and_looks_cost_what_all_rounds_would(rounds):
     mechanism = AdaptiveTopK(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     of_rounds = float(mechanism.design.schedule.spent(rounds)) / mechanism.sigma**2
-    looks = mechanism._looks(mechanism._left(rounds))
+    looks = mechanism._measurements(mechanism._left(rounds))
     for bound, sd in zip(looks.bounds, looks.sds, strict=True):
         whole = of_rounds + 2 * bound / sd**2
         assert whole == pytest.approx(1 / mechanism.sigma**2, rel=1e-9)

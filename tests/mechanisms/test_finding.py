@@ -12,6 +12,7 @@ from shortlist.mechanisms import (
     AdaptiveGaussian,
     AdaptiveHittingSet,
     AdaptiveTopK,
+    ChosenBound,
     DiscoverThenRank,
     LimitedDomain,
     Peeling,
@@ -22,6 +23,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
 )
 from shortlist.mechanisms.finding import ByPlay, ByThreshold, invented
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism
 
 PRIVACY = {"epsilon": 1.0, "delta": 1e-6}
@@ -32,6 +34,7 @@ FINDING = [
     DiscoverThenRank(k=5, **BOUNDED),
     UserPeeling(k=5, **BOUNDED),
     AdaptiveGaussian(**BOUNDED),
+    ChosenBound(**BOUNDED),
     AdaptiveTopK(k=5, **BOUNDED),
     AdaptiveHittingSet(k=5, **BOUNDED),
     PolicyGaussian(**BOUNDED),
@@ -89,7 +92,7 @@ def test_who_holds_more_items_adds_less_to_each():
 @pytest.mark.parametrize("held", [1, 10])
 def test_rounds_find_no_less_than_the_first_of_them_alone(held):
     mechanism = AdaptiveGaussian(**BOUNDED)
-    first = NormalDist(mechanism.thresholds[0], mechanism._score_sd)
+    first = NormalDist(mechanism.thresholds[0], mechanism.search.first_sd)
     users = [round(c * mechanism.thresholds[0] * math.sqrt(held)) for c in (0.4, 0.7, 1.0)]
     alone = np.array([first.cdf(n / math.sqrt(held)) for n in users])
     found = chance(mechanism, users, held)
@@ -132,5 +135,5 @@ def test_what_hangs_on_other_items_has_no_chances(mechanism):
 
 def test_every_mechanism_was_thought_of():
     tested = {type(mechanism) for mechanism in FINDING}
-    finding = {kind for kind in every_mechanism() if "finding" in vars(kind)}
+    finding = {kind for kind in every_mechanism() if kind.finding is not Mechanism.finding}
     assert finding == tested

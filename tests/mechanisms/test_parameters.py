@@ -139,13 +139,13 @@ def test_a_number_of_another_library_is_as_good_as_ours_or_refused(mechanism, na
     same = build(mechanism, **{name: ours(value)})
     assert built.cost == same.cost
     assert json.loads(json.dumps(built.parameters())) == json_value(same.parameters())
-    assert built.exjson_value() == same.exjson_value()
+    assert built.explain() == same.explain()
 
 
 @every
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (1e-3, 1e-12), (50.0, 0.3)])
 def test_it_explains_itself_in_plain_sentences(mechanism, epsilon, delta):
-    sentences = build(mechanism, epsilon=epsilon, delta=delta).exjson_value()
+    sentences = build(mechanism, epsilon=epsilon, delta=delta).explain()
     assert sentences
     for sentence in sentences:
         assert re.fullmatch(r"[A-Z0-9].*\.", sentence)

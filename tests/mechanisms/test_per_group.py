@@ -14,7 +14,7 @@ from helpers.oracles import ORACLES
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.refusals import refusal
 from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.grouped_looks import GroupedLooks
+from shortlist.algorithms.grouped_measurements import GroupedMeasurements
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence.buckets import Buckets
@@ -131,7 +131,7 @@ def looked(counts, popularity, *, k=2, rho=0.5, seen=1.0, seed=0):
     users = np.arange(len(items), dtype=np.uint32)
     held = Contributions.of_rows(users, items, n_users=len(users), n_items=counts.size)
     mechanism = PerGroup(k=k, epsilon=1.0, delta=1e-6, max_items_per_user=10)
-    looks = GroupedLooks(k, mechanism.design.shares, (1, 2), 0.1, 1, seen)
+    looks = GroupedMeasurements(k, mechanism.design.shares, (1, 2), 0.1, 1, seen)
     draws = ExactDraws(SeededBits(seed))
     return looks.best(held, np.array(popularity, float), rho, draws)
 
@@ -205,7 +205,7 @@ def test_public_groups_have_their_law():
 @pytest.mark.parametrize("groups", [1, 2, 3])
 def test_the_choice_has_its_range_in_however_many_groups_a_user_is(groups):
     """One user more moves what each bound loses by 0 to 1, and nearly by 1."""
-    looks = GroupedLooks(1, (Fraction(1),), (1, 2, 256), 0.1, groups, 1.0)
+    looks = GroupedMeasurements(1, (Fraction(1),), (1, 2, 256), 0.1, groups, 1.0)
     n_items, open_pairs = 400, np.delete(np.arange(3 * 400), range(800, 1100))
     sizes = np.bincount(open_pairs // n_items)
     assert looks._most(sizes) == sum(sorted(sizes)[-groups:])

@@ -1,32 +1,62 @@
 """Counts of items that everybody may know, of which each user's part is clipped.
 
 A user who holds d of the items adds min(1, sqrt(bound / d)) to each: ℓ2 norm at most sqrt(bound),
-whatever the user holds beside. Proof note: `docs/proofs/adaptive-top-k.md`, part E.
+whatever the user holds beside. To find the best, all are measured in noise, and again those of
+which that left it open, as follows from what was released. Proof note:
+`docs/proofs/adaptive-top-k.md`, part E.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS, fine_grid
-from shortlist.draws import Draws, Floats, Ints, RoundingGrid
+from shortlist.algorithms.rounding_grids import (
+    BITS_OF_WEIGHTS,
+    UNIT_OF_WEIGHTS,
+    GridOfCounts,
+    fine_grid,
+)
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_up
 
-__all__ = ["ClippedCounts", "clipped_weights", "sd_of_counts"]
+__all__ = [
+    "ClippedCounts",
+    "Measured",
+    "RankedItems",
+    "TwoMeasurements",
+    "best_first",
+    "clipped_weights",
+    "sd_of_counts",
+]
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 # A user's whole part, in the unit of weights.
 _ONE = 1 << BITS_OF_WEIGHTS
 # For ranking noise weighs more: what is left out of all counts alike changes no order.
 _OF_RANKS = 5.0
+# Standard deviations from the last place that is still named.
+_DECIDED = 1.3
+# Of the noise of a measurement: that of the mean of two.
+_OF_BOTH = math.sqrt(1 / 2)
+
+
+class Measured(NamedTuple):
+    """Noisy counts, and the standard deviation of the noise in each."""
+
+    counts: Floats
+    sd: float
 
 
 @dataclass(frozen=True)
@@ -42,9 +72,29 @@ class ClippedCounts:
     """
 
     held: UserSets
-    grid: Callable[[float], RoundingGrid] = fine_grid
+    grid: GridOfCounts = fine_grid
     noise_weight: float = _OF_RANKS
     most: int | None = None
+
+    def measured(
+        self,
+        bounds: Sequence[int],
+        sds: Sequence[float],
+        epsilon: float,
+        draws: Draws,
+        share_of_noise: float = 1.0,
+    ) -> Measured:
+        """The noisy counts at a bound that is picked.
+
+        Args:
+            bounds: To pick from.
+            sds: The standard deviation of the noise at each.
+            epsilon: The range of the choice.
+            draws: The exact draws.
+            share_of_noise: How much of it is left after all measurements, which the choice suits.
+        """
+        chosen = self.pick(bounds, [share_of_noise * sd for sd in sds], epsilon, draws)
+        return Measured(self.noisy(bounds[chosen], sds[chosen], draws), sds[chosen])
 
     def noisy(self, bound: int, sd: float, draws: Draws) -> Floats:
         """The counts clipped to a bound in normal noise, rounded down to a public grid.
@@ -111,6 +161,96 @@ class ClippedCounts:
     def _weights(self, bound: int) -> Ints:
         """What a user adds to each item, by how many are held."""
         return clipped_weights(bound, len(self._users_of_size) - 1)
+
+
+class RankedItems(NamedTuple):
+    """Items, best first, as they were released.
+
+    Attributes:
+        items: Their positions.
+        counts: The noisy count of each; of users who hold many of the items it holds a part.
+        sds: The standard deviation of the noise in each.
+    """
+
+    items: Ints
+    counts: Floats
+    sds: Floats
+
+
+@dataclass(frozen=True)
+class TwoMeasurements:
+    """Two noisy counts of what may be known, the second of what the first left open.
+
+    Attributes:
+        bounds: The squared norms of one user's part to choose from.
+        sds: The standard deviation of a measurement's noise for each of these.
+        epsilon: The range of the choice, of which there is one for each measurement.
+        grid: What noisy counts are rounded down to, given the standard deviation of the noise.
+    """
+
+    bounds: tuple[int, ...]
+    sds: tuple[float, ...]
+    epsilon: float
+    grid: GridOfCounts = fine_grid
+
+    def best(self, held: UserSets, k: int, draws: Draws) -> RankedItems:
+        """The k items of the largest counts (all, if there are fewer).
+
+        Args:
+            held: Users' whole sets, of no items but those that may be known.
+            k: At least 1.
+            draws: The exact draws.
+        """
+        if not held.n_items:
+            return RankedItems(np.empty(0, np.int64), np.empty(0), np.empty(0))
+        first = self._measured(held, _OF_BOTH, draws)
+        is_in, is_open = _decided(first, k)
+        undecided = np.flatnonzero(is_open)
+        second = self._measured(held.among(undecided), 1.0, draws)
+        counts, sds = first.counts.copy(), np.full(held.n_items, first.sd)
+        counts[undecided], sds[undecided] = _mean(first, second, undecided)
+        named = best_first(counts[undecided], draws)[: k - np.count_nonzero(is_in)]
+        items = np.append(np.flatnonzero(is_in), undecided[named])
+        items = items[best_first(counts[items], draws)]
+        return RankedItems(items, counts[items], sds[items])
+
+    def _measured(self, held: UserSets, share_of_noise: float, draws: Draws) -> Measured:
+        clipped = ClippedCounts(held, self.grid)
+        return clipped.measured(self.bounds, self.sds, self.epsilon, draws, share_of_noise)
+
+
+def _decided(first: Measured, k: int) -> tuple[Mask, Mask]:
+    """Which items are among the k best for certain, and for which that is open.
+
+    The item at the last place is among the open ones. Where all are named, all are.
+    """
+    if k >= len(first.counts):
+        return np.zeros(len(first.counts), np.bool_), np.ones(len(first.counts), np.bool_)
+    ahead = first.counts - np.partition(first.counts, -k)[-k]
+    far = _DECIDED * first.sd
+    return ahead > far, np.abs(ahead) <= far
+
+
+def _mean(first: Measured, second: Measured, items: Ints) -> tuple[Floats, float]:
+    """Both counts of these items as one, weighted by precision, and its standard deviation."""
+    share = second.sd**2 / (first.sd**2 + second.sd**2)
+    counts = share * first.counts[items] + (1 - share) * second.counts
+    return counts, math.hypot(share * first.sd, (1 - share) * second.sd)
+
+
+def best_first(values: Floats, draws: Draws) -> Ints:
+    """The order of falling values; equal ones, which rounding may have made so, in random order.
+
+    The order in which items stand says something of the rows that they were read from.
+    """
+    order = np.argsort(-values, kind="stable")
+    ends = np.searchsorted(-values[order], -values[order], side="right")
+    left = ends - np.arange(len(values))
+    tied = np.flatnonzero(left > 1)
+    steps = draws.integer(left[tied]) if len(tied) else tied
+    for here, there in zip(tied.tolist(), (tied + steps).tolist(), strict=True):
+        order[here], order[there] = order[there], order[here]
+    return order
 
 
 def sd_of_counts(bound: int, rho: float) -> float:

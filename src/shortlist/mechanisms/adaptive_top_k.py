@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shortlist import privacy
-from shortlist.algorithms.clipped_counts import sd_of_counts
+from shortlist.algorithms.clipped_counts import TwoMeasurements, best_first, sd_of_counts
 from shortlist.algorithms.rounding_grids import (
     GridOfCounts,
     coarse_grid_above_zero,
@@ -19,7 +19,6 @@ from shortlist.algorithms.rounding_grids import (
     grid_of_two,
 )
 from shortlist.algorithms.search_in_rounds import FoundEarly, Search, StopRule, Towards, UntilSafe
-from shortlist.algorithms.two_looks import TwoLooks, best_first
 from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
@@ -49,7 +48,7 @@ _CHOICES = 2
 _SLACK = 6.0  # by how many local epsilons a lead has to be larger than what "nobody" has
 _EXPECTED_GAIN = 3.0
 _MARGINS = 1.5, 1.0, 0.5  # standard deviations, above which the k-th best is safe
-_RANKED = 2  # times k: of what was found, no more are looked at again
+_RANKED = 2  # times k: of what was found, no more are measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,8 +308,8 @@ class AdaptiveTopK(InRounds):
     def _ranked(self, evidence: UserSets, found: FoundEarly, kept: Ints, draws: Draws) -> Selection:
         """The best of what was found, by noisy counts for what the rounds left of the budget."""
         items = found.items[kept]
-        looks = self._looks(self._left(found.rounds))
-        ranked = looks.best(evidence.among(items), self.k, draws)
+        measurements = self._measurements(self._left(found.rounds))
+        ranked = measurements.best(evidence.among(items), self.k, draws)
         sd = float(ranked.sds.max())
         scores = np.round(ranked.counts, score_digits(sd))
         return Selection(items[ranked.items], scores, noise_sd=sd)
@@ -319,11 +318,11 @@ class AdaptiveTopK(InRounds):
         """What so many rounds leave of their zCDP."""
         return round_down(self.design.schedule.left(rounds) * Fraction(self._in_gaussians))
 
-    def _looks(self, rho: float) -> TwoLooks:
+    def _measurements(self, rho: float) -> TwoMeasurements:
         """Two, each for half of the zCDP."""
         bounds = self.design.bounds
         sds = tuple(sd_of_counts(bound, rho / 2) for bound in bounds)
-        return TwoLooks(bounds, sds, self._choice_epsilon, self.design.grid_of_counts)
+        return TwoMeasurements(bounds, sds, self._choice_epsilon, self.design.grid_of_counts)
 
 
 def _in_gaussians(rho: float) -> float:

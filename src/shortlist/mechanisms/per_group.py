@@ -10,7 +10,8 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from shortlist.algorithms.grouped_looks import GroupedLooks
+from shortlist.algorithms.clipped_counts import best_first
+from shortlist.algorithms.grouped_measurements import GroupedMeasurements
 from shortlist.algorithms.rounding_grids import (
     GridOfCounts,
     coarse_grid_above_zero,
@@ -18,7 +19,6 @@ from shortlist.algorithms.rounding_grids import (
     grid_of_two,
 )
 from shortlist.algorithms.search_in_rounds import Search, StopRule, UntilMany
-from shortlist.algorithms.two_looks import best_first
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserGroups, UserSets
 from shortlist.mechanisms._in_rounds import SearchDesign
@@ -42,7 +42,7 @@ __all__ = ["PerGroup", "PerGroupDesign"]
 _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
 _LOSS_OF_GROUPS = 0.3  # of what thresholds may lose
-_ENOUGH = 100  # times k: no more items are looked for
+_ENOUGH = 100  # times k: no more items are searched
 _MOST_PLACES = 2**20  # of an item in a group; more items of few groups, or fewer of many
 _EXPECTED_GAIN = 1.5
 _SEEN = {False: 1.0, True: 3.0}  # standard deviations: nobody may be in a group that is public
@@ -92,10 +92,10 @@ class PerGroup(Mechanism):
 
     The groups are found by how many users are in them, and the items by how many hold them in any
     group, as by `AdaptiveGaussian`. Every found item may then be counted in every found group, with
-    no further threshold. Noisy counts of them all are made in two looks. In each, a user's part
-    in all counts is clipped at a bound that is chosen privately. A look is at those items alone
-    that may be, and may not be, among the k best of their group. Where the noise is large beside a
-    count, the rank goes by what the item's popularity in all groups lets expect, too.
+    no further threshold. The counts of them all are measured in noise, and then once more those
+    that may be, and may not be, among the k best of their group. Each time, a user's part in all
+    counts is clipped at a bound that is chosen privately. Where the noise is large beside a count,
+    the rank goes by what the item's popularity in all groups lets expect, too.
 
     The noisy counts are released with the items.
 
@@ -158,9 +158,9 @@ class PerGroup(Mechanism):
 
     def _stages(self, rho: float) -> tuple[Stage, ...]:
         """All noise, and the choices of a bound, where these cost so much zCDP."""
-        looks = len(self.design.shares)
-        choices = BoundedRange(bounded_range_epsilon(1, rho * float(_CHOICE)), looks)
-        return normal_noise(_in_gaussians(rho, looks)), choices
+        times = len(self.design.shares)
+        choices = BoundedRange(bounded_range_epsilon(1, rho * float(_CHOICE)), times)
+        return normal_noise(_in_gaussians(rho, times)), choices
 
     @cached_property
     def cost(self) -> Cost:
@@ -221,7 +221,7 @@ class PerGroup(Mechanism):
         )
 
     def explain(self) -> list[str]:
-        """The discovery and the looks in plain words."""
+        """The discovery and the counts in plain words."""
         groups, bound = self.max_groups_per_user, self.max_items_per_user
         some = "1 group counts" if groups == 1 else f"{groups} groups count at most"
         best = "best item" if self.k == 1 else f"{self.k} best items"
@@ -264,8 +264,8 @@ class PerGroup(Mechanism):
         left += items.left
         codes, popularity = items.codes[:most], np.maximum(items.weights[:most], 1.0)
         rho = round_down(Fraction(self._in_gaussians) * left)
-        looks = self._looks(_SEEN[evidence.groups_are_public])
-        ranked = looks.best(held.among(groups, codes), popularity, rho, draws)
+        measurements = self._measurements(_SEEN[evidence.groups_are_public])
+        ranked = measurements.best(held.among(groups, codes), popularity, rho, draws)
         positions = groups[ranked.groups] * evidence.n_items + codes[ranked.items]
         sd = float(ranked.sds.max(initial=0.0)) or self._least_sd
         return Selection(positions, np.round(ranked.counts, score_digits(sd)), noise_sd=sd)
@@ -283,8 +283,8 @@ class PerGroup(Mechanism):
         stop = UntilMany((enough,) * self.design.of_items.rounds)
         return self._items.found(stop, held.bounded(self.max_items_per_user, draws), draws)
 
-    def _looks(self, seen: float) -> GroupedLooks:
-        return GroupedLooks(
+    def _measurements(self, seen: float) -> GroupedMeasurements:
+        return GroupedMeasurements(
             self.k,
             self.design.shares,
             self.design.bounds,
@@ -328,6 +328,6 @@ class _Part(NamedTuple):
         return _FoundCodes(found.items[order], found.estimates[order], left)
 
 
-def _in_gaussians(rho: float, looks: int) -> float:
+def _in_gaussians(rho: float, choices: int) -> float:
     """What so many choices of a clipping bound leave, rounded down."""
-    return round_down(Fraction(rho) * (1 - looks * _CHOICE))
+    return round_down(Fraction(rho) * (1 - choices * _CHOICE))

@@ -14,10 +14,9 @@ from helpers.planted.planting import (
     result,
     with_field,
 )
-from shortlist.algorithms import clipped_counts, grouped_looks, two_looks
-from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.grouped_looks import GroupedLooks
-from shortlist.algorithms.two_looks import TwoLooks
+from shortlist.algorithms import clipped_counts, grouped_measurements
+from shortlist.algorithms.clipped_counts import ClippedCounts, TwoMeasurements
+from shortlist.algorithms.grouped_measurements import GroupedMeasurements
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.chosen_bound import _ONE, BoundChoice
 
@@ -141,14 +140,14 @@ LOOKS = [
         "adaptive-top-k rounds",
         {
             "what is open after a look follows from the counts without noise": _with_true_counts(
-                TwoLooks,
-                "_look",
-                two_looks,
+                TwoMeasurements,
+                "_measured",
+                clipped_counts,
                 "_decided",
                 lambda right, true, look, k: right(look._replace(counts=true), k),
             ),
             "two looks each with all of the budget": method(
-                AdaptiveTopK, "_looks", argument_times(1, 2)
+                AdaptiveTopK, "_measurements", argument_times(1, 2)
             ),
         },
     ),
@@ -157,20 +156,22 @@ LOOKS = [
         "per-group zcdp",
         {
             "each look in groups has all of the budget": method(
-                GroupedLooks,
+                GroupedMeasurements,
                 "best",
                 with_field("shares", lambda every: (Fraction(1),) * len(every)),
             ),
             "the second look in groups has as much as the first": method(
-                GroupedLooks, "best", with_field("shares", lambda every: every[:1] * len(every))
+                GroupedMeasurements,
+                "best",
+                with_field("shares", lambda every: every[:1] * len(every)),
             ),
             "the choice of a clipping bound is for users of one group": method(
-                GroupedLooks, "_most", with_field("most_groups", lambda _: 1)
+                GroupedMeasurements, "_most", with_field("most_groups", lambda _: 1)
             ),
             "what is expected of a group follows from counts without noise": _with_true_counts(
-                GroupedLooks,
-                "_look",
-                grouped_looks,
+                GroupedMeasurements,
+                "_measured",
+                grouped_measurements,
                 "_expected",
                 lambda right, true, _noisy, *given: right(true, *given),
             ),

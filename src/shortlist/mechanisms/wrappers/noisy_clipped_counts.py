@@ -218,9 +218,7 @@ class NoisyClippedCounts(Counted):
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
         clipped = ClippedCounts(held, self.design.grid, _NOISE_WEIGHT)
-        chosen = clipped.pick(self.design.bounds, self._sds, self.choice_epsilon, draws)
-        sd = self._sds[chosen]
-        counts = clipped.noisy(self.design.bounds[chosen], sd, draws)
+        counts, sd = clipped.measured(self.design.bounds, self._sds, self.choice_epsilon, draws)
         return selection._replace(scores=np.round(counts, score_digits(sd)), noise_sd=sd)
 
 

@@ -8,8 +8,12 @@ import pytest
 
 from helpers.hitting import contributions
 from shortlist.algorithms import clipped_counts
-from shortlist.algorithms.clipped_counts import ClippedCounts, clipped_weights
-from shortlist.algorithms.two_looks import TwoLooks, best_first
+from shortlist.algorithms.clipped_counts import (
+    ClippedCounts,
+    TwoMeasurements,
+    best_first,
+    clipped_weights,
+)
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -128,7 +132,7 @@ def test_different_values_take_no_draw():
 # --- two looks
 
 HELD = contributions([{i for i in range(12) if user % (i + 2) == 0} for user in range(1, 400)], 12)
-NARROW = TwoLooks((1, 64), (1e-3, 1e-3), epsilon=200.0)
+NARROW = TwoMeasurements((1, 64), (1e-3, 1e-3), epsilon=200.0)
 
 
 @pytest.mark.parametrize("k", [1, 5, 11, 12, 30])
@@ -149,7 +153,7 @@ def test_users_count_with_all_they_hold_and_nobody_may_hold_any():
 
 def scores(sd, times=300):
     """How far released counts are from the true ones, in the standard deviations claimed."""
-    looks = TwoLooks((64,), (sd,), epsilon=1.0)
+    looks = TwoMeasurements((64,), (sd,), epsilon=1.0)
     rows = [looks.best(HELD, 12, draws(seed)) for seed in range(times)]
     return np.concatenate([(r.counts - HELD.counts[r.items]) / r.sds for r in rows])
 
@@ -160,7 +164,7 @@ def test_counts_seen_twice_have_the_noise_that_is_told():
 
 
 def test_what_is_open_is_looked_at_twice_and_what_is_not_once():
-    ranked = TwoLooks((64,), (8.0,), epsilon=1.0).best(HELD, 6, draws())
+    ranked = TwoMeasurements((64,), (8.0,), epsilon=1.0).best(HELD, 6, draws())
     assert set(np.round(ranked.sds, 9)) == {8.0, round(8 / math.sqrt(2), 9)}
 
 
@@ -169,7 +173,7 @@ def test_a_second_look_names_better():
     best = np.sort(HELD.counts)[::-1][:6].sum()
     twice, once = 0.0, 0.0
     for seed in range(200):
-        looks = TwoLooks((64,), (20.0,), epsilon=1.0)
+        looks = TwoMeasurements((64,), (20.0,), epsilon=1.0)
         twice += best - HELD.counts[looks.best(HELD, 6, draws(seed)).items].sum()
         noisy = ClippedCounts(HELD).noisy(64, 20.0, draws(seed))
         once += best - HELD.counts[np.argsort(-noisy)[:6]].sum()

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from helpers.hitting import contributions
-from shortlist.algorithms import grouped_looks
+from shortlist.algorithms import grouped_measurements
 from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.grouped_looks import GroupedLooks
+from shortlist.algorithms.grouped_measurements import GroupedMeasurements
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -22,7 +22,7 @@ N_ITEMS = 27
 
 
 def looks(groups=1, shares=(Fraction(1, 2), Fraction(1, 2)), k=2):
-    return GroupedLooks(k, shares, (1, 2, 4), EPSILON, groups, 1.0)
+    return GroupedMeasurements(k, shares, (1, 2, 4), EPSILON, groups, 1.0)
 
 
 def most_of(sizes, groups):
@@ -40,14 +40,14 @@ def told(monkeypatch):
             super().__init__(*given, **more)
             seen.append(self._most)
 
-    monkeypatch.setattr(grouped_looks, "ClippedCounts", Seen)
+    monkeypatch.setattr(grouped_measurements, "ClippedCounts", Seen)
     return seen
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 4])
 def test_the_most_is_that_of_open_items_whoever_holds_them(told, groups):
     for held in ([], FEW, [*FEW, set(range(10))], [set(range(12))]):
-        looks(groups)._look(contributions(held, N_ITEMS), SIZES, 0.5, ExactDraws(SeededBits(7)))
+        looks(groups)._measured(contributions(held, N_ITEMS), SIZES, 0.5, ExactDraws(SeededBits(7)))
     assert told == [most_of(SIZES.tolist(), groups)] * 4
 
 
@@ -70,7 +70,7 @@ def odds_of(held, monkeypatch):
     """The chance of each bound, in a look at one group's part of a user."""
     monkeypatch.setattr(ClippedCounts, "noisy", lambda *_: None)
     sets = contributions(held, N_ITEMS)
-    found = law(lambda draws: looks()._look(sets, SIZES, 8.0, draws)[1])
+    found = law(lambda draws: looks()._measured(sets, SIZES, 8.0, draws)[1])
     return np.array([float(found[sd]) for sd in sorted(found)])
 
 

@@ -1,4 +1,4 @@
-"""The best of known items in each of known groups: noisy counts of what is still open, in looks.
+"""The best of known items in each of known groups: noisy counts, and again of what is still open.
 
 All that is decided here follows from noisy counts that were released, and from how common the items
 are in all groups together, which was released before. Proof note: `docs/proofs/per-group.md`.
@@ -7,20 +7,19 @@ are in all groups together, which was released before. Proof note: `docs/proofs/
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.algorithms.clipped_counts import ClippedCounts, sd_of_counts
-from shortlist.algorithms.rounding_grids import fine_grid
-from shortlist.draws import Draws, Floats, Ints, RoundingGrid
+from shortlist.algorithms.clipped_counts import ClippedCounts, Measured, sd_of_counts
+from shortlist.algorithms.rounding_grids import GridOfCounts, fine_grid
+from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_down
 
-__all__ = ["GroupedLooks", "RankedGroups"]
+__all__ = ["GroupedMeasurements", "RankedGroups"]
 
 _OPEN = 2.0  # standard deviations from the last place that is still named
 _SPREAD = 0.5  # of an item's count in a group, as a share of what its group and it let expect
@@ -47,8 +46,8 @@ class RankedGroups(NamedTuple):
     sds: Floats
 
 
-class _Heard(NamedTuple):
-    """What the looks so far say of items in groups, shape (n,) each.
+class _MeanCounts(NamedTuple):
+    """What was measured so far of items in groups, shape (n,) each.
 
     Attributes:
         counts: The mean of the noisy counts, by precision.
@@ -58,12 +57,12 @@ class _Heard(NamedTuple):
     counts: Floats
     sds: Floats
 
-    def at(self, places: Ints) -> _Heard:
+    def at(self, places: Ints) -> _MeanCounts:
         """What they say of some."""
-        return _Heard(self.counts[places], self.sds[places])
+        return _MeanCounts(self.counts[places], self.sds[places])
 
     def and_then(self, places: Ints, counts: Floats, sd: float) -> None:
-        """One look more, at some."""
+        """Add a measurement of some."""
         before = self.at(places)
         share = before.sds**2 / (before.sds**2 + sd**2)
         self.counts[places] += share * (counts - before.counts)
@@ -71,14 +70,14 @@ class _Heard(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GroupedLooks:
-    """Looks at noisy counts in all groups at once, each at what those before left open.
+class GroupedMeasurements:
+    """Noisy measurements of counts in all groups at once, each of what those before left open.
 
     Attributes:
         k: How many items of each group are wanted.
-        shares: The parts of the zCDP that the looks are given: all together 1.
+        shares: The parts of the zCDP that the measurements get: all together 1.
         bounds: The squared norms of one user's part to choose from.
-        epsilon: The range of the choice, of which there is one for each look.
+        epsilon: The range of the choice, of which there is one for each measurement.
         most_groups: In how many groups one user is at most.
         seen: By how many standard deviations all counts of a group together must be above 0, for
             the popularity of its items to count.
@@ -91,7 +90,7 @@ class GroupedLooks:
     epsilon: float
     most_groups: int
     seen: float
-    grid: Callable[[float], RoundingGrid] = fine_grid
+    grid: GridOfCounts = fine_grid
 
     def best(self, held: UserSets, popularity: Floats, rho: float, draws: Draws) -> RankedGroups:
         """At most k items of each group.
@@ -100,7 +99,7 @@ class GroupedLooks:
             held: Users' whole sets in at most `most_groups` groups: item i of group g has the place
                 g · n_items + i. The order of items is public, and breaks ties.
             popularity: About how common each item is in all groups, up to a factor; above 0.
-            rho: The zCDP of all looks.
+            rho: The zCDP of all measurements.
             draws: The exact draws.
         """
         if not held.n_items:
@@ -108,21 +107,21 @@ class GroupedLooks:
         width = len(popularity)
         sizes = np.full(held.n_items // width, width)
         first, *others = (round_down(Fraction(rho) * share) for share in self.shares)
-        counts, sd = self._look(held, sizes, first, draws)
-        heard = _Heard(counts, np.full(len(counts), sd))
+        counts, sd = self._measured(held, sizes, first, draws)
+        means = _MeanCounts(counts, np.full(len(counts), sd))
         expected = _expected(counts, popularity, self.seen * sd).ravel()
-        values, places = _moved(heard, expected), np.arange(held.n_items)
-        for rho_of_look in others:
+        values, places = _moved(means, expected), np.arange(held.n_items)
+        for rho_of_next in others:
             last = self._last(values, width)[places // width]
-            still = np.abs(values[places] - last) <= _OPEN * heard.sds[places]
+            still = np.abs(values[places] - last) <= _OPEN * means.sds[places]
             held, places = held.among(np.flatnonzero(still)), places[still]
             sizes = np.bincount(places // width, minlength=1)
-            heard.and_then(places, *self._look(held, sizes, rho_of_look, draws))
-            values[places] = _moved(heard.at(places), expected[places])
-        return self._named(values, heard, expected, width)
+            means.and_then(places, *self._measured(held, sizes, rho_of_next, draws))
+            values[places] = _moved(means.at(places), expected[places])
+        return self._named(values, means, expected, width)
 
-    def _look(self, held: UserSets, sizes: Ints, rho: float, draws: Draws) -> tuple[Floats, float]:
-        """Noisy counts of what is open, and the standard deviation of the noise.
+    def _measured(self, held: UserSets, sizes: Ints, rho: float, draws: Draws) -> Measured:
+        """Noisy counts of what is open.
 
         Args:
             held: Users' sets of what is open.
@@ -132,8 +131,7 @@ class GroupedLooks:
         """
         clipped = ClippedCounts(held, self.grid, _NOISE_WEIGHT, self._most(sizes))
         sds = [sd_of_counts(bound, rho) for bound in self.bounds]
-        chosen = clipped.pick(self.bounds, sds, self.epsilon, draws)
-        return clipped.noisy(self.bounds[chosen], sds[chosen], draws), sds[chosen]
+        return clipped.measured(self.bounds, sds, self.epsilon, draws)
 
     def _most(self, sizes: Ints) -> int:
         """How many of the open items one user can hold: all those of as many groups."""
@@ -145,7 +143,9 @@ class GroupedLooks:
         last: Floats = np.partition(values.reshape(-1, width), -k, axis=1)[:, -k]
         return last
 
-    def _named(self, values: Floats, heard: _Heard, expected: Floats, width: int) -> RankedGroups:
+    def _named(
+        self, values: Floats, means: _MeanCounts, expected: Floats, width: int
+    ) -> RankedGroups:
         """The k best of each group by these values, best first, but for those hardly above 0."""
         last = np.repeat(self._last(values, width), width)
         places = np.flatnonzero(values >= last)  # with those equal to the last
@@ -153,9 +153,9 @@ class GroupedLooks:
         groups = places // width
         rank = np.arange(len(groups)) - np.searchsorted(groups, groups)
         places = places[rank < self.k]
-        known = _known_to(heard.at(places), expected[places])
+        known = _known_to(means.at(places), expected[places])
         places = places[values[places] > _HELD * known]
-        return RankedGroups(*np.divmod(places, width), *heard.at(places))
+        return RankedGroups(*np.divmod(places, width), *means.at(places))
 
 
 def _expected(counts: Floats, popularity: Floats, least: float) -> Floats:
@@ -176,22 +176,22 @@ def _expected(counts: Floats, popularity: Floats, least: float) -> Floats:
     return expected
 
 
-def _moved(heard: _Heard, expected: Floats) -> Floats:
+def _moved(means: _MeanCounts, expected: Floats) -> Floats:
     """The counts, moved towards what is expected as far as their noise is large beside it.
 
     No count is moved by more than a few standard deviations of its noise, so that an item that is
     common in one group alone stands out: a limited translation rule (Efron & Morris 1972). Where
     nothing was seen of a group, its items keep what clearly exceeds the noise.
     """
-    away, variances = heard.counts - expected, heard.sds**2
+    away, variances = means.counts - expected, means.sds**2
     share = variances / np.maximum(variances + (_SPREAD * expected) ** 2, _LEAST)
-    limit = np.where(expected > 0, _MOVED, _ALONE) * heard.sds
-    moved: Floats = heard.counts - np.clip(share * away, -limit, limit)
+    limit = np.where(expected > 0, _MOVED, _ALONE) * means.sds
+    moved: Floats = means.counts - np.clip(share * away, -limit, limit)
     return moved
 
 
-def _known_to(heard: _Heard, expected: Floats) -> Floats:
+def _known_to(means: _MeanCounts, expected: Floats) -> Floats:
     """How far off a value may be: less than either the noise or what groups differ by."""
-    variances, spreads = heard.sds**2, (_SPREAD * expected) ** 2
+    variances, spreads = means.sds**2, (_SPREAD * expected) ** 2
     known: Floats = np.sqrt(variances * spreads / np.maximum(variances + spreads, _LEAST))
     return known
