@@ -110,7 +110,7 @@ class Columns(NDArrayOperatorsMixin):
 
     @property
     def bare(self) -> Floats:
-        """As above.
+        """The values of each sample; the last axis is that of samples.
 
         Raises:
             Outlived: Code has kept the values beyond their run.

@@ -124,7 +124,7 @@ def guarded(answer: Callable[[], T], otherwise: Callable[[str], T]) -> T:
 
 
 def flaw_of(selection: Any, n_items: int) -> str | None:
-    """What is wrong with an answer about as many items, whatever the data are."""
+    """What is wrong with an answer about so many items, whatever the data are; None if nothing."""
     if not isinstance(selection, Selection):
         return "no selection"
     if not isinstance(selection.branch, str | None):

@@ -196,7 +196,7 @@ class Claim(ABC):
         """Lower and upper bound of the loss of one pair, as balls."""
 
     def verdict(self, low: arb, high: arb) -> Verdict:
-        """What bounds of a loss say of the claim."""
+        """The verdict by bounds of the loss."""
         limit = arb(self.limit) * (1 + arb(GRAIN))
         if high <= limit:
             return Verdict.HOLDS
@@ -329,7 +329,7 @@ def _bisected(
 
 
 def claims_of(mechanism: Mechanism) -> list[Claim]:
-    """What the mechanism promises by its epsilon and delta, and what its cost says."""
+    """The claims of a mechanism by its epsilon and delta, and by its cost."""
     cost = mechanism.cost
     pure = mechanism.delta == 0 and isinstance(cost, Pure | Either)
     epsilon = mechanism.epsilon

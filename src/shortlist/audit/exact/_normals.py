@@ -212,7 +212,7 @@ class BetweenLine(NormalBells):
         super().__init__(scores, self._sds, points, kinks, steepness=steepness, least=least)
 
     def density(self, item: int) -> Function:
-        """Of the item's score plus its noise: the normal density times the chance of the ranges."""
+        """The normal density of score plus noise times the chance of the ranges."""
         likely = 1 / (self._ranges[item][0].likely * self._ranges[item][1].likely)
         panels: Function = []
         for i in range(len(self.middles)):

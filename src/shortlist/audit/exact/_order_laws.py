@@ -37,7 +37,7 @@ def order_law(asked: Order) -> dict[tuple[int, ...], arb]:
 
 
 def order_and_cell_law(asked: Order, edges: Sequence[float] = ()) -> OrderLaw:
-    """The same, of positions with the number of `edges` that each value has passed."""
+    """The probability of positions with the number of `edges` that each value has passed."""
     if not len(asked.scores):
         return {((), ()): arb(1)}
     with precision(PRECISION + _digits_lost(asked)):

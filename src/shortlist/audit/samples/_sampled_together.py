@@ -121,7 +121,7 @@ class _NoisyRows(NoisyValues):
         return rows
 
     def _where_disjoint(self, reached: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
-        """The same by the intervals, and for which rows these are disjoint."""
+        """Put rows in order by their intervals, and say for which rows these are disjoint."""
         ends = self._interval(self._scores - self._scores.max(initial=-(2**62)), slice(None))
         low, high = (np.where(reached, end.reshape(reached.shape), -np.inf) for end in ends)
         rows = np.lexsort((-low, ~reached))
@@ -238,7 +238,7 @@ class _Together(Draws):
         return self._same(lambda: self._exact.choices(weights, n * self._size))
 
     def permute_and_flip(self, candidates: Candidates) -> int:
-        """As `Draws.permute_and_flip`: the group may part at each of its coins and choices."""
+        """Let the group part at each of the coins and choices."""
         return first_accepted(candidates, self)
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
@@ -266,7 +266,7 @@ class _Together(Draws):
         return self._same(lambda: self._exact.rounded_down(tiled, noise, grid, unit=unit))
 
     def _ordered(self, draw: Callable[[], Drawn]) -> Ordered:
-        """What is drawn, or is next in the script, with a column of values for each sample."""
+        """Draw, or take the next of the script, with a column of values for each sample."""
         row, columns = self._next(draw)
         positions = row[row != NOBODY]
         values = columns[: len(positions)].copy()
@@ -278,7 +278,7 @@ class _Together(Draws):
         raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
 
     def _same(self, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """What is drawn, if it is the same for all samples; it comes one sample after another."""
+        """Draw what has to be the same for all samples."""
         none = np.empty((0, self._size))
         return self._next(lambda: Drawn(draw().reshape(self._size, -1), none)).row.copy()
 
@@ -291,7 +291,7 @@ class _Together(Draws):
         return self._script[len(self._script) - 1 - self._left]
 
     def _agreed(self, drawn: Drawn) -> _Drawing:
-        """What was drawn, if it is the same for all samples."""
+        """Keep what was drawn, if it is the same for all samples; else part them."""
         alike = _alike(drawn.rows)
         if len(alike) == 1:
             return _Drawing(drawn.rows[0], drawn.columns)

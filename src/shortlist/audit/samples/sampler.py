@@ -74,7 +74,7 @@ def _columns(array: NDArray[np.generic]) -> list[list[float]]:
 def _of_places(
     classes: Sequence[float], cells: Sequence[float], values: Sequence[float]
 ) -> list[Hashable]:
-    """Of each place, how its score compares, and its digits; of each two, how they differ."""
+    """How each place's score compares, its digits, and how each two scores differ."""
     places = list(zip(classes, cells, values, strict=True))[:_PLACES]
     pairs = itertools.combinations(places, 2)
     return [
@@ -92,7 +92,7 @@ def _digits(value: float) -> tuple[Hashable, ...]:
 
 
 def flawed_outcome(flaw: str) -> list[Outcome]:
-    """What tells nothing but a flaw."""
+    """The outcome of an answer of which nothing but its flaw is known."""
     return [(_Flaw(flaw),)]
 
 
@@ -152,16 +152,15 @@ class _Sampler:
     bits: Bits
 
     def together(self, n: int) -> Tally:
-        """The outcomes of so many samples."""
         return self._noticed(lambda: sample(self._run(), n, self.bits))
 
     def alone(self, n: int) -> Tally:
-        """The same, one after another."""
+        """The outcomes of so many samples, drawn one after another."""
         run, draws = self._run(), ExactDraws(self.bits)
         return self._noticed(lambda: Counter(outcome for _ in range(n) for outcome in run(draws)))
 
     def _noticed(self, draw: Callable[[], Tally]) -> Tally:
-        """What is drawn; or what else the code does, which is then all that is told."""
+        """What is drawn; or only what else the code does, if it does anything else."""
         try:
             with listening() as said:
                 answers = draw()
@@ -221,7 +220,7 @@ def audit_by_samples(
 def _judged_and_watched(
     face: Hashable, samplers: list[_Sampler], n: int, doubt: float
 ) -> Iterator[Finding]:
-    """What is found, and whether the mechanism says something else of itself than before."""
+    """What is found, and whether the mechanism describes itself otherwise than before."""
     yield from _judged(samplers, n, doubt)
     if face_of(samplers[0].universe.mechanism) != face:
         yield _flawed(samplers[1], "tells a table later")
@@ -253,7 +252,7 @@ def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]
 
 
 def _viewed(seen: Tally, view: int) -> Seen:
-    """What one view tells of the outcomes; those that end before tell that."""
+    """The outcomes as one view shows them; those without that view are None."""
     shown: Seen = Counter()
     for outcome, times in seen.items():
         shown[outcome[view] if view < len(outcome) else None] += times

@@ -107,7 +107,7 @@ def audit_question(
     bits: Bits | None = None,
     samples: int | None = None,
 ) -> list[Finding]:
-    """What the releases of a question say of its guarantee; bits are the system's, if None."""
+    """Find what the releases of a question say of its guarantee; no bits: the system's."""
     n = (samples or (_QUICK if quick else _SAMPLES)) // len(question.held)
     found = [_judged(question, a, b, bits, n) for a, b in question.held]
     return worst_of_each_claim(found)

@@ -42,7 +42,7 @@ class Asked(ABC):
     @property
     @abstractmethod
     def law(self) -> tuple[object, ...]:
-        """What must not depend on the data: calls of one law are the same stage on other paths."""
+        """What must not depend on the data; calls of one law are one stage on all paths."""
 
     @abstractmethod
     def spent(self, other: Any, own: int) -> Spent:
@@ -105,12 +105,11 @@ class Noisy(Asked):
 
     @property
     def noise(self) -> int:  # type: ignore[override]
-        """One, where any noise is normal."""
         return int(any(isinstance(noise, Normal) for noise in self.noises))
 
     @property
     def picks(self) -> int:  # type: ignore[override]
-        """One; as many as are named by Gumbel noise, or told in Laplace noise."""
+        """One; or as many as are named by Gumbel noise, or rendered in Laplace noise."""
         some = min(self.k or len(self.scores), len(self.scores))
         if any(isinstance(noise, Gumbel) for noise in self.noises):
             return some
@@ -118,7 +117,6 @@ class Noisy(Asked):
 
     @property
     def law(self) -> tuple[object, ...]:
-        """The noises, and what they are rounded to."""
         noises = [*self.noises, *([] if self.shared is None else [self.shared])]
         return (*map(_law_of, noises), self.step, self.ends, self.k, self.told)
 
@@ -154,7 +152,6 @@ class Noisy(Asked):
         return float(-np.expm1(none))
 
     def answer(self, outcome: Any, other: Noisy, own: int) -> Any:  # noqa: ARG002
-        """What is said of the items of both tables."""
         n = len(other.scores)
         if not isinstance(outcome, Ordered):
             return outcome[:n]
@@ -177,7 +174,6 @@ class Picked(Asked):
 
     @property
     def picks(self) -> int:  # type: ignore[override]
-        """As many as are chosen."""
         return self.n
 
     def spent(self, other: Picked, own: int) -> Spent:
@@ -227,7 +223,6 @@ class Picked(Asked):
         return places[some], others[some]
 
     def answer(self, outcome: Ints, other: Picked, own: int) -> Ints:
-        """The same ways or items, each at its place in the other table."""
         mine, theirs = self._partners(other, own)
         place = {int(i): int(j) for i, j in zip(mine, theirs, strict=True)}
         if not set(outcome.tolist()) <= set(place):
@@ -248,7 +243,6 @@ class Tossed(Asked):
 
     @property
     def law(self) -> tuple[object, ...]:
-        """That it is a coin, or some."""
         return Tossed, len(self.chances) == 1
 
     def spent(self, other: Tossed, own: int) -> Spent:  # noqa: ARG002 - they are those at the end
@@ -264,7 +258,6 @@ class Tossed(Asked):
         return Spent(pures=tuple(certain), lost=differ + float(self.chances[n:].sum()))
 
     def answer(self, outcome: Any, other: Tossed, own: int) -> Any:  # noqa: ARG002
-        """What is said of the items of both tables."""
         return outcome[: len(other.chances)]
 
 
@@ -281,7 +274,6 @@ class Flipped(Asked):
 
     @property
     def law(self) -> tuple[object, ...]:
-        """The parameter."""
         return Flipped, self.weights.epsilon
 
     def spent(self, other: Flipped, own: int) -> Spent:  # noqa: ARG002 - all items are public
@@ -313,7 +305,6 @@ class Flipped(Asked):
         return log_law
 
     def answer(self, outcome: int, other: Flipped, own: int) -> int:  # noqa: ARG002 - classes are alike
-        """The same class."""
         return outcome
 
 
@@ -329,7 +320,6 @@ class Dealt(Asked):
 
     @property
     def law(self) -> tuple[object, ...]:
-        """That it is dealt."""
         return (Dealt,)
 
     def spent(self, other: Dealt, own: int) -> Spent:  # noqa: ARG002 - they are those at the end
@@ -341,13 +331,12 @@ class Dealt(Asked):
         return Spent(pures=tuple(ratios[ratios > 0].tolist()))
 
     def answer(self, outcome: Ints, other: Dealt, own: int) -> Ints:  # noqa: ARG002 - as above
-        """What is dealt in both tables."""
         return np.minimum(outcome[: len(other.bounds)], other.bounds - 1)
 
 
 @cache
 def _quadrature() -> tuple[Floats, Floats]:
-    """Points from 0 to the farthest, and what each stands for."""
+    """Points from 0 to the farthest, and the weight of each."""
     nodes, parts = np.polynomial.legendre.leggauss(_NODES)
     return (nodes + 1) / 2 * _FARTHEST, parts / 2 * _FARTHEST
 
@@ -371,7 +360,7 @@ def is_known(noise: Noise) -> bool:
 
 
 def _law_of(noise: Noise) -> tuple[object, ...]:
-    """What is public about a noise."""
+    """The parameters of a noise, which are public."""
     match noise:
         case Normal():
             return Normal, noise.sd, noise.weight
@@ -381,7 +370,6 @@ def _law_of(noise: Noise) -> tuple[object, ...]:
 
 
 def _sd(noise: Noise) -> float:
-    """Of normal noise, as it is added."""
     return noise.sd * noise.weight if isinstance(noise, Normal) else 0.0
 
 

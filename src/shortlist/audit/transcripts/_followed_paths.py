@@ -162,7 +162,7 @@ class Replayer(_Written):
             self._first = moved, len(mine.scores) - n
 
     def share(self) -> float:
-        """Of the user's items that the first noise is on, the share that others hold, too."""
+        """The share that others hold, of the user's items that the first noise is on."""
         moved, own = self._first
         return moved / (moved + own) if own else 1.0
 
@@ -205,7 +205,7 @@ def _is_like(mine: Asked, theirs: Asked) -> bool:
 
 
 def _kept(weights: object) -> ExponentialWeights:
-    """As it is now: what the mechanism has left changes with every pick.
+    """A copy of the weights: what the mechanism has left changes with every pick.
 
     Raises:
         Unfollowed: It is another kind of weights.
@@ -255,13 +255,7 @@ class Path:
 
 
 def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
-    """The losses along one path.
-
-    Args:
-        mechanism: That selects.
-        table: With a user, and without.
-        way: Which of few ways a private choice takes, and the seed of all else.
-    """
+    """The losses along one path; the way is that of private choices, and the seed of all else."""
     recorder = Recorder(ExactDraws(SeededBits(way)), EachWayInTurn(way))
     replayer = Replayer(recorder, table.own, table.ties)
     wrong, left = "", ""
@@ -297,7 +291,7 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
 def _compared(
     replayer: Replayer, mine: Selection, theirs: Selection, *, ties: bool
 ) -> tuple[str, str]:
-    """What is wrong, and why it was left: what is told has to follow from what was drawn."""
+    """What is wrong, and why the path was left: answers have to follow from the draws."""
     try:
         replayer.end()
     except Differs as difference:

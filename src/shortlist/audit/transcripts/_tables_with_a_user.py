@@ -102,7 +102,7 @@ def _sets(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa
 
 
 def _users(bound: int, *, private: bool) -> Iterator[tuple[str, Ints, int]]:
-    """What users hold, and how many of it is theirs alone."""
+    """Users by what they hold, and how many of these items are theirs alone."""
     yield "a user of the best item", np.arange(1), 0
     yield "a user at the bound", np.arange(bound), 0
     yield "a user of everything", np.arange(ITEMS), 0
@@ -124,7 +124,7 @@ def _table_of_sets(
 def _shown(
     mechanism: Mechanism, others: Ints, sizes: Ints, items: Ints, n_items: int
 ) -> Callable[[bool], Any]:
-    """What the mechanism wants to see of users, the last of whom holds these items."""
+    """The evidence that the mechanism wants, of users the last of whom holds these items."""
     wants = mechanism.wants
 
     @cache
@@ -159,7 +159,7 @@ def _random_sets(mechanism: Mechanism, seed: int, bound: int, own: int) -> Table
 
 
 def _several(generator: np.random.Generator, each: int, groups: int = 1) -> tuple[Ints, Ints]:
-    """What users hold who hold several items each, in one group; and each item by one more."""
+    """Items of users who hold several each, in one group, and of one user more for each item."""
     odds = 1 / np.arange(1, ITEMS + 1)
     sets = [
         generator.integers(groups) * ITEMS

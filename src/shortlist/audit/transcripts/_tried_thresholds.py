@@ -62,11 +62,10 @@ class _Trial:
     chosen: dict[int, int] = field(default_factory=dict)
 
     def asked(self, call: int = -1, value: int = 0) -> tuple[list[Asked], Any]:
-        """What is asked, and what comes of it: how much is asked about, and what is selected.
+        """Run again, with another noisy value of the item in one call, unless that is -1.
 
-        Args:
-            call: One in which the item has another noisy value; none, if it is negative.
-            value: That value.
+        Returns:
+            What is asked; and what comes of it: how much is asked about, and what is selected.
         """
         chosen = {**self.chosen, call: value}
         recorder = Recorder(ExactDraws(SeededBits(self.way)), partial(self._steered, chosen))
@@ -118,12 +117,8 @@ def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
     """The chance that one of the user's own items is named, at most, in all calls together.
 
     Each item is taken to be the only one in reach, and its noisy value in each round to be the one,
-    of some below what is enough, that leaves it the largest weight in the next.
-
-    Args:
-        mechanism: That selects.
-        path: One on a table of which the user holds nothing but own items.
-        way: As that of the path.
+    of some below what is enough, that leaves it the largest weight in the next. The path is one on
+    a table of which the user holds nothing but own items.
     """
     trial = _Trial(mechanism, path, way)
     chance, before = 0.0, list[_Round]()

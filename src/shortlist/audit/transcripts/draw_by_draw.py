@@ -97,7 +97,7 @@ class Claimed:
                 yield replace(self, pures=self.pures + (stage.epsilon,) * stage.times)
 
     def parts(self, spent: Spent, shared: float) -> list[PartOfClaim]:
-        """What is claimed of each kind of draw, for a user who shares so much of what is held."""
+        """Hold what is claimed of each kind of draw against what is spent, at this share."""
         noise = self.on_weights * (1 - self.kept * (1 - shared)) + self.squares
         parts = [PartOfClaim("noise", noise, spent.squares)]
         if self.ranges or self.pures:
@@ -283,7 +283,7 @@ class _Paths:
 
 
 def audit_by_transcript(mechanism: Mechanism, *, quick: bool = False) -> list[Finding]:
-    """What was found of each part of a mechanism's claim, and what was not looked at.
+    """Follow a mechanism draw by draw: each part of its claim, and what was not looked at.
 
     Args:
         mechanism: With its parameters.

@@ -185,7 +185,7 @@ class OfWins(Universe):
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
 
     def changes(self, n_items: int) -> list[Data]:
-        """As many comparisons more as one user has made at most, or one."""
+        """All ways in which one user wins at most as many comparisons as count, or one."""
         most = self._bound or 1
         ways = self.ways(range(most + 1), n_items)
         return [way for way in ways if 0 < sum(way) <= most]

@@ -155,7 +155,7 @@ class OfContributions(Universe):
         return (1.5,) if self._quick else ()
 
     def level(self, family: Sequence[Data]) -> float:
-        """Of one item; weights of more are less than the numbers of users."""
+        """The least number of users of one item; of more items, weights are less."""
         return float(min(family)[0]) if self.n_items(family[0]) == 1 else 0.0
 
     def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
@@ -184,7 +184,6 @@ class OfContributions(Universe):
         return self._sets_of(data, self.held(data))
 
     def _sets_of(self, data: Data, known: Sequence[int]) -> Contributions:
-        """Of so many items, the first of them first."""
         sets = [held for held, n in enumerate(data, start=1) for _ in range(n)]
         rows = [
             (u, place)
