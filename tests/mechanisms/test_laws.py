@@ -12,20 +12,18 @@ from helpers.laws import (
     OF_COUNTS,
     agree,
     build,
-    histogram,
     output_law,
     positions_law,
     shown,
 )
 from helpers.oracles_of_counts import peeling_oracle
-from helpers.oracles_of_users import named_above, published_peeling
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import unit_weight
-from shortlist.mechanisms import Peeling, WeightedGaussian, WeightedGaussianPeeling
+from shortlist.mechanisms import Peeling
 
 
 def test_peeling_is_the_exponential_mechanism_repeated():
@@ -35,24 +33,6 @@ def test_peeling_is_the_exponential_mechanism_repeated():
                 mechanism = Peeling(k=k, epsilon=1.3)
                 oracle = peeling_oracle(counts, k, mechanism.local_epsilon)
                 agree(positions_law(mechanism, PublicCounts(np.array(counts))), oracle, 1e-12)
-
-
-def test_weighted_gaussian_names_items_independently():
-    mechanism = build(WeightedGaussian, k=None)
-    weights = [0.0, 0.7, 1.0, 3.5]
-    law = positions_law(mechanism, histogram(weights, [0, 1, 1, 4]))
-    sets = {}
-    for positions, p in law.items():
-        sets[frozenset(positions)] = sets.get(frozenset(positions), 0) + p
-    oracle = named_above(weights, mechanism.threshold, mechanism.sigma)
-    agree(sets, oracle, 1e-9)  # the threshold is rounded to a grid of 2^-32
-
-
-def test_published_peeling_within_what_was_discovered():
-    mechanism = build(WeightedGaussianPeeling, k=2)
-    weights, counts = [1.0, 2.4, 2.0], [1, 3, 2]
-    oracle = published_peeling(mechanism, weights, counts)
-    agree(positions_law(mechanism, histogram(weights, counts)), oracle, 1e-9)
 
 
 @pytest.mark.parametrize("mechanism", ALL + OF_COUNTS)
