@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from shortlist.algorithms.policies import Grid
+from shortlist.algorithms.policies import FixedPoint
 from shortlist.errors import InputError
 from shortlist.mechanisms import (
     AdaptiveHittingSet,
@@ -93,7 +93,7 @@ def test_a_drift_is_in_what_is_added_to_other_releases():
 
 def test_weights_that_their_grid_does_not_hold_are_refused():
     class Coarse(PolicyGaussian):
-        grid = Grid(57)  # holds what is below 32
+        grid = FixedPoint(57)  # holds what is below 32
 
     assert Coarse(epsilon=2.0, delta=1e-6, max_items_per_user=10).cutoff < 32
     with pytest.raises(InputError, match="no noise can be calibrated"):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from helpers.policy_histograms import GAPS, N_ITEMS, SETS, all_small, contributions, fixed, order_of
 from helpers.wrong_policies import even_fill, fill_then_spread
-from shortlist.algorithms.policies import MOST_ITEMS, Grid, descend
+from shortlist.algorithms.policies import MOST_ITEMS, FixedPoint, descend
 from shortlist.evidence.buckets import MOST_USERS
 
-FINE, COARSE = Grid(54), Grid(20)
+FINE, COARSE = FixedPoint(54), FixedPoint(20)
 
 
 def weights_of(data, users, cutoff, grid=FINE, n_items=N_ITEMS):
@@ -61,7 +61,7 @@ def test_a_step_is_the_exact_one_rounded_down(gaps, bits):
     one, cutoff, n = 2**bits, 2**62 - 1, len(gaps)
     start = np.array([cutoff - gap for gap in gaps])
     held = contributions([range(n)], n)
-    after = descend(held, order_of([0]), cutoff=cutoff, grid=Grid(bits), start=start)
+    after = descend(held, order_of([0]), cutoff=cutoff, grid=FixedPoint(bits), start=start)
     added = (after - start).tolist()
     assert squares(added) <= one**2
     for step, exact in zip(added, exact_step(gaps, one), strict=True):
@@ -75,7 +75,7 @@ def test_the_most_items_of_a_user_do_not_overflow():
     n, cutoff = MOST_ITEMS, 2**62 - 1
     held = contributions([range(n)], n)
     for bits in (20, 54):
-        weights = descend(held, order_of([0]), cutoff=cutoff, grid=Grid(bits))
+        weights = descend(held, order_of([0]), cutoff=cutoff, grid=FixedPoint(bits))
         share = 2**bits / math.sqrt(n)
         assert set(weights.tolist()) == {int(weights[0])}
         assert share * (1 - 2.0**-48) - 1 <= weights[0] <= share
@@ -159,7 +159,7 @@ def exact_distance_is_within(data, place, cutoff, grid):
     data=SETS,
     place=st.integers(0, 39),
     cutoff=st.floats(0.2, 6),
-    grid=st.sampled_from([FINE, COARSE, Grid(6)]),
+    grid=st.sampled_from([FINE, COARSE, FixedPoint(6)]),
 )
 def test_no_user_is_found_that_moves_the_weights_by_more(data, place, cutoff, grid):
     assert exact_distance_is_within(data, min(place, len(data) - 1), grid.up(cutoff), grid)
@@ -184,15 +184,16 @@ def test_a_step_brings_any_two_states_no_further_apart_than_roundings(states, bi
     held = contributions([range(n)], n)
     before = [np.array([cutoff - gaps[side] for gaps in states]) for side in (0, 1)]
     after = [
-        descend(held, order_of([0]), cutoff=cutoff, grid=Grid(bits), start=each) for each in before
+        descend(held, order_of([0]), cutoff=cutoff, grid=FixedPoint(bits), start=each)
+        for each in before
     ]
     distance = Fraction(math.isqrt(squares(before[0] - before[1]) << 200) + 1, 2**100)
-    allowed = distance + drift_of(Grid(bits), n, 1) * 2**bits
+    allowed = distance + drift_of(FixedPoint(bits), n, 1) * 2**bits
     assert squares(after[0] - after[1]) <= allowed**2
 
 
 def test_on_a_coarse_grid_there_is_drift_and_it_is_bounded():
-    rng, grid, worst = np.random.default_rng(14), Grid(2), 0.0
+    rng, grid, worst = np.random.default_rng(14), FixedPoint(2), 0.0
     for n in rng.integers(3, 25, 500).tolist():
         data = [[0], *(np.flatnonzero(rng.random(N_ITEMS) < 0.5).tolist() for _ in range(n))]
         cutoff = grid.up(rng.uniform(1, 4))

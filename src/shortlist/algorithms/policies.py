@@ -17,14 +17,14 @@ from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import MOST_USERS, Codes
 from shortlist.evidence.contributions import Contributions
 
-__all__ = ["MOST_ITEMS", "Grid", "count_units", "descend", "shuffled", "users_shuffled"]
+__all__ = ["MOST_ITEMS", "FixedPoint", "count_units", "descend", "shuffled", "users_shuffled"]
 
 MOST_ITEMS = 2**19
 """Of one user: the sums of the squares of so many gaps are exact in `kernels.descend`."""
 
 
 @dataclass(frozen=True)
-class Grid:
+class FixedPoint:
     """The fixed-point numbers of `descend`: multiples of 2^-bits, less than 2^62 of them.
 
     Attributes:
@@ -34,7 +34,7 @@ class Grid:
     bits: int
 
     @classmethod
-    def reaching(cls, largest: float) -> Grid:
+    def reaching(cls, largest: float) -> FixedPoint:
         """The finest on which numbers up to twice the largest, which is at least 1, fit."""
         return cls(62 - math.frexp(2 * largest)[1])
 
@@ -62,7 +62,12 @@ class Grid:
 
 
 def descend(
-    held: Contributions, order: Codes, *, cutoff: int, grid: Grid, start: Ints | None = None
+    held: Contributions,
+    order: Codes,
+    *,
+    cutoff: int,
+    grid: FixedPoint,
+    start: Ints | None = None,
 ) -> Ints:
     """The weights after each user in turn has moved the items held towards the cutoff.
 

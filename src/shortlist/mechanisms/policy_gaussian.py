@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.policies import MOST_ITEMS, Grid, descend, users_shuffled
+from shortlist.algorithms.policies import MOST_ITEMS, FixedPoint, descend, users_shuffled
 from shortlist.draws import Draws
 from shortlist.draws.reals import NormalCDF
 from shortlist.errors import InputError
@@ -77,14 +77,14 @@ class PolicyGaussian(GaussianDiscovery):
             )
 
     @cached_property
-    def grid(self) -> Grid:
+    def grid(self) -> FixedPoint:
         """The grid of the weights: fine enough to compute with, and it holds every difference.
 
         The sensitivity, and with it the cutoff, is less than twice what this begins with.
         """
         sigma = gaussian_sigma(self._rho)
         least = self._threshold(sigma)
-        return Grid.reaching(max(least + self.alpha * sigma, 1.0) - min(least, 0.0))
+        return FixedPoint.reaching(max(least + self.alpha * sigma, 1.0) - min(least, 0.0))
 
     @cached_property
     def sensitivity(self) -> float:
