@@ -5,21 +5,16 @@ import math
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from helpers.drawn import EXTREME, TOP, fixed, in_interval, words_anywhere
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 from shortlist.draws.uniform import Uniform
 
-fixed = settings(derandomize=True, deadline=None, max_examples=150)
-TOP = 2**64 - 1
-WORDS = [0, 1, 2, 3, 2**20, 2**52 + 1, 2**62, 2**63 - 2, 2**63 - 1]
-WORDS += [TOP - word for word in WORDS] + [int(2**64 / math.e), int(2**64 / math.e) + 1]
-words_anywhere = st.integers(0, TOP) | st.integers(0, 63).flatmap(
-    lambda bit: st.integers(-4, 4).map(lambda step: min(max((1 << bit) + step, 0), TOP))
-)
+WORDS = [*EXTREME, int(2**64 / math.e), int(2**64 / math.e) + 1]
 QUANTILES = {
     Gumbel: lambda u: -(-arb(u).log()).log(),
     Exponential: lambda u: -arb(1 - u).log(),
@@ -28,28 +23,11 @@ QUANTILES = {
 kinds = pytest.mark.parametrize("kind", [Gumbel, Exponential])
 
 
-def in_interval(kind, word, scale):
-    """The interval and the ball of a word hold every noise that the word leaves possible."""
-    noise = kind(scale)
-    low, high = (float(end[0]) for end in noise.interval(np.array([word], np.uint64)))
-    assert low <= high
-    for place in (1, 2**31, 2**32 - 1):
-        uniform = fmpq(word * 2**32 + place, 2**96)
-        with ctx.workprec(400):
-            value = arb(scale) * QUANTILES[kind](uniform)
-            assert low <= value <= high
-            assert noise.ball(0, arb(uniform)).overlaps(value)
-        with ctx.workprec(192):
-            ball = noise.ball(0, Uniform(SeededBits(1), word).ball())
-        assert not ball.is_finite() or ball.overlaps(value)
-    return low, high
-
-
 @kinds
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("scale", [1e-12, 0.02, 1.0, 7.3, 1e6, 4e15])
 def test_noise_of_extreme_words_is_in_its_interval(kind, word, scale):
-    low, high = in_interval(kind, word, scale)
+    low, high = in_interval(kind(scale), lambda u: arb(scale) * QUANTILES[kind](u), word)
     assert math.isinf(low) == (kind is Gumbel and word == 0)
     assert math.isinf(high) == (word == TOP)
 
@@ -60,7 +38,7 @@ def test_noise_of_extreme_words_is_in_its_interval(kind, word, scale):
 @example(word=2**63, scale=1.0)
 @example(word=int(2**64 / math.e), scale=1.0)
 def test_noise_is_in_its_interval_which_is_narrow(kind, word, scale):
-    low, high = in_interval(kind, word, scale)
+    low, high = in_interval(kind(scale), lambda u: arb(scale) * QUANTILES[kind](u), word)
     if 2**50 < word < 2**64 - 2**50:
         assert high - low <= 1e-11 * scale
 

@@ -1,6 +1,7 @@
 """Laplace noise and noise in a cube: floats within their error, the slow path's same outcome."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,20 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma
 
+from helpers.drawn import EXTREME, TOP, fixed, in_interval, words_anywhere
 from helpers.exactness import Script, agreeing, ints
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order, noisy_values
 from shortlist.draws.noise import Laplace, Radius, UniformNoise
-from shortlist.draws.uniform import Uniform, UniformProduct
+from shortlist.draws.uniform import UniformProduct
 
-fixed = settings(derandomize=True, deadline=None, max_examples=150)
-TOP = 2**64 - 1
-WORDS = [0, 1, 2, 3, 2**20, 2**52 + 1, 2**62, 2**63 - 2, 2**63 - 1]
-WORDS += [TOP - word for word in WORDS]
 SCALES = [1e-12, 0.02, 1.0, 7.3, 1e6, 4e15]
-words_anywhere = st.integers(0, TOP) | st.integers(0, 63).flatmap(
-    lambda bit: st.integers(-4, 4).map(lambda step: min(max((1 << bit) + step, 0), TOP))
-)
 
 
 def laplace_at(uniform, scale):
@@ -32,30 +27,14 @@ def laplace_at(uniform, scale):
     return -arb(scale) * (2 * arb(1 - uniform)).log()
 
 
-def uniform_at(uniform, _):
+def uniform_at(uniform):
     return 2 * arb(uniform) - 1
 
 
-def in_interval(noise, quantile, word, scale):
-    """The interval and the ball of a word hold every noise that the word leaves possible."""
-    low, high = (float(end[0]) for end in noise.interval(np.array([word], np.uint64)))
-    assert low <= high
-    for place in (1, 2**31, 2**32 - 1):
-        uniform = fmpq(word * 2**32 + place, 2**96)
-        with ctx.workprec(400):
-            value = quantile(uniform, scale)
-            assert low <= value <= high
-            assert noise.ball(0, arb(uniform)).overlaps(value)
-        with ctx.workprec(192):
-            ball = noise.ball(0, Uniform(Script(), word).ball())
-        assert not ball.is_finite() or ball.overlaps(value)
-    return low, high
-
-
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", EXTREME)
 @pytest.mark.parametrize("scale", SCALES)
 def test_laplace_noise_of_extreme_words_is_in_its_interval(word, scale):
-    low, high = in_interval(Laplace(scale), laplace_at, word, scale)
+    low, high = in_interval(Laplace(scale), partial(laplace_at, scale=scale), word)
     assert math.isinf(low) == (word == 0)
     assert math.isinf(high) == (word == TOP)
 
@@ -64,7 +43,7 @@ def test_laplace_noise_of_extreme_words_is_in_its_interval(word, scale):
 @given(word=words_anywhere, scale=st.floats(1e-6, 1e12))
 @example(word=2**63, scale=1.0)
 def test_laplace_noise_is_in_its_interval_which_is_narrow(word, scale):
-    low, high = in_interval(Laplace(scale), laplace_at, word, scale)
+    low, high = in_interval(Laplace(scale), partial(laplace_at, scale=scale), word)
     if 2**50 < word < 2**64 - 2**50:
         assert high - low <= 1e-11 * scale
 
@@ -98,16 +77,16 @@ def test_a_quick_upper_bound_is_above_the_noise_and_not_far(word, scale):
     assert bound > low
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", EXTREME)
 def test_uniform_noise_is_in_its_interval_which_is_narrow(word):
-    low, high = in_interval(UniformNoise(), uniform_at, word, None)
+    low, high = in_interval(UniformNoise(), uniform_at, word)
     assert high - low <= 2.0**-48
 
 
 @fixed
 @given(word=words_anywhere)
 def test_uniform_noise_is_in_its_interval(word):
-    in_interval(UniformNoise(), uniform_at, word, None)
+    in_interval(UniformNoise(), uniform_at, word)
 
 
 @fixed
