@@ -1,4 +1,4 @@
-"""What draws are, and what they are told: all that is drawn from stands above this.
+"""What draws are, and what they are asked. It imports nothing of the package.
 
 `Draws` are a few operations, with which a mechanism decides. `ExactDraws` make them from random
 bits. Whoever puts others in their place runs the same code another way: the audit takes every
@@ -63,7 +63,7 @@ class Candidates(Reals, Protocol):
 
     @property
     def shift(self) -> float:
-        """As above."""
+        """The logarithm that the weights are divided by."""
 
     def pick(self, draws: Draws) -> int:
         """A class, drawn by its weight."""

@@ -48,7 +48,6 @@ class ExactDraws(Draws):
     margin: float = 0.0
 
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
-        """As `Draws.coin`."""
         words = self.bits.words(len(chances))
         values, errors = chances.approximate()
         uniform = words * 2.0**-64
@@ -63,7 +62,6 @@ class ExactDraws(Draws):
         return settle([uniform], lambda: is_positive(chances.ball(i) - uniform.ball()))
 
     def choices(self, weights: Reals, n: int) -> Ints:
-        """As `Draws.choices`."""
         words = self.bits.words(n)
         values, errors = weights.approximate()
         sums = np.cumsum(values)
@@ -99,7 +97,6 @@ class ExactDraws(Draws):
         return first_accepted(candidates, self)
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
-        """As `Draws.integer`."""
         sizes = np.asarray(bounds).astype(np.uint64)
         result = self.bits.words(len(sizes)).copy()
         excess = -sizes % sizes  # 2^64 mod size: words at the top that would favour small results
@@ -110,7 +107,6 @@ class ExactDraws(Draws):
         return (result % sizes).astype(np.int64)
 
     def order(self, asked: Order) -> Ordered:
-        """As `Draws.order`."""
         words = [self.bits.words(len(asked.scores)) for _ in asked.noises]
         kept: Ints | slice = slice(None)
         if asked.at_least is None and asked.k is not None and not self.margin:
@@ -131,13 +127,12 @@ class ExactDraws(Draws):
         if asked.at_least is not None:
             positions = positions[values.reach(asked.at_least)]
         positions = values.sorted(positions, asked.k)
-        told = np.empty(0) if asked.digits is None else values.rounded(positions, asked.digits)
-        return Ordered(items[positions], told)
+        rounded = np.empty(0) if asked.digits is None else values.rounded(positions, asked.digits)
+        return Ordered(items[positions], rounded)
 
     def rounded_down(
         self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
-        """As `Draws.rounded_down`."""
         words, multiples = self.bits.words(len(scores)), np.empty(len(scores), np.int64)
 
         def of(places: slice | Ints) -> NoisyValues:
