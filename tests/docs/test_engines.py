@@ -1,27 +1,21 @@
 """The page on tables that stay where they are, done as it says in DuckDB, which needs no server."""
 
 import ast
-import re
-import shlex
-import sys
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
 
-from shortlist import cli
+from helpers.pages import blocks
 
-PAGE = (Path(__file__).parents[2] / "docs" / "engines.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-PYTHON, SHELL = (next(text for name, text in BLOCKS if name == one) for one in ("python", "sh"))
+PYTHON, SHELL = (blocks("engines", language)[0] for language in ("python", "sh"))
 ELSEWHERE = ("postgresql://", "import SparkSession", "getOrCreate", "spark.table", "ibis.bigquery")
 """Lines that need a server or Java; tests of engines ask these."""
 
 
 @pytest.fixture
-def tables(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def tables(run):  # noqa: ARG001 - in its folder
     titles = [*["Emma"] * 900, *["Ulysses"] * 700]
     rows = pl.DataFrame({"user": [*range(900), *range(700)], "title": titles})
     Path("plays").mkdir()
@@ -48,7 +42,5 @@ def test_what_needs_no_server_answers():
 
 
 @pytest.mark.usefixtures("tables")
-def test_the_command_answers(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", shlex.split(SHELL))
-    assert cli.exit_status() == 0
-    assert "Emma" in capsys.readouterr().out
+def test_the_command_answers(run):
+    assert "Emma" in run(SHELL)

@@ -1,56 +1,41 @@
 """The tutorial, done as it says, in both databases."""
 
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from shortlist import cli
+from helpers.pages import blocks
 from shortlist.sources.store import store
 
-TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial-database.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
+PAGE = "tutorial-database"
 URL = "sqlite:///items.db"
 
 
-def blocks(language):
-    return [text for name, text in BLOCKS if name == language]
-
-
 @pytest.fixture
-def url(database, tmp_path, monkeypatch):
+def url(database, run):  # noqa: ARG001 - in its folder
     """The database with the tables of the tutorial."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    for text in blocks("sql"):
+    for text in blocks(PAGE, "sql"):
         database.statements(text)
     return database.url
 
 
-def run(command, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", shlex.split(command))
-    assert cli.exit_status() == 0
-    return capsys.readouterr().out
-
-
-def test_the_commands_print_what_is_shown(url, monkeypatch, capsys):
-    dry, ask, shown, _ = blocks("")
-    assert run(dry.replace(URL, url), monkeypatch, capsys).startswith("No row was read")
-    printed = run(ask.replace(URL, url), monkeypatch, capsys)
+def test_the_commands_print_what_is_shown(url, run):
+    dry, ask, shown, _ = blocks(PAGE, "")
+    assert run(dry.replace(URL, url)).startswith("No row was read")
+    printed = run(ask.replace(URL, url))
     assert printed[printed.index("protects") :] == shown
     assert Path("top.csv").read_text().count("\n") == 101
 
 
-def test_a_delta_makes_what_is_shown_less(url, monkeypatch, capsys):
-    command = blocks("")[0].replace(URL, url)
+def test_a_delta_makes_what_is_shown_less(url, run):
+    command = blocks(PAGE, "")[0].replace(URL, url)
 
     def planned(more, **parts):
         text = command
         for old, new in parts.values():
             text = text.replace(old, new)
-        return run(f"{text} {more}", monkeypatch, capsys)
+        return run(f"{text} {more}")
 
     def deviation(text):
         return float(re.search(r"standard\s+deviation\s+([\d.]+)", text)[1])
@@ -65,7 +50,7 @@ def test_a_delta_makes_what_is_shown_less(url, monkeypatch, capsys):
 
 
 def test_the_python_runs(url):
-    for text in blocks("python"):
+    for text in blocks(PAGE, "python"):
         names = {}
         exec(text.replace(URL, url), names)  # noqa: S102 - our own tutorial
     assert len(names["release"]) == 100
@@ -73,7 +58,7 @@ def test_the_python_runs(url):
 
 
 def test_the_index_of_the_tutorial_is_the_one_that_is_needed(database):
-    *tables, index = blocks("sql")
+    *tables, index = blocks(PAGE, "sql")
     for text in tables:
         database.statements(text)
     asked = store(database.url, table="items", item="name", count="players")

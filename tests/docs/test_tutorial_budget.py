@@ -1,39 +1,15 @@
 """The tutorial of budgets, done as it says."""
 
 import re
-import shlex
-import sys
-from pathlib import Path
-
-import pytest
 
 import shortlist as sl
-from shortlist import cli
+from helpers.pages import blocks
 
-DOCS = Path(__file__).parents[2] / "docs"
-TUTORIAL = (DOCS / "tutorial-budget.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
-WRITE, PYTHON = (text for name, text in BLOCKS if name == "python")
+WRITE, PYTHON = blocks("tutorial-budget", "python")
 (
     *(CREATE, CREATED, DRY, LEAVES, ASK, CHARGED, AGAIN, DEAR, SHOW, CHARGES),
     REST,
-) = (text for name, text in BLOCKS if name == "")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command beside the table of the tutorial."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    exec(WRITE, {})  # noqa: S102 - our own tutorial
-
-    def run(command, status=0):
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        assert cli.exit_status() == status
-        streams = capsys.readouterr()
-        return streams.out or streams.err
-
-    return run
+) = blocks("tutorial-budget", "")
 
 
 def dated(text):
@@ -41,6 +17,7 @@ def dated(text):
 
 
 def test_it_is_as_the_tutorial_says(run):
+    exec(WRITE, {})  # noqa: S102 - our own tutorial
     assert run(CREATE) == CREATED
     assert LEAVES in run(DRY)
     answer = run(ASK)
@@ -67,8 +44,3 @@ def test_it_is_as_the_tutorial_says(run):
     assert run(verify).endswith(f"The hash of the last one is\n{head}\n")
     assert run(f"{verify} --known {head}")
     assert "no entry has the hash" in run(f"{verify} --known {'0' * 64}", status=1)
-
-
-def test_what_it_points_to_is_there():
-    for link in re.findall(r"\]\(([^)]+)\)", TUTORIAL):
-        assert (DOCS / link).exists(), link

@@ -1,35 +1,24 @@
 """The tutorial of groups, done as it says."""
 
-import re
-import shlex
-import sys
-from pathlib import Path
-
 import pytest
 
-from shortlist import cli
+from helpers.pages import blocks
 
-DOCS = Path(__file__).parents[2] / "docs"
-TUTORIAL = (DOCS / "tutorial-groups.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
-WRITE, *STEPS = (text for name, text in BLOCKS if name == "python")
-(COMMAND,) = (text for name, text in BLOCKS if name == "")
+WRITE, *STEPS = blocks("tutorial-groups", "python")
+(COMMAND,) = blocks("tutorial-groups", "")
 
 
 @pytest.fixture
-def names(tmp_path, monkeypatch):
+def names(run):  # noqa: ARG001 - in its folder
     """What the tutorial's Python knows after it wrote the table."""
-    monkeypatch.chdir(tmp_path)
     known = {}
     exec(WRITE, known)  # noqa: S102 - our own tutorial
     return known
 
 
 @pytest.mark.usefixtures("names")
-def test_the_command_answers(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", shlex.split(COMMAND))
-    assert cli.exit_status() == 0
-    assert capsys.readouterr().out.startswith("top-k by country: 9 items in 3 groups\n")
+def test_the_command_answers(run):
+    assert run(COMMAND).startswith("top-k by country: 9 items in 3 groups\n")
 
 
 def test_the_python_runs(names, capsys):
@@ -43,8 +32,3 @@ def test_the_python_runs(names, capsys):
         ["CH", "FR", "IT"], 3
     )
     assert "2 groups count at most" in capsys.readouterr().out
-
-
-def test_what_it_points_to_is_there():
-    for link in re.findall(r"\]\(([^)]+)\)", TUTORIAL):
-        assert (DOCS / link).exists(), link

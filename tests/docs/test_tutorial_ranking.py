@@ -1,34 +1,18 @@
 """The tutorial of rankings, done as it says."""
 
-import re
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from shortlist import cli
+from helpers.pages import blocks
 
-DOCS = Path(__file__).parents[2] / "docs"
-TUTORIAL = (DOCS / "tutorial-ranking.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
-WRITE, ASK, EXPERIMENT = (text for name, text in BLOCKS if name == "python")
-DRY, COMMAND, SHOWN, SPECTRAL = (text for name, text in BLOCKS if name == "")
+WRITE, ASK, EXPERIMENT = blocks("tutorial-ranking", "python")
+DRY, COMMAND, SHOWN, SPECTRAL = blocks("tutorial-ranking", "")
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command beside the table of the tutorial."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
+@pytest.fixture(autouse=True)
+def _table(run):  # noqa: ARG001 - in its folder
     exec(WRITE, {})  # noqa: S102 - our own tutorial
-
-    def run(command):
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        assert cli.exit_status() == 0
-        return capsys.readouterr().out
-
-    return run
 
 
 def test_the_commands_print_what_is_shown(run):
@@ -51,8 +35,3 @@ def test_the_python_runs(run):
     exec(EXPERIMENT, names)  # noqa: S102 - our own tutorial
     assert names["scores"].argmax() == 0
     assert 0 < names["coefficient"] < 1
-
-
-def test_what_it_points_to_is_there():
-    for link in re.findall(r"\]\(([^)]+)\)", TUTORIAL):
-        assert (DOCS / link).exists(), link
