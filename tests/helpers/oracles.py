@@ -77,7 +77,7 @@ def built(kind, *, k, epsilon=EPSILON, **options):
 
 def coarsely(kind, **given):
     """Few leading bits, so that they tie and often leave the order open."""
-    return built(kind, **given, delta=0.0, design=2)
+    return built(kind, **given, delta=0.0, leading_bits=2)
 
 
 def near_cutoff(kind, **given):
