@@ -59,7 +59,7 @@ def _louder_sequences(weights):
 def _clamped(right, evidence, sigma, threshold, draws):
     """Noise may keep an item from being named, and never helps it."""
     told = right(evidence, sigma, threshold, draws)
-    near = evidence.weights[told.looked_at] >= weighted_gaussian.to_units(threshold)
+    near = evidence.weights[told.shown] >= weighted_gaussian.to_units(threshold)
     return told._replace(passed=told.passed & near)
 
 
