@@ -1,6 +1,7 @@
 """Who may import whom, and how little `import shortlist` loads."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -11,6 +12,7 @@ import pytest
 import shortlist
 
 ROOT = Path(shortlist.__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(ROOT.rglob("*.py"))
@@ -173,6 +175,21 @@ def test_what_no_other_room_uses_is_underscored():
         others = {user for user in used[name] if room(user) != room(name)}
         private = not others and home not in used[name]
         assert last.startswith("_") is private, (name, others)
+
+
+def test_the_map_lists_every_room_once_after_those_that_it_imports():
+    table = (DOCS / "architecture.md").read_text().partition("| room |")[2].partition("\n\n")[0]
+    listed = [
+        room
+        for row in table.splitlines()
+        for room in re.findall(r"`([a-z]+)/?`", row.split("|")[1])
+    ]
+    there = {name.split(".")[0] for name in uses()} - {"", "__init__", "__main__", "_version"}
+    assert sorted(listed) == sorted(there)
+    for of, others in uses().items():
+        below = {other.split(".")[0] for other in others} - {of.split(".")[0], "", "_version"}
+        if of.split(".")[0] in listed:
+            assert below <= set(listed[: listed.index(of.split(".")[0])]), of
 
 
 def test_imports_are_seen():
