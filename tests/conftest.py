@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import signal
 import sys
 
 import polars as pl
@@ -19,6 +20,9 @@ from shortlist.privacy.accountant._bounded_range import sweep
 # No test hangs on how fast a machine is, nor on what was drawn before.
 settings.register_profile("everywhere", deadline=None, derandomize=True)
 settings.load_profile("everywhere")
+
+# Shells turn Ctrl-C off for jobs in the background, where tests of it would never end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _NUMBERS = itertools.count(1)
 WEAK = re.compile(
