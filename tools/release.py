@@ -126,17 +126,9 @@ def _try(file: Path, versions: str, python: str) -> None:
         _run(bin_ / "python", "-W", "error", "-c", TRIAL, cwd=home)
         _run(bin_ / "shortlist", "--help", cwd=home)
         _run(bin_ / "shortlist", *QUESTION.split(), cwd=home)
-        _run(
-            bin_ / "python",
-            "-W",
-            "error",
-            "-c",
-            "import shortlist; shortlist.load('top.json')",
-            cwd=home,
-        )
-        print(
-            "  " + _run(bin_ / "shortlist", "audit", "--quick", cwd=home).strip().splitlines()[-1]
-        )
+        _run(bin_ / "python", "-W", "error", "-c", LOAD, cwd=home)
+        audit = _run(bin_ / "shortlist", "audit", "--quick", cwd=home)
+        print("  " + next(line for line in audit.splitlines() if "claims hold" in line))
 
 
 def _run(*command: object, cwd: Path | None = None) -> str:
