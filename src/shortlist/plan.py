@@ -100,6 +100,11 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Refuse a copy that another budget would pay for, or none, or with another promise."""
+        if not self.mechanism.is_as_shipped:
+            raise InputError(
+                "the design of a mechanism, with which its privacy was proved, cannot be changed",
+                "ask the source for another plan",
+            )
         if not self.engine.belongs_to(self.budget):
             raise InputError(
                 "the budget of a plan is that of its source, and cannot be changed or taken off",

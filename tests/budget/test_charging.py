@@ -243,6 +243,27 @@ def test_a_plan_keeps_its_price(path):
     assert len(replace(cheap, guarantee=cheap.guarantee).run()) <= 3
 
 
+def test_a_plan_refuses_a_mechanism_of_another_design(path):
+    """The cost may not follow a design, and neither release nor ledger says which it was."""
+    budget = created(path, epsilon=9.0, delta=1e-5)
+
+    def coarse(mechanism):
+        return replace(mechanism, design=mechanism.design.coarse)
+
+    def around(mechanism):
+        return replace(mechanism, selection=coarse(mechanism.selection))
+
+    rows = pairs(budget)
+    for plan, changed in [
+        (rows.plan(sl.Domain(), **ASK), coarse),
+        (rows.plan(sl.TopK(1, count_share=0.5), **ASK), around),
+        (store(budget).plan(sl.TopK(1), epsilon=0.5), lambda right: replace(right, leading_bits=3)),
+    ]:
+        with pytest.raises(sl.InputError, match="design of a mechanism"):
+            replace(plan, mechanism=changed(plan.mechanism))
+        assert replace(plan, mechanism=replace(plan.mechanism)).mechanism == plan.mechanism
+
+
 @pytest.mark.parametrize(
     "other", [{"protects": 'one row of any one "user"'}, {"assumes": ()}, {"private": False}]
 )

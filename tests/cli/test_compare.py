@@ -67,3 +67,10 @@ def test_nothing_is_read_unless_it_may_be_looked_at(complaint, file, monkeypatch
     assert complaint(*asked) == (
         "this looks at the rows without noise; add --not-private if they may be looked at."
     )
+
+
+@pytest.mark.parametrize("question", ["domain", "hitting-set"])
+@pytest.mark.parametrize("more", [[], ["--user", "user"]])
+def test_counts_answer_a_top_k_alone(complaint, file, question, more):
+    asked = ["compare", question, file, "--item", "title", "--count", "user", *more, *PRIVACY]
+    assert "--count" in complaint(*asked, "-k", 1, "--not-private")

@@ -1,5 +1,6 @@
 """The file shortlist.toml: what it sets, what it may not, and how one is told."""
 
+import itertools
 import json
 import os
 from pathlib import Path
@@ -214,9 +215,9 @@ def test_a_file_can_be_named(run, complaint, settings):
     assert "cannot read the settings in none.toml: No such file" in complaint(
         "top-k", "--config", "none.toml"
     )
-    assert "--config and --no-config: give one of the two." in complaint(
-        "top-k", "--no-config", "--config", "other.toml"
-    )
+    for both in itertools.permutations([("--no-config",), ("--config", "other.toml")]):
+        said = complaint("top-k", *itertools.chain(*both))
+        assert "--config and --no-config: give one of the two." in said
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can chown")

@@ -14,7 +14,7 @@ from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
 from shortlist.errors import InputError, nearest, shown, written
 from shortlist.runtime.processes import others_can_write
 
-__all__ = ["Settings", "budget_of_file", "configured"]
+__all__ = ["Settings", "budget_of_file", "configured", "unconfigured"]
 
 _NAME = "shortlist.toml"
 
@@ -73,6 +73,17 @@ def configured(context: typer.Context, given: str | None) -> Any:
     }
     context.default_map = values
     return Settings(name, values, context)
+
+
+def unconfigured(context: typer.Context, given: bool) -> bool:  # noqa: FBT001 - as Typer calls it
+    """Refuse that settings of a file are left out where one was typed before this.
+
+    Raises:
+        InputError: One was.
+    """
+    if given and context.params.get("config") is not None:
+        raise InputError("{config} and {no_config}: give one of the two")
+    return given
 
 
 def _settings_for(command: Commands, whole: dict[str, Any], name: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shortlist.cli._options import ANSWER, HELP, CommandOption, Commands, options_of
-from shortlist.cli._settings_file import configured
+from shortlist.cli._settings_file import configured, unconfigured
 from shortlist.cli.failure import USAGE_ERROR
 
 __all__ = ["add_to", "examples", "group_of_commands"]
@@ -89,7 +89,7 @@ def _described(option: CommandOption, command: Commands) -> Any:
         "parser": option.kind.parser,
         "autocompletion": option.kind.complete,
         "show_default": isinstance(option.default, int),
-        "callback": configured if option.name == "config" else None,
+        "callback": {"config": configured, "no_config": unconfigured}.get(option.name),
         "is_eager": option.eager,
         "rich_help_panel": option.panel,
     }

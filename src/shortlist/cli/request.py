@@ -347,6 +347,16 @@ def _require_table(given: SimpleNamespace) -> None:
         _require_file(given)
 
 
+def _require_rows(given: SimpleNamespace) -> None:
+    if given.count is not None:  # of compare, which takes it for a top-k
+        raise InputError(
+            "{count=}: counts do not say who holds which items, which this question asks about",
+            "give a table of users and items, with {user}",
+            given={"count": ...},
+        )
+    _require_table(given)
+
+
 def _require_store(given: SimpleNamespace) -> None:
     for name in ("table", "count"):
         if getattr(given, name) is None:
@@ -432,7 +442,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
     --epsilon 1 --delta 1e-6 --output titles.csv""",
             lambda given: shortlist.Domain(given.count_share),
             _rows,
-            _require_table,
+            _require_rows,
         ),
         TableQuestion(
             Commands.HITTING_SET,
@@ -443,7 +453,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
     -k 20 --epsilon 1 --delta 1e-6""",
             lambda given: shortlist.HittingSet(given.k),
             _rows,
-            _require_table,
+            _require_rows,
         ),
         TableQuestion(
             Commands.RANK,

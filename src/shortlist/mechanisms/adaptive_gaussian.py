@@ -15,6 +15,7 @@ from shortlist.errors import InputError, is_whole
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._in_rounds import InRounds, SearchDesign
 from shortlist.mechanisms.mechanism import (
+    FIXED,
     Accounting,
     AuditHints,
     Selection,
@@ -91,7 +92,7 @@ class AdaptiveGaussian(InRounds):
     max_items_per_user: Whole
     rounds: Annotated[int, _require_rounds] = 4
     accounting: Accounting = Accounting.EXACT
-    design: SearchDesign = field(default=_DESIGN, repr=False)
+    design: SearchDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     question: ClassVar[type[Question]] = Domain
     derived: ClassVar[tuple[str, ...]] = ("sigma", "threshold")

@@ -16,6 +16,7 @@ from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._in_rounds import InRounds, SearchDesign, in_turn
 from shortlist.mechanisms.mechanism import (
+    FIXED,
     Accounting,
     AuditHints,
     Selection,
@@ -117,7 +118,7 @@ class AdaptiveHittingSet(InRounds):
     delta: DeltaAboveZero
     max_items_per_user: Whole
     accounting: Accounting = Accounting.EXACT
-    design: HittingSetDesign = field(default=_DESIGN, repr=False)
+    design: HittingSetDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     question: ClassVar[type[Question]] = HittingSet
     derived: ClassVar[tuple[str, ...]] = ("rho", "local_epsilon", "sigma", "threshold")

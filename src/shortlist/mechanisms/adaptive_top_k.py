@@ -24,7 +24,13 @@ from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._in_rounds import InRounds, SearchDesign
 from shortlist.mechanisms.limited_domain import LimitedPicks
-from shortlist.mechanisms.mechanism import Accounting, Selection, cost_of_release, score_digits
+from shortlist.mechanisms.mechanism import (
+    FIXED,
+    Accounting,
+    Selection,
+    cost_of_release,
+    score_digits,
+)
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
@@ -128,7 +134,7 @@ class AdaptiveTopK(InRounds):
     max_items_per_user: Whole
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
-    design: TopKDesign = field(default=_DESIGN, repr=False)
+    design: TopKDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     derived: ClassVar[tuple[str, ...]] = (
         "rho",

@@ -18,7 +18,7 @@ from shortlist.evidence import UserSets
 from shortlist.mechanisms._in_rounds import SearchDesign
 from shortlist.mechanisms.adaptive_gaussian import LOST_IN_ZCDP, AdaptiveGaussian
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import Accounting, Selection, cost_of_release
+from shortlist.mechanisms.mechanism import FIXED, Accounting, Selection, cost_of_release
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import Whole
 from shortlist.privacy import Cost, Gaussian, round_down, round_up
@@ -87,7 +87,7 @@ class ChosenBound(AdaptiveGaussian):
     """
 
     max_items_per_user: Whole = _DESIGN.bounds[-1]
-    design: ChosenBoundDesign = field(default=_DESIGN, repr=False)
+    design: ChosenBoundDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     derived: ClassVar[tuple[str, ...]] = ("bounds", "choice_epsilon", "sigma", "threshold")
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADD_OR_REMOVE",
+    "FIXED",
     "Accounting",
     "AuditHints",
     "Mechanism",
@@ -40,8 +41,14 @@ __all__ = [
     "with_coarse_design",
 ]
 
-
 ADD_OR_REMOVE = "add or remove one user"
+
+FIXED = {"shortlist": "fixed"}
+"""The metadata of a field that is the same whatever the parameters, such as a rounding grid.
+
+The audit alone builds a mechanism with another value. It is no parameter, and `Plan` refuses a
+mechanism in which it was changed: a release would not say so, and the cost may not follow it.
+"""
 
 
 class Accounting(Option):
@@ -273,9 +280,18 @@ class Mechanism(ABC):
 
     @classmethod
     def fields(cls) -> list[str]:
-        """The names of the parameters it is built from, without its design, which is not shown."""
+        """The names of the parameters it is built from, without what is fixed."""
         known: Any = cls
-        return [field.name for field in dataclasses.fields(known) if field.repr]
+        return [field.name for field in dataclasses.fields(known) if not _is_fixed(field)]
+
+    @property
+    def is_as_shipped(self) -> bool:
+        """Whether all that is fixed, in it and in what it wraps, is as its class has it."""
+        itself: Any = self
+        fields = dataclasses.fields(itself)
+        changed = [f for f in fields if _is_fixed(f) and getattr(self, f.name) != f.default]
+        wrapped = (getattr(self, f.name) for f in fields)
+        return not changed and all(w.is_as_shipped for w in wrapped if isinstance(w, Mechanism))
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -290,11 +306,15 @@ class Mechanism(ABC):
         return {n: v.value if isinstance(v, Option) else v for n, v in values.items()}
 
 
+def _is_fixed(field: dataclasses.Field[Any]) -> bool:
+    return FIXED.keys() <= field.metadata.keys()
+
+
 def with_coarse_design(mechanism: Mechanism) -> Mechanism | None:
     """The mechanism with few branches; None where it has a coarse design already, or none at all.
 
-    A design is what is fixed of a mechanism whatever the parameters: a field that is not shown, and
-    knows a coarser one, with which the same code can be enumerated.
+    A design is a field that is `FIXED`, and knows a coarser one, with which the same code can be
+    enumerated.
     """
     made: Any = mechanism
     design = getattr(made, "design", None)

@@ -23,6 +23,7 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserGroups, UserSets
 from shortlist.mechanisms._in_rounds import SearchDesign
 from shortlist.mechanisms.mechanism import (
+    FIXED,
     Accounting,
     AuditHints,
     Mechanism,
@@ -127,7 +128,7 @@ class PerGroup(Mechanism):
     max_groups_per_user: Whole = 1
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
-    design: PerGroupDesign = field(default=_DESIGN, repr=False)
+    design: PerGroupDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     evidence: ClassVar[type] = UserGroups
     discovers: ClassVar[bool | None] = True

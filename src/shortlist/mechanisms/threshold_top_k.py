@@ -20,6 +20,7 @@ from shortlist.draws.reals import ROUNDING
 from shortlist.errors import InputError
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import (
+    FIXED,
     Accounting,
     AuditHints,
     Mechanism,
@@ -91,7 +92,7 @@ class ThresholdTopK(Mechanism):
     delta: Delta = 0.0
     noise: AddedNoise | None = None
     accounting: Accounting = Accounting.EXACT
-    leading_bits: int = field(default=BITS, repr=False)
+    leading_bits: int = field(default=BITS, repr=False, metadata=FIXED)
 
     evidence: ClassVar[type] = View
     derived: ClassVar[tuple[str, ...]] = ("added", "scale")

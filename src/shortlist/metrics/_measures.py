@@ -65,7 +65,7 @@ def measuring(question: Question, truth: Truth) -> Measure:  # noqa: ARG001 - fo
     """
     raise InputError(
         "{kind}: nothing is known to measure its answers by",
-        "register a function with shortlist.metrics.measuring",
+        "ask what each mechanism misses of another question",
         given={"question": ...},
         kind=type(question),
     )

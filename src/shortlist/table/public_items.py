@@ -80,7 +80,7 @@ def open_public_items(
 
     Raises:
         InputError: The list is empty, holds a null or a duplicate, is of another type, or is read
-            from the sensitive table. No item is _quoted: it may be such a table's, by mistake.
+            from the sensitive table. No item is quoted: it may be such a table's, by mistake.
 
     >>> import polars as pl
     >>> open_public_items(["b", "a"], {"page": pl.String()})["page"].to_list()

@@ -2,7 +2,7 @@
 
 Whatever the noise, an order's probability is a chain of integrals, each of the density of the next
 item times what was integrated before. Laplace, exponential, Gumbel and uniform noise have them in
-closed form (`exponentials`), normal noise by Taylor polynomials with a proven error (`normals`).
+closed form (`_exponentials`), normal noise by Taylor polynomials with a proven error (`_normals`).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
+    FIXED,
     AuditHints,
     Mechanism,
     Selection,
@@ -92,7 +93,7 @@ class NoisyClippedCounts(Counted):
     epsilon: Epsilon
     delta: DeltaOfDomain
     count_share: Share
-    design: ClippedCountsDesign = field(default=_DESIGN, repr=False)
+    design: ClippedCountsDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     question: ClassVar[type[Question]] = Domain
     discovers: ClassVar[bool | None] = True
