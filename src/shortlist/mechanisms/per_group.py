@@ -236,12 +236,12 @@ class PerGroup(Mechanism):
         )
         counted = (
             "Each item found is then counted in each group found, with normal noise, in "
-            f"{len(self.design.shares)} looks. A user who holds many of these items adds less than "
-            "1 to each count."
+            f"{len(self.design.shares)} measurements. A user who holds many of these items adds "
+            "less than 1 to each count."
         )
         again = (
-            "After a look, only those items are counted again of which it is open whether they "
-            f"are among the {best} of their group."
+            "After each, only those items are counted again that may or may not be "
+            f"among the {best} of their group."
         )
         ranked = (
             "Where the noise is large compared with a count, the rank also depends on how common "
