@@ -211,7 +211,6 @@ def _takes(hint: Any) -> Takes:
 
 
 def _require_option(kind: type[Option], name: str, value: object) -> Option:
-    """One of the alternatives of that kind."""
     if not isinstance(value, kind):
         known = ", ".join(f"{kind.__name__}.{option.name}" for option in kind)
         raise InputError("must be one of {known}", given={name: value}, known=known)

@@ -215,7 +215,6 @@ def _chances(counts: Ints, epsilon: float, delta: float) -> Floats:
 
 
 def _log_expm1(x: float) -> float:
-    """The logarithm of e^x - 1, which may be larger than any float."""
     return x + math.log(-math.expm1(-x))
 
 

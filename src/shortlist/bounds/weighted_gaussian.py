@@ -216,5 +216,4 @@ def _lost_by_picks(k: int, n_items: int, local_epsilon: float, beta: float) -> t
 
 
 def _exp(log: float) -> float:
-    """The exponential, or a very large number instead of an overflow."""
     return math.exp(min(log, _LARGE))

@@ -93,7 +93,6 @@ class ExactDraws(Draws):
         return settle([uniform], index)
 
     def permute_and_flip(self, candidates: Candidates) -> int:
-        """As `Draws.permute_and_flip`, by coins and choices."""
         return first_accepted(candidates, self)
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:

@@ -71,34 +71,20 @@ class Normal(Noise):
         return max(math.sqrt(variance), _LEAST)
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform.
-
-        A conditioned one is sign * Φ⁻¹(V * cap), V uniform: a lower tail, where floats are exact.
-        """
-        from scipy.special import ndtri
-
-        if self.bounds is None or self.above is None:
+        if self.bounds is None:
             return _tails(words, self.sd * self.weight)
-        sign = np.where(self.above, -1, 1)
-        cap, cap_error = NormalCDF(sign * self.bounds, self.sd).approximate()
-        low = words * 2.0**-64 * (1 - _PAD)
-        high = (words * 2.0**-64 + 2.0**-64) * (1 + _PAD)
-        scale = self.sd * self.weight
-        near = ndtri(np.maximum(low * (cap - cap_error), 0.0)) * scale
-        far = ndtri(np.minimum(high * (cap + cap_error), 1.0)) * scale
-        near, far = near - np.abs(near) * _PAD, far + np.abs(far) * _PAD
-        return np.where(sign > 0, near, -far), np.where(sign > 0, far, -near)
+        return self._within_bounds.interval(words)
 
     def ball(self, i: int, uniform: arb) -> arb:
-        """Noise i, given a ball of its uniform."""
-        from flint import arb
+        if self.bounds is None:
+            return _normal_quantile(uniform) * self.sd * self.weight
+        return self._within_bounds.ball(i, uniform)
 
-        sign, cap = 1, arb(1)
-        if self.bounds is not None and self.above is not None:
-            sign = -1 if self.above[i] else 1
-            cap = NormalCDF(sign * self.bounds[i : i + 1], self.sd).ball(0)
-        quantile = -arb(2).sqrt() * (2 * uniform * cap).erfcinv()
-        return sign * quantile * arb(self.sd) * arb(self.weight)
+    @property
+    def _within_bounds(self) -> NormalBetween:
+        low = np.where(self.above, self.bounds, -OPEN)
+        high = np.where(self.above, OPEN, self.bounds)
+        return NormalBetween(self.sd, self.weight, low, high)
 
 
 @dataclass(frozen=True)
@@ -118,11 +104,8 @@ class NormalBetween(Noise):
     high: Ints
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform.
-
-        It is sign * Φ⁻¹(from + V * (to - from)), for the range or its mirror image: the one further
-        down, where floats are exact.
-        """
+        # It is sign * Φ⁻¹(from + V * (to - from)), for the range or its mirror image: the one
+        # further down, where floats are exact.
         from scipy.special import ndtri
 
         sign = self._sign
@@ -149,21 +132,16 @@ class NormalBetween(Noise):
         return np.minimum(*ends), np.maximum(*ends)
 
     def _caps(self, ends: Ints) -> tuple[Floats, Floats]:
-        """Φ of these ends, and bounds of the errors."""
         caps, errors = NormalCDF(ends, self.sd).approximate()
         is_open = np.abs(ends) == OPEN
         return np.where(is_open, ends > 0, caps), np.where(is_open, 0.0, errors)
 
     def ball(self, i: int, uniform: arb) -> arb:
-        """Noise i, given a ball of its uniform."""
-        from flint import arb
-
         near, far = (self.cap(int(end[i])) for end in self._ends)
-        quantile = -arb(2).sqrt() * (2 * (near + uniform * (far - near))).erfcinv()
-        return int(self._sign[i]) * quantile * arb(self.sd) * arb(self.weight)
+        quantile = _normal_quantile(near + uniform * (far - near))
+        return int(self._sign[i]) * quantile * self.sd * self.weight
 
     def cap(self, end: int) -> arb:
-        """Φ of an end."""
         from flint import arb
 
         if abs(end) == OPEN:
@@ -197,11 +175,8 @@ class Laplace(Noise):
         return max(-root / math.expm1(-1 / self.scale), _LEAST)
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform.
-
-        U, or 1 - U in the upper half, lies between v and v + 1 in units of 2^-64. As floats these
-        are off by 2^-53, and so is the logarithm; the library's is taken to be within 2^-48.
-        """
+        # U, or 1 - U in the upper half, lies between v and v + 1 in units of 2^-64. As floats these
+        # are off by 2^-53, and so is the logarithm; the library's is taken to be within 2^-48.
         upper_half = words >> np.uint64(63) == 1
         v = np.where(upper_half, ~words, words)
         with np.errstate(divide="ignore"):  # where nothing is known but that v < 1, far is infinite
@@ -212,15 +187,12 @@ class Laplace(Noise):
         return np.where(upper_half, -near, far), np.where(upper_half, -far, near)
 
     def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
-        """One of the two logarithms is that of 1, whichever half U lies in."""
-        from flint import arb
-
-        half = arb(1) / 2
-        below, above = uniform.min(half), (1 - uniform).min(half)
-        return arb(self.scale) * ((2 * below).log() - (2 * above).log())
+        # One of the two logarithms is that of 1, whichever half U lies in.
+        below, above = uniform.min(0.5), (1 - uniform).min(0.5)
+        return self.scale * ((2 * below).log() - (2 * above).log())
 
     def quick_upper_bound(self, words: Words) -> Floats:
-        """An upper bound of -scale · ln(2(1 - U)), which the noise is nowhere above."""
+        # The noise is nowhere above -scale · ln(2(1 - U)).
         return _quick_tail(words, self.scale, twice=True)
 
 
@@ -237,18 +209,13 @@ class Exponential(Noise):
     scale: float
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform."""
         low, high = _waits(~words)
         return low * self.scale * (1 - ROUNDING), high * self.scale * (1 + ROUNDING)
 
     def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
-        """Noise i, given a ball of its uniform."""
-        from flint import arb
-
-        return -(1 - uniform).log() * arb(self.scale)
+        return -(1 - uniform).log() * self.scale
 
     def quick_upper_bound(self, words: Words) -> Floats:
-        """An upper bound of the noise."""
         return _quick_tail(words, self.scale)
 
 
@@ -266,17 +233,13 @@ class Gumbel(Noise):
     scale: float
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform."""
         short, long = _waits(words)
         with np.errstate(divide="ignore"):  # a wait that may be 0 leaves the noise unbounded
             low, high = -np.log(long) * self.scale, -np.log(short) * self.scale
         return low - np.abs(low) * _PAD, high + np.abs(high) * _PAD
 
     def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
-        """Noise i, given a ball of its uniform."""
-        from flint import arb
-
-        return -(-uniform.log()).log() * arb(self.scale)
+        return -(-uniform.log()).log() * self.scale
 
 
 @dataclass(frozen=True)
@@ -294,7 +257,7 @@ class Given(Noise):
     bits: int
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the 64 bits of its uniform behind the known ones."""
+        # The words are the 64 bits of each uniform behind the known ones.
         known = self.leading.astype(np.uint64) << np.uint64(64 - self.bits)
         return self.noise.interval(known | words >> np.uint64(self.bits))
 
@@ -307,7 +270,6 @@ class Given(Noise):
         return self.interval(~np.zeros(len(self.leading), np.uint64))[1]
 
     def ball(self, i: int, uniform: arb) -> arb:
-        """Noise i, given a ball of what the known bits leave open of its uniform."""
         return self.noise.ball(i, (int(self.leading[i]) + uniform) / 2**self.bits)
 
 
@@ -316,14 +278,12 @@ class UniformNoise(Noise):
     """Noise that is uniform on [-1, 1]: 2U - 1."""
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform."""
         low = (words >> np.uint64(1)).view(np.int64).astype(np.float64)  # a quick conversion
         low *= 2.0**-62
         low -= 1 + 2.0**-51
         return low, low + 2.0**-49
 
     def ball(self, i: int, uniform: arb) -> arb:  # noqa: ARG002 - all have the same law
-        """Noise i, given a ball of its uniform."""
         return 2 * uniform - 1
 
 
@@ -342,12 +302,10 @@ class Radius:
     scale: float
 
     def interval(self, words: Words) -> tuple[float, float]:
-        """Ends of the factor, given the first 64 bits of each uniform, shape (shape,).
-
-        A uniform lies between w and w + 1 in units of 2^-64, so its logarithm is at most 1/w above
-        that of w; that of 0 is taken as that of 1, which is the upper end. Products of a few
-        uniforms come first, so that few logarithms are taken; each factor costs two roundings.
-        """
+        # A uniform lies between w and w + 1 in units of 2^-64, so its logarithm is at most 1/w
+        # above that of w; that of 0 is taken as that of 1, which is the upper end. Products of a
+        # few uniforms come first, so that few logarithms are taken; each factor costs two
+        # roundings.
         factors = np.ones(-(-len(words) // _CHUNK) * _CHUNK)
         np.multiply(np.maximum(words, np.uint64(1)), 2.0**-64, out=factors[: len(words)])
         logs = -np.log(factors.reshape(_CHUNK, -1).prod(axis=0))
@@ -359,10 +317,13 @@ class Radius:
         return max(low, 0.0) * self.scale * (1 - ROUNDING), high * self.scale * (1 + ROUNDING)
 
     def ball(self, product: arb) -> arb:
-        """The factor, given a ball of the product."""
-        from flint import arb
+        return -product.log() * self.scale
 
-        return -product.log() * arb(self.scale)
+
+def _normal_quantile(chance: arb) -> arb:
+    from flint import arb
+
+    return -arb(2).sqrt() * (2 * chance).erfcinv()
 
 
 def _tails(words: Words, scale: float) -> tuple[Floats, Floats]:

@@ -35,7 +35,6 @@ class SystemBits:
     private = True
 
     def words(self, n: int) -> NDArray[np.uint64]:
-        """`n` independent uniform 64-bit words, shape (n,)."""
         return np.frombuffer(os.urandom(8 * n), np.uint64)
 
 
@@ -57,5 +56,4 @@ class SeededBits:
         object.__setattr__(self, "_generator", np.random.default_rng(self.seed))
 
     def words(self, n: int) -> NDArray[np.uint64]:
-        """The next `n` words of the seed's stream, shape (n,)."""
         return np.frombuffer(self._generator.bytes(8 * n), np.uint64)

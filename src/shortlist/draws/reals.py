@@ -69,7 +69,6 @@ class NormalCDF:
         return values, errors
 
     def ball(self, i: int) -> arb:
-        """Φ(z) = erfc(-z / sqrt 2) / 2."""
         from flint import arb
 
         z = arb(int(self.gaps[i])) * arb(self.unit) / arb(self.sd)
@@ -101,7 +100,6 @@ class Quotient:
         return values, errors
 
     def ball(self, i: int) -> arb:
-        """The number's ball, divided."""
         from flint import fmpq
 
         return self.numbers.ball(i) / fmpq(self.divisor.numerator, self.divisor.denominator)
@@ -181,7 +179,6 @@ class Decay:
         return values, errors
 
     def ball(self, i: int) -> arb:
-        """The number, from the exact integer and the exact float epsilon."""
         from flint import arb
 
         return (-arb(self.epsilon) * int(self.gaps[i])).exp()
@@ -252,7 +249,6 @@ class ExponentialWeights:
         return Decay(self.counts[0] - self.counts[: self.single], self.epsilon)
 
     def ball(self, i: int) -> arb:
-        """The weight, from exact integers and the exact float epsilon."""
         from flint import arb
 
         members = range(i, i + 1 if i < self.single else len(self.counts))
@@ -274,7 +270,6 @@ class ExponentialWeights:
         return place if self.ways is None else int(self.ways[place])
 
     def chance(self, i: int) -> Decay:
-        """The factor of count i: the weight of one item."""
         return Decay(self.counts[:1] - self.counts[i], self.epsilon)
 
 
@@ -308,7 +303,6 @@ class UrnChance:
         return chance, 2 * error * chance + TINY
 
     def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
-        """The chance, from the weights' balls."""
         from flint import arb
 
         total = sum((self.weights.ball(j) for j in range(len(self.weights))), arb(0))

@@ -90,12 +90,10 @@ class Uniform:
         self.bits = 64
 
     def fetch(self) -> None:
-        """Learn 64 more bits."""
         self._numerator = self._numerator << 64 | int(self._source.words(1)[0])
         self.bits += 64
 
     def ball(self) -> arb:
-        """The interval in which the number is known to lie."""
         from flint import arb, fmpq
 
         unit = 2 ** (self.bits + 1)
@@ -116,7 +114,6 @@ class UniformProduct:
         self.bits = 64
 
     def fetch(self) -> None:
-        """Learn 64 more bits of each number."""
         self._words.append(self._source.words(len(self._words[0])))
         self._ball = None
         self.bits += 64
@@ -170,7 +167,6 @@ class SharedDraw:
         return self._uniforms[row]
 
     def ball(self, i: int) -> arb:
-        """What is added to value i."""
         return self._noise.ball(0, self.known(i).ball())
 
 

@@ -119,7 +119,6 @@ class Buckets:
 
     @property
     def n_users(self) -> int:
-        """How many user codes there are."""
         return int(self.first_users[-1])
 
     @property

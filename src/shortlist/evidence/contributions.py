@@ -50,7 +50,6 @@ class Contributions(UserSets):
 
     @cached_property
     def counts(self) -> Ints:  # type: ignore[override] # set by nobody
-        """How many users hold each item, without bounding; counted when it is first asked for."""
         if self.known is not None:
             return self.known
         return self.recount().counts if self.whole is None else self.whole.counts
@@ -145,11 +144,9 @@ class Contributions(UserSets):
         return listed
 
     def users_of_size(self) -> Ints:
-        """As `UserSets.users_of_size`."""
         return np.bincount(self.sizes, minlength=1).astype(np.int64)
 
     def added_by_size(self, weights: Ints) -> Ints:
-        """As `UserSets.added_by_size`."""
         return self.added_up(kernels.weigh, weights)
 
     def steering(self) -> Steering:
@@ -160,7 +157,6 @@ class Contributions(UserSets):
 
     @property
     def largest(self) -> int:
-        """How many items the user holds who holds most."""
         return int(self.sizes.max(initial=0))
 
     def added_up(self, kernel: Callable[..., None], *tables: NDArray[Any]) -> Ints:
@@ -259,7 +255,6 @@ class UnreachedRows(Unreached):
         )
 
     def leave_out(self, place: int) -> None:
-        """As `Unreached.leave_out`."""
         kernels.lower(place, self.counts, self._at_least, self._order, self._ranks)
 
     def groups(self) -> tuple[Ints, Ints]:

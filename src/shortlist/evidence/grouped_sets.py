@@ -123,12 +123,10 @@ class GroupedSets(UserGroups):
 
     @property
     def n_groups(self) -> int:
-        """How many codes of groups there are; nobody may be in some."""
         return self.groups.n_items
 
     @property
     def n_items(self) -> int:
-        """How many codes of items there are."""
         return self.parts.n_items
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupedSets:

@@ -202,7 +202,6 @@ def _first(of: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _names(data: pl.DataFrame) -> list[str]:
-    """The mechanisms in the order of the frame: the default first."""
     return data["mechanism"].unique(maintain_order=True).to_list()
 
 
@@ -220,7 +219,6 @@ def _titled(chart: _Drawn, frame: pl.DataFrame, measure: str, note: str) -> _Dra
 
 
 def _title_of(measure: str) -> str:
-    """What a measure is, in words."""
     return _TITLES.get(measure, measure)
 
 

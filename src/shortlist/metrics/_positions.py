@@ -29,6 +29,5 @@ def positions_of(positions: Positions, n_items: int) -> NDArray[np.int64]:
 
 
 def require_k(k: int) -> None:
-    """Raises a ValueError, unless k is a whole number of at least 1."""
     if not (is_whole(k) and k >= 1):
         raise ValueError(f"k={written(k)}: must be a whole number, at least 1.")

@@ -127,7 +127,6 @@ def _run(
     measures: dict[Question, Measure],
     draws: Draws,
 ) -> Iterator[dict[str, Any]]:
-    """One row for each plan; what two have in common is drawn once."""
     found: dict[tuple[Question, Mechanism], dict[str, float]] = {}
     with _Evidence(engine, draws) as evidence:
         for one in every:
@@ -147,7 +146,6 @@ class _Evidence(ExitStack):
         self._bounded: dict[Wants, Any] = {}
 
     def answered(self, mechanism: Mechanism) -> Ints:
-        """The positions that a mechanism selects."""
         wants = replace(mechanism.wants, show_from=None)  # one evidence for all of one bound
         if wants.bound is None:  # nothing is drawn, and what reads a store looks at it afresh
             with self._engine.show(wants, self._draws) as shown:
@@ -172,7 +170,6 @@ class ComparedPlan:
 
 
 def _several(values: _T | Iterable[_T]) -> list[_T]:
-    """One value or several, as a list."""
     single = isinstance(values, (str, bytes)) or not isinstance(values, Iterable)
     return [values] if single else list(values)  # type: ignore[list-item, arg-type]
 
@@ -185,7 +182,6 @@ def _plans(
     bounds: Sequence[int] | None,
     mechanisms: Compared | None,
 ) -> list[ComparedPlan]:
-    """Every mechanism at every setting."""
     bounded = [source] if bounds is None else [source.with_max_items_per_user(b) for b in bounds]
     for question in questions:
         require_question(question)
@@ -258,7 +254,6 @@ def _value(value: object) -> str:
 
 
 def _described(question: Question) -> str:
-    """Its name, and what is asked beside k."""
     given = {name: value for name, value in vars(question).items() if name != "k"}
     more = [f"{name}={value}" for name, value in given.items() if value is not None]
     return ", ".join([question.name, *more])

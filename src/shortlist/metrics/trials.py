@@ -92,7 +92,6 @@ class Trials:
 
 
 def _runs_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """One row for each run."""
     import polars as pl
 
     frame = pl.DataFrame(list(rows), infer_schema_length=None)

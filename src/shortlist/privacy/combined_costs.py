@@ -10,6 +10,7 @@ import builtins
 import itertools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import zcdp_delta
@@ -21,7 +22,30 @@ __all__ = ["Either", "Sum", "Ways", "alternatives_of", "max"]
 _ALTERNATIVES = 128  # more are merged, two at a time
 
 
-class Sum(Cost):
+class _MadeOf(Cost):
+    """A cost that is what it is made of: by that it is compared, shown and saved."""
+
+    __slots__ = ("_made_of",)
+    _made_of: tuple[Any, ...]
+
+    def __init__(self, made_of: tuple[Any, ...], parameters: dict[str, float]) -> None:
+        super().__init__(**parameters)
+        object.__setattr__(self, "_made_of", made_of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _MadeOf) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash(self.__reduce__())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._made_of))})"
+
+    def __reduce__(self) -> tuple[object, tuple[Any, ...]]:
+        return type(self), self._made_of
+
+
+class Sum(_MadeOf):
     """Costs of different kinds together, each kind kept apart; made by adding them.
 
     A pure or approximate part may be counted by its epsilon, which shifts the curve of the rest, or
@@ -33,21 +57,16 @@ class Sum(Cost):
     (0.992, 1.992)
     """
 
-    __slots__ = ("_parts",)
-    _parts: tuple[Cost, ...]
+    __slots__ = ()
 
     def __init__(self, *parts: Cost) -> None:
         known = all(isinstance(part, ZCDP | Approximate | Pure | Either) for part in parts)
         if not known or len(set(map(_kind, parts))) < len(parts):
             raise InputError("its parts must be of different kinds", "add costs, as in a + b")
         super().__init__(
-            **{
-                f"{type(part).__name__}.{name}": value
-                for part in parts
-                for name, value in part.parameters().items()
-            }
+            parts,
+            {f"{type(one).__name__}.{name}": x for one in parts for name, x in _numbers(one)},
         )
-        object.__setattr__(self, "_parts", parts)
 
     @classmethod
     def of(cls, *costs: Cost) -> Cost:
@@ -65,27 +84,24 @@ class Sum(Cost):
     @property
     def parts(self) -> tuple[Cost, ...]:
         """The costs that it is the sum of, one of each kind."""
-        return self._parts
+        return self._made_of
 
     @property
     def rho(self) -> float:
-        """The zCDP parameter of all parts."""
-        return round_up(sum((Fraction(part.rho) for part in self._parts), Fraction(0)))
+        return round_up(sum((Fraction(part.rho) for part in self.parts), Fraction(0)))
 
     @property
     def lost(self) -> float:
-        """The mass that the guarantee on `rho` leaves out."""
-        return round_up(sum((Fraction(part.lost) for part in self._parts), Fraction(0)))
+        return round_up(sum((Fraction(part.lost) for part in self.parts), Fraction(0)))
 
     def delta(self, epsilon: float) -> float:
-        """The least delta of all ways to count the parts."""
         require_epsilon(epsilon)
         return min(self._deltas(Fraction(epsilon)))
 
     def _deltas(self, epsilon: Fraction) -> Iterator[float]:
         """By each choice of parts that are counted by their epsilon, the others by their rho."""
-        whole = [part for part in self._parts if isinstance(part, ZCDP)]
-        two_ways = [part for part in self._parts if isinstance(part, Pure | Either | Approximate)]
+        whole = [part for part in self.parts if isinstance(part, ZCDP)]
+        two_ways = [part for part in self.parts if isinstance(part, Pure | Either | Approximate)]
         for n_by_epsilon in range(len(two_ways) + 1):
             for by_epsilon in itertools.combinations(two_ways, n_by_epsilon):
                 by_rho = [part.as_zcdp for part in two_ways if part not in by_epsilon]
@@ -95,18 +111,10 @@ class Sum(Cost):
                 yield min(1.0, round_up(sum(lost, Fraction(rest))))
 
     def __mul__(self, times: int) -> Cost:  # type: ignore[override]
-        return Sum(*(part * times for part in self._parts))
-
-    __rmul__ = __mul__  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Sum({', '.join(map(repr, self._parts))})"
-
-    def __reduce__(self) -> tuple[object, tuple[Cost, ...]]:  # type: ignore[override]
-        return Sum, self._parts
+        return Sum(*(part * times for part in self.parts))
 
 
-class Ways(Cost):
+class Ways(_MadeOf):
     """Two costs of the same releases, each of which holds: the better one counts.
 
     The first adds up in zCDP, so that a filter may stop on it whatever was chosen adaptively; the
@@ -120,51 +128,33 @@ class Ways(Cost):
     __slots__ = ("_ways",)
     _ways: tuple[Cost, Cost]
 
-    def __init__(self, by_rho: Cost, by_epsilon: Cost) -> None:
+    def __init__(
+        self, by_rho: Cost, by_epsilon: Cost, *, made_of: tuple[Any, ...] | None = None
+    ) -> None:
         named = ("by_rho", by_rho), ("by_epsilon", by_epsilon)
         super().__init__(
-            **{f"{way}.{name}": x for way, cost in named for name, x in cost.parameters().items()}
+            made_of or (by_rho, by_epsilon),
+            {f"{way}.{name}": x for way, cost in named for name, x in _numbers(cost)},
         )
         object.__setattr__(self, "_ways", (by_rho, by_epsilon))
 
     @property
     def ways(self) -> tuple[Cost, Cost]:
-        """The cost that adds up in zCDP, and the one that adds up by epsilons and deltas."""
         return self._ways
 
     @property
     def rho(self) -> float:
-        """The zCDP parameter of the first cost."""
         return self._ways[0].rho
 
     @property
     def lost(self) -> float:
-        """The mass that the guarantee on `rho` leaves out."""
         return self._ways[0].lost
 
     def delta(self, epsilon: float) -> float:
-        """The smaller delta of the two costs."""
         return min(cost.delta(epsilon) for cost in self._ways)
 
     def __mul__(self, times: int) -> Cost:  # type: ignore[override]
         return Ways(*(cost * times for cost in self._ways))
-
-    __rmul__ = __mul__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._state() == other._state()
-
-    def __hash__(self) -> int:
-        return hash((type(self), *self._state()))
-
-    def _state(self) -> tuple[object, ...]:
-        return self._ways
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self._state()))})"
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
-        return type(self), self._state()
 
 
 def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `privacy.max(a, b)`
@@ -181,6 +171,10 @@ def max(first: Cost, second: Cost) -> Cost:  # noqa: A001 - as numpy.max: read `
         first, second = first.as_zcdp, second.as_zcdp
     mine, theirs = first.parameters(), second.parameters()
     return type(first)(**{name: builtins.max(mine[name], theirs[name]) for name in mine})
+
+
+def _numbers(cost: Cost) -> Iterable[tuple[str, float]]:
+    return cost.parameters().items()
 
 
 def _parts(cost: Cost) -> tuple[Cost, ...]:
@@ -205,7 +199,7 @@ def _curve_of(parts: list[ZCDP], epsilon: float) -> float:
     return Sum.of(*parts).delta(epsilon) if parts else 0.0
 
 
-class Either(Cost):
+class Either(_MadeOf):
     """The cost of one of several `Pure` ones: which, was chosen from what was already released.
 
     Tighter than the largest in each number: where epsilon is at least the pure epsilon of one
@@ -216,17 +210,13 @@ class Either(Cost):
     Either(Pure(epsilon=0.5, rho=0.125), Pure(epsilon=1.0, rho=0.03125))
     """
 
-    __slots__ = ("_alternatives",)
-    _alternatives: tuple[Pure, ...]
+    __slots__ = ()
 
     def __init__(self, *alternatives: Pure) -> None:
-        numbers = {
-            f"{name}_{i}": value
-            for i, cost in enumerate(alternatives, start=1)
-            for name, value in cost.parameters().items()
-        }
-        super().__init__(**numbers)
-        object.__setattr__(self, "_alternatives", alternatives)
+        numbered = enumerate(alternatives, start=1)
+        super().__init__(
+            alternatives, {f"{name}_{i}": x for i, cost in numbered for name, x in _numbers(cost)}
+        )
 
     @classmethod
     def of(cls, alternatives: Iterable[Pure]) -> Pure | Either:
@@ -244,38 +234,33 @@ class Either(Cost):
     @property
     def alternatives(self) -> tuple[Pure, ...]:
         """The alternatives that no other one covers, by rising epsilon."""
-        return self._alternatives
+        return self._made_of
 
     @property
     def largest(self) -> Pure:
         """A cost that covers all alternatives: the largest of them in each number."""
-        alternatives = self._alternatives
-        return Pure(
-            builtins.max(cost.pure for cost in alternatives),
-            builtins.max(cost.rho for cost in alternatives),
-        )
+        return Pure(self.pure, self.rho)
 
     @property
     def pure(self) -> float:
         """The epsilon from which on no delta is needed: the largest of the alternatives."""
-        return self.largest.pure
+        return builtins.max(cost.pure for cost in self.alternatives)
 
     @property
     def rho(self) -> float:
-        """The zCDP parameter: the largest of the alternatives."""
-        return self.largest.rho
+        return builtins.max(cost.rho for cost in self.alternatives)
 
     def delta(self, epsilon: float) -> float:
-        """The delta of the alternatives whose pure epsilon is larger: the others need none."""
         require_epsilon(epsilon)
-        left = [cost for cost in self._alternatives if cost.pure > epsilon]
+        # Alternatives that are pure at this epsilon need no delta, whatever their rho.
+        left = [cost for cost in self.alternatives if cost.pure > epsilon]
         if not left:
             return 0.0
         return min(self.largest.delta(epsilon), zcdp_delta(Either(*left).rho, epsilon))
 
     def __add__(self, other: Cost) -> Cost:
         if isinstance(other, Pure | Either):
-            pairs = itertools.product(self._alternatives, alternatives_of(other))
+            pairs = itertools.product(self.alternatives, alternatives_of(other))
             return Either.of(one._summed(another) for one, another in pairs)  # noqa: SLF001 - our own
         return super().__add__(other)
 
@@ -286,14 +271,6 @@ class Either(Cost):
             return self if times else Pure(0.0)
         half = self * (times // 2)
         return half + half + self if times % 2 else half + half
-
-    __rmul__ = __mul__  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Either({', '.join(map(repr, self._alternatives))})"
-
-    def __reduce__(self) -> tuple[object, tuple[Pure, ...]]:  # type: ignore[override]
-        return Either, self._alternatives
 
 
 def alternatives_of(cost: Pure | Either) -> tuple[Pure, ...]:

@@ -34,11 +34,9 @@ class Composed(Ways):
     (0.95, 4.93)
     """
 
-    __slots__ = ("_composition", "_epsilon")
-    _composition: Composition
-    _epsilon: float
+    __slots__ = ()
 
-    def __init__(self, composition: Composition, by_rho: Cost, *, epsilon: float) -> None:
+    def __init__(self, composition: Composition, by_rho: Cost, epsilon: float) -> None:
         """The cost of a mechanism that was calibrated to an epsilon.
 
         Args:
@@ -47,30 +45,28 @@ class Composed(Ways):
             epsilon: The epsilon at which it counts where epsilons and deltas are added up.
         """
         least = min(composition.delta(epsilon), by_rho.delta(epsilon))
-        super().__init__(by_rho, Approximate(epsilon, least))
-        object.__setattr__(self, "_composition", composition)
-        object.__setattr__(self, "_epsilon", epsilon)
+        made_of = composition, by_rho, epsilon
+        super().__init__(by_rho, Approximate(epsilon, least), made_of=made_of)
 
     @property
     def composition(self) -> Composition:
-        """The stages."""
-        return self._composition
+        stages: Composition = self._made_of[0]
+        return stages
 
     @property
     def calibrated_to(self) -> float:
         """The epsilon at which it counts where epsilons and deltas are added up."""
-        return self._epsilon
+        return float(self._made_of[2])
 
     def delta(self, epsilon: float) -> float:
-        """The worst case of the stages, rounded up."""
-        return min(super().delta(epsilon), self._composition.delta(epsilon))
+        return min(super().delta(epsilon), self.composition.delta(epsilon))
 
     def epsilon(self, delta: float) -> float:
         """The smallest known epsilon, or up to a millionth more."""
         # Not to the last bit, as of other costs: each delta takes milliseconds.
         if not 0 < delta < 1 or self.delta(0.0) <= delta:
             return super().epsilon(delta)
-        bad, good = 0.0, self._epsilon
+        bad, good = 0.0, self.calibrated_to
         while self.delta(good) > delta:
             bad, good = good, 2 * good
             if good > _FARTHEST:
@@ -83,12 +79,6 @@ class Composed(Ways):
         crossing = brentq(excess, bad, good, rtol=_CLOSE / 10) if bad < good else good
         near = float(crossing) * (1 + _CLOSE)
         return near if near < good and self.delta(near) <= delta else good
-
-    def _state(self) -> tuple[object, ...]:
-        return self._composition, self.ways[0], self._epsilon
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:  # type: ignore[override]
-        return _composed, self._state()
 
 
 def composition_of(cost: Cost) -> Composition | None:
@@ -111,10 +101,6 @@ def composition_of(cost: Cost) -> Composition | None:
             mu = math.sqrt(2 * cost.rho) * (1 + 2.0**-50)
             return Composition((GaussianStage(mu),), ThresholdDelta(cost.lost))
     return None
-
-
-def _composed(composition: Composition, by_rho: Cost, epsilon: float) -> Composed:
-    return Composed(composition, by_rho, epsilon=epsilon)
 
 
 def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:

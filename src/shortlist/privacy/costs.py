@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 from shortlist.errors import InputError, written
 from shortlist.privacy._delta_curves import gaussian_delta, response_delta, zcdp_delta
@@ -103,7 +103,8 @@ class Cost(ABC):
         scaled = {k: round_up(Fraction(v) * times) for k, v in self._parameters.items()}
         return type(self)(**scaled)
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: int) -> Cost:
+        return self * times
 
     def _summed(self, other: Cost) -> Self:
         mine, theirs = self._parameters, other._parameters
@@ -122,11 +123,25 @@ class Cost(ABC):
         inside = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())
         return f"{type(self).__name__}({inside})"
 
-    def __reduce__(self) -> tuple[object, tuple[float, ...]]:
+    def __reduce__(self) -> tuple[object, tuple[Any, ...]]:
         return type(self), tuple(self._parameters.values())
 
 
-class ZCDP(Cost):
+class _Named(Cost):
+    """A cost whose numbers are its parameters."""
+
+    __slots__ = ()
+
+    @property
+    def rho(self) -> float:
+        return self._parameters["rho"]
+
+    @property
+    def lost(self) -> float:
+        return self._parameters.get("delta", 0.0)
+
+
+class ZCDP(_Named):
     """`delta`-approximate `rho`-zCDP.
 
     Approximate means, for the output laws P and Q of two neighbours: there are sub-laws P' <= P
@@ -144,18 +159,7 @@ class ZCDP(Cost):
     def __init__(self, rho: float, delta: float = 0.0) -> None:
         super().__init__(rho=rho, delta=delta)
 
-    @property
-    def rho(self) -> float:
-        """The zCDP parameter."""
-        return self._parameters["rho"]
-
-    @property
-    def lost(self) -> float:
-        """The approximation: the mass that the guarantee on `rho` leaves out."""
-        return self._parameters["delta"]
-
     def delta(self, epsilon: float) -> float:
-        """The lost mass plus the conversion of what remains."""
         require_epsilon(epsilon)
         return min(1.0, round_up(Fraction(self.lost) + Fraction(self._curve(epsilon))))
 
@@ -186,7 +190,7 @@ class Gaussian(ZCDP):
         return gaussian_delta(self.rho, epsilon)
 
 
-class Pure(Cost):
+class Pure(_Named):
     """`epsilon`-DP, which is also `rho`-zCDP: epsilon²/2 unless a better `rho` is known.
 
     Composition keeps both numbers, so a hundred pure queries convert as well as zCDP can. The
@@ -221,11 +225,6 @@ class Pure(Cost):
         """The epsilon from which on no delta is needed."""
         return self._parameters["epsilon"]
 
-    @property
-    def rho(self) -> float:
-        """The zCDP parameter."""
-        return self._parameters["rho"]
-
     def covers(self, other: Pure) -> bool:
         """Whether the other costs at most this in both numbers."""
         return other.pure <= self.pure and other.rho <= self.rho
@@ -241,7 +240,7 @@ class Pure(Cost):
         return self._summed(other) if isinstance(other, Pure) else super().__add__(other)
 
 
-class Approximate(Cost):
+class Approximate(_Named):
     """(`epsilon`, `delta`)-DP: an `epsilon`-DP release that fails with probability `delta`.
 
     So it is `delta`-approximate `rho`-zCDP as well, with epsilon²/2 for rho unless a better one is
@@ -262,18 +261,7 @@ class Approximate(Cost):
         """The epsilon, once a mass of `lost` is left out."""
         return self._parameters["epsilon"]
 
-    @property
-    def rho(self) -> float:
-        """The zCDP parameter, once a mass of `lost` is left out."""
-        return self._parameters["rho"]
-
-    @property
-    def lost(self) -> float:
-        """The delta."""
-        return self._parameters["delta"]
-
     def delta(self, epsilon: float) -> float:
-        """The failure's delta, and that of a pure cost below its epsilon."""
         rest = Fraction(Pure(self.pure, self.rho).delta(epsilon))
         return min(1.0, round_up(Fraction(self.lost) + rest))
 

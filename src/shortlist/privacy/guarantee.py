@@ -66,5 +66,4 @@ class Guarantee:
         )
 
     def __radd__(self, other: object) -> Guarantee:
-        """Begin with 0, as `sum` does."""
         return self if isinstance(other, int) and other == 0 else NotImplemented

@@ -54,7 +54,6 @@ class Window(NamedTuple):
     last: int
 
     def joined(self, other: Window) -> Window:
-        """The least that holds both."""
         return Window(min(self.first, other.first), max(self.last, other.last))
 
 
@@ -66,7 +65,6 @@ class Profile(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The last node."""
         return self.first + len(self.values) - 1
 
 
@@ -104,7 +102,6 @@ class LossGrid:
         return (Fraction(length) * self.parts / Fraction(self.base)).denominator == 1
 
     def losses(self, window: Window) -> Floats:
-        """The losses at the nodes of a window."""
         return np.arange(window.first, window.last + 1, dtype=np.float64) * self.step
 
     def excess(self, window: Window) -> Floats:

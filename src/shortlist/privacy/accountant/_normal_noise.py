@@ -45,7 +45,6 @@ def apply(grid: LossGrid, inner: Profile, mu: float, window: Window) -> Profile:
 
 
 def _correlated(values: Floats, masses: Floats) -> Floats:
-    """The sum of values times masses at each place."""
     # In pieces, as NumPy shares longer sums out among threads and waits for them.
     size = len(values) - len(masses) + 1
     total = np.zeros(size)

@@ -101,7 +101,6 @@ class Valuation:
         return spread_of(tuple(map(self._on_grid, stages)))
 
     def _on_grid(self, stage: Stage) -> Stage:
-        """The stage with ranges that are whole numbers of steps."""
         match stage:
             case EitherStage():
                 return EitherStage(

@@ -53,17 +53,14 @@ class AfterChoice(Composition):
 
     @cached_property
     def chosen(self) -> Composition:
-        """The stages of the release, without the choice."""
         return Composition(self.stages, self.own_items)
 
     @cached_property
     def rho(self) -> float:
-        """The zCDP parameter of the choice and the release together."""
         return (self.choice**2 / 8 + self.chosen.rho) * _ROUNDING
 
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - as in `Composition`
     def delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
-        """The least delta known for this epsilon, rounded up."""
         # The worst choice has two losses, t and t - choice. Where the release is normal noise, the
         # worst t is looked for part by part; else the loss is taken to be the whole range, which
         # costs little where that is small.

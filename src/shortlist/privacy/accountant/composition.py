@@ -149,7 +149,6 @@ class Composition:
         return max(self._least(epsilon, cases.shared[i], cases.lost[i], fineness) for i in some)
 
     def _least(self, epsilon: float, shared: float, lost: float, fineness: float) -> float:
-        """The lower bound for one user."""
         # The coin moves epsilon instead of the loss, which is the same.
         if lost >= 1:
             return 1.0
@@ -173,7 +172,6 @@ class Composition:
         return math.inf if math.isinf(far := farthest_of(self.merged)) else round_up(Fraction(far))
 
     def _by_zcdp(self, epsilon: float, lost: float) -> float:
-        """The delta by zCDP, with the mass that is lost added."""
         rest = 0.0 if epsilon >= self._farthest else zcdp_delta(self.rho, epsilon)
         return min((lost + rest) * (1 + 2.0**-50), 1.0)
 

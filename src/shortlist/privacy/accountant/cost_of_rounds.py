@@ -113,12 +113,10 @@ class Schedule:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
         return len(self.parts)
 
     @property
     def whole(self) -> int:
-        """All parts."""
         return sum(self.parts)
 
     def so_far(self, rounds: int) -> int:

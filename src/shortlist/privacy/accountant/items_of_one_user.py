@@ -133,7 +133,6 @@ class ItemsByThreshold(ItemsOfOneUser):
         return np.minimum(lost * (1 + 1e-14), 1.0)
 
     def _of_sizes(self) -> tuple[Floats, Floats]:
-        """The cases of each block of s and each block of t <= s."""
         first, last = blocks(self.bound)
         s, t = np.tril_indices(len(first))
         items = np.minimum(last[t], last[s])
@@ -141,7 +140,6 @@ class ItemsByThreshold(ItemsOfOneUser):
         return 1 - np.minimum(first[t] / last[s], 1.0), lost
 
     def _of_policies(self) -> tuple[Floats, Floats]:
-        """The cases of each block of t and each block of the share of the norm of own items."""
         first, last = blocks(self.bound)
         ends = np.linspace(0.0, 1.0, _SHARES + 1)
         least, most = (np.repeat(part, len(first)) for part in (ends[:-1], ends[1:]))

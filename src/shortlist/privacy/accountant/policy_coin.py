@@ -54,7 +54,6 @@ class UnitCoin:
 
     @property
     def bits(self) -> int:
-        """Chances are multiples of 2^-bits."""
         return _GUARD - math.frexp(self.delta)[1]
 
     @property
@@ -77,7 +76,6 @@ class UnitCoin:
 
     @property
     def certain(self) -> int:
-        """The least number of units that is named for certain."""
         return len(self.numerators) - 1
 
     def units_for(self, chance: Fraction) -> int:
@@ -89,7 +87,6 @@ class UnitCoin:
         return bisect_left(self.numerators, math.ceil(chance * (1 << self.bits)))
 
     def chance(self, units: int) -> Fraction:
-        """The chance to name an item of so many units."""
         return Fraction(self.numerators[min(units, self.certain)], 1 << self.bits)
 
     def _climb(self) -> Iterator[int]:

@@ -53,8 +53,6 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class _RepeatedStage:
-    """A stage that is run several times."""
-
     epsilon: float
     times: int = 1
 
