@@ -62,7 +62,7 @@ REASSURING = re.compile(r"\blittle\b|hardly (tells|learn)|nearly the same|100\s%
 )
 def test_nothing_weak_is_told_to_be_safe(epsilon, delta):
     release = released(epsilon, delta)
-    told = strength(epsilon, delta).told
+    told = strength(epsilon, delta).described
     for said in (release.explain(), text(sheet(release)), release.to_markdown()):
         words = " ".join(said.split())
         assert told in words.lower()
@@ -81,7 +81,9 @@ def test_nothing_weak_is_told_to_be_safe(epsilon, delta):
 )
 def test_each_band_has_its_words(epsilon, delta, said):
     assert said in " ".join(released(epsilon, delta).explain().split())
-    assert f"{strength(epsilon, delta).told}: epsilon={epsilon}" in str(released(epsilon, delta))
+    assert f"{strength(epsilon, delta).described}: epsilon={epsilon}" in str(
+        released(epsilon, delta)
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""The types of parameters, of questions and mechanisms: each carries its own check.
+"""The types of the parameters of questions and mechanisms; each type checks its values.
 
-A field of a dataclass is annotated with one, as in `k: Whole` or `discovery_share: Share = 0.3`;
-with "| None" it may also be None. A field whose type is an `Option` takes one of its alternatives.
-Another type carries no check. `checked` is called when the dataclass is made.
+A dataclass annotates its fields with them, as in `k: Whole` or `discovery_share: Share = 0.3`, and
+calls `checked` when it is made. With "| None", a field may also be None. A field whose type is an
+`Option` takes one of its alternatives. A field of any other type is not checked.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ __all__ = [
 ]
 
 MOST_ITEMS = 2**32
-"""As many as a table can hold, and the ids that a store can span."""
+"""The most items of a table, and the most ids of a store."""
 
 
 class Option(Enum):
-    """A choice between named alternatives; a mechanism's field may have such a type."""
+    """A choice between named alternatives: the type of a parameter that is no number."""
 
 
 def require_epsilon(name: str, value: float) -> float:
-    """The epsilon of a guarantee, as a float."""
+    """Require an epsilon: a finite number above 0."""
     if not 0 < as_float(value) < math.inf:
         raise InputError(
             "must be a number above 0, and finite",
@@ -68,7 +68,7 @@ def require_epsilon(name: str, value: float) -> float:
 
 
 def require_delta(name: str, value: float) -> float:
-    """The delta of a guarantee, as a float."""
+    """Require a delta that may be 0: a number in [0, 1)."""
     if not 0 <= as_float(value) < 1:
         raise InputError(
             "must be a number from 0 to less than 1, far below one over the number of users",
@@ -79,13 +79,13 @@ def require_delta(name: str, value: float) -> float:
 
 
 def require_delta_above_zero(name: str, value: float) -> float:
-    """The same of what names private items."""
+    """Require the delta of a mechanism that names private items: a number in (0, 1)."""
     known = Words(". If everybody knows the items, give {public_items=...} instead")
     return _above_zero(name, value, known)
 
 
 def require_delta_of_counts(name: str, value: float) -> float:
-    """The same of what names private items, of a table of counts above all."""
+    """As `require_delta_above_zero`; the remedy also fits a table of counts."""
     known = Words(
         ". If everybody knows the items, give {public_items=...} instead; or, with a table of "
         "counts that has them all, {public_items=IN_TABLE}"
@@ -94,7 +94,7 @@ def require_delta_of_counts(name: str, value: float) -> float:
 
 
 def require_delta_of_domain(name: str, value: float) -> float:
-    """The same of what names all items there are: if everybody knew them, nobody would ask."""
+    """As `require_delta_above_zero`; public items are no remedy, for a domain names them all."""
     return _above_zero(name, value, Words(""))
 
 
@@ -115,7 +115,7 @@ def _above_zero(name: str, value: float, known: Words) -> float:
 
 
 def require_count(name: str, value: int) -> int:
-    """A whole number of at least 1, and at most as many as a table can hold."""
+    """Require a whole number from 1 to `MOST_ITEMS`."""
     if not (is_whole(value) and value >= 1):
         raise InputError("must be a whole number, 1 or more", given={name: value})
     if value > MOST_ITEMS:
@@ -128,21 +128,21 @@ def require_count(name: str, value: int) -> int:
 
 
 def require_share(name: str, value: float) -> float:
-    """A proper share of a whole."""
+    """Require a share that leaves something: from 1e-6 to 1 - 1e-6."""
     if not 1e-6 <= as_float(value) <= 1 - 1e-6:
         raise InputError("must be a number from 1e-6 to 1 - 1e-6", given={name: value})
     return float(value)
 
 
 def require_number(name: str, value: float) -> float:
-    """Any number that is finite."""
+    """Require a finite number."""
     if not math.isfinite(as_float(value)):
         raise InputError("must be a number, and finite", given={name: value})
     return float(value)
 
 
 def require_contraction(name: str, value: float) -> float:
-    """A bound of the ergodicity coefficient of a walk that forgets where it began; rounded up."""
+    """Require a bound of a random walk's ergodicity coefficient, below 1; it is rounded up."""
     if not 0 <= as_float(value) <= 1 - 1e-6:
         raise InputError(
             "must be a number from 0 to 1 - 1e-6, chosen without looking at who won",
@@ -167,12 +167,13 @@ _Check = Callable[[str, Any], Any]
 
 @dataclasses.dataclass(frozen=True)
 class Takes:
-    """What a field takes.
+    """The values that a field takes.
 
     Attributes:
-        kind: Its type, such as `int`, `float` or an `Option`.
-        may_be_none: Whether None will do.
-        check: From the field's name and a value to the value; None where there is no check.
+        kind: Their type, such as `int`, `float` or an `Option`.
+        may_be_none: Whether None is allowed too.
+        check: Returns the plain value, given the field's name and a value, or raises an error; None
+            where nothing is checked.
     """
 
     kind: Any
@@ -181,10 +182,10 @@ class Takes:
 
 
 def checked(made: Any) -> None:
-    """Check every field of a frozen dataclass, and let it have the plain value of its type.
+    """Check every field of a frozen dataclass, and set it to the plain value of its type.
 
     Raises:
-        InputError: A value is refused by its type; the message names the field.
+        InputError: A value is not allowed; the message names the field.
     """
     types_of_fields = taken(type(made))  # type: ignore[arg-type]  # a class is hashable
     for field in dataclasses.fields(made):
@@ -195,7 +196,7 @@ def checked(made: Any) -> None:
 
 @functools.cache
 def taken(owner: type) -> dict[str, Takes]:
-    """What each annotated name of a class takes."""
+    """The values that each annotated name of a class takes."""
     hints = typing.get_type_hints(owner, include_extras=True)
     return {name: _takes(hint) for name, hint in hints.items()}
 

@@ -129,7 +129,7 @@ class Plan:
     def _price(self) -> str:
         promise, cost = self.guarantee, self.guarantee.cost
         lost = f" and delta = {cost.lost:.4g}" if cost.lost else ""
-        band = strength(promise.epsilon, promise.delta).told
+        band = strength(promise.epsilon, promise.delta).described
         return (
             f"This run costs epsilon = {promise.epsilon:g} and delta = {promise.delta:g}: {band}, "
             f"since {why(promise.epsilon, promise.delta)}.\n"

@@ -322,7 +322,11 @@ def warn_of_weakness(epsilon: float, delta: float, users: int | None) -> None:
     if (band := of_epsilon(epsilon)) >= Strength.WEAK:
         weak.append(
             WeakPrivacyWarning(
-                "{told}", "{better}", given={"epsilon": epsilon}, told=band.told, better=BETTER
+                "{band}",
+                "{better}",
+                given={"epsilon": epsilon},
+                band=band.described,
+                better=BETTER,
             )
         )
     too_many = users is not None and delta * users > 1 + 1e-9

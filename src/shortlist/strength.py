@@ -1,4 +1,4 @@
-"""How well an epsilon and a delta protect, in words: whatever is said of it comes from here."""
+"""How well an epsilon and a delta protect, in words, for every place that says so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Strength(IntEnum):
-    """A band of protection, the weaker the larger."""
+    """Bands of protection; a larger number protects less."""
 
     STRONG = 0
     MODERATE = 1
@@ -26,10 +26,10 @@ class Strength(IntEnum):
     HARDLY = 3
 
     @property
-    def told(self) -> str:
-        """What a list of this band does for those it protects.
+    def described(self) -> str:
+        """How well a list of this band protects, in words.
 
-        >>> Strength.WEAK.told, Strength.HARDLY.told
+        >>> Strength.WEAK.described, Strength.HARDLY.described
         ('protection is weak', 'this protects hardly at all')
         """
         if self is Strength.HARDLY:
@@ -37,22 +37,21 @@ class Strength(IntEnum):
         return f"protection is {self.name.lower()}"
 
 
-# With epsilon, whoever thinks it as likely as not that somebody is in the table is right with
-# a probability of at most e^epsilon / (1 + e^epsilon): 0.73 at 1, 0.95 at 3, 0.9997 at 8.
+# An attacker who at first holds it as likely as not that a person is in the table can, after the
+# release, be right with probability e^epsilon / (1 + e^epsilon): 0.73 at 1, 0.95 at 3, 0.9997 at 8.
 _EPSILONS = 1.0, 3.0, 8.0
 
-# Delta is a chance of no protection at all: to publish all rows of each user with that probability
-# is (0, delta)-private. So it is judged by how many users may be given away like that: one of
-# 100,000, of 10,000, of 1,000. In the probability above, (e^epsilon + delta) / (1 + e^epsilon), it
-# would not be seen: there, a delta of 0.01 counts for less than 0.01, though of each hundred users
-# one may be published.
+# To publish all rows of each user with probability delta is (0, delta)-private. So delta is judged
+# by the users who may be exposed like that: one in 100,000, in 10,000, in 1,000. The probability
+# above becomes (e^epsilon + delta) / (1 + e^epsilon), which hardly shows it: a delta of 0.01 adds
+# less than 0.01, though one user in a hundred may be published.
 _DELTAS = 1e-5, 1e-4, 1e-3
 
 _ROUNDING = 1 + 1e-9  # ten times 0.1, added up and rounded up, is a little more than 1
 
 
 def usual_delta(users: int | None = None) -> float:
-    """One that protects well: where the number of users is known, at most a tenth of one over it.
+    """A delta that protects well: at most 0.1 / `users`, where that number is public.
 
     >>> usual_delta(), usual_delta(20_000), usual_delta(30), usual_delta(300_000_000)
     (1e-06, 5e-06, 1e-05, 3e-10)
@@ -65,17 +64,17 @@ SCALE = (
     f"protection is strong up to {_EPSILONS[0]:g}, moderate up to {_EPSILONS[1]:g}, weak up to "
     f"{_EPSILONS[2]:g}; above that, it protects hardly at all"
 )
-"""The bands of epsilon, for a delta that is small."""
+"""The bands of epsilon, where delta is small."""
 
 BETTER = f"protection is strong up to {_EPSILONS[0]:g}, and moderate up to {_EPSILONS[1]:g}"
-"""What to do about a large epsilon."""
+"""What to aim for, where epsilon is large."""
 
 USUAL = f"use a delta far below 1 / (number of users), such as {usual_delta():g}"
-"""What to do about a large delta."""
+"""What to do where delta is large."""
 
 
 def strength(epsilon: float, delta: float) -> Strength:
-    """How well both together protect: as the weaker of them does.
+    """The band of a guarantee: the weaker of those of its epsilon and its delta.
 
     >>> strength(1.0, 1e-6).name, strength(1.0, 1e-4).name, strength(5.0, 1e-6).name
     ('STRONG', 'MODERATE', 'WEAK')
@@ -84,12 +83,12 @@ def strength(epsilon: float, delta: float) -> Strength:
 
 
 def of_epsilon(epsilon: float) -> Strength:
-    """How well it protects, with a delta that is small enough."""
+    """The band of an epsilon whose delta is small enough."""
     return _band(epsilon, _EPSILONS)
 
 
 def of_delta(delta: float) -> Strength:
-    """How well it protects, with an epsilon that is small enough."""
+    """The band of a delta whose epsilon is small enough."""
     return _band(delta, _DELTAS)
 
 
@@ -98,7 +97,7 @@ def _band(value: float, limits: tuple[float, ...]) -> Strength:
 
 
 def why(epsilon: float, delta: float) -> str:
-    """Why they protect no better than they do, as the end of a sentence.
+    """The reason for the band of a guarantee, as the end of a sentence.
 
     >>> why(1.0, 1e-6), why(5.0, 1e-6), why(5.0, 0.01)
     ('epsilon is at most 1', 'epsilon is above 3', 'delta is above 0.001')

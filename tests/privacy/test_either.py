@@ -25,7 +25,7 @@ EITHER = st.lists(PURE, min_size=1, max_size=6).map(lambda costs: reduce(privacy
 
 
 def alternatives(cost):
-    return cost._alternatives if isinstance(cost, Either) else (cost,)
+    return cost.alternatives if isinstance(cost, Either) else (cost,)
 
 
 def covered(one, by):
@@ -161,7 +161,7 @@ TWO = privacy.max(Pure.bounded_range(0.9), Pure.bounded_range(0.1) * 20)
 def test_n_copies_of_either_cover_every_mixture_and_hardly_more(n):
     product = TWO * n
     assert product == n * TWO
-    one, other = TWO._alternatives
+    one, other = TWO.alternatives
     mixtures = [(one * i) + (other * (n - i)) for i in range(n + 1)]
     kept = alternatives(product)
     assert len(kept) <= 128
@@ -205,7 +205,7 @@ def test_either_is_a_value():
     assert TWO != TWO * 2
     with pytest.raises(AttributeError):
         TWO.rho = 0.0
-    numbers = [number for cost in TWO._alternatives for number in cost.parameters().values()]
+    numbers = [number for cost in TWO.alternatives for number in cost.parameters().values()]
     assert list(TWO.parameters().values()) == numbers
 
 

@@ -1,9 +1,9 @@
 """What a user can expect before spending anything: theorems with all their constants.
 
-Upper bounds of what a mechanism misses, which hold for all tables of some shape, and lower bounds
-that no private algorithm gets below. All are functions of numbers that the caller writes. Where a
-number describes a table (pairs, the largest set, C and s), a bound holds for the tables of which it
-is true: take it from what is public. Formulas and proofs: `docs/bounds.md`.
+Upper bounds say how much a mechanism misses at most, on every table of a given shape; lower bounds
+say how much every private algorithm misses at least. All are functions of numbers that the caller
+gives. Those that describe a table (pairs, the largest set, C and s) must be true of it, and public.
+Formulas and proofs: `docs/bounds.md`.
 """
 
 from shortlist.bounds.rare_items import (

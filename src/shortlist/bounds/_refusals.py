@@ -1,4 +1,4 @@
-"""Refusals of what no bound speaks about."""
+"""Checks of the arguments of bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAST_CHANCE = 1e-100
 
 
 def require_whole(**values: int) -> None:
-    """Refuse what is not a whole number of at least 1, and of at most 2^53."""
+    """Require whole numbers from 1 to 2^53."""
     for name, value in values.items():
         if not (is_whole(value) and value >= 1):
             raise InputError("must be a whole number, 1 or more", given={name: value})
@@ -37,7 +37,7 @@ def require_whole(**values: int) -> None:
 
 
 def require_between(low: float, high: float = _LARGEST, **values: float) -> None:
-    """Refuse what is not a number above `low` and below `high`."""
+    """Require numbers above `low` and below `high`."""
     for name, value in values.items():
         if not low < as_float(value) < high:
             raise InputError(
@@ -49,7 +49,7 @@ def require_between(low: float, high: float = _LARGEST, **values: float) -> None
 
 
 def require_at_least(low: float, **values: float) -> None:
-    """Refuse what is not a number of at least `low`, and below 1e100."""
+    """Require numbers from `low` on, and below 1e100."""
     for name, value in values.items():
         if not low <= as_float(value) < _LARGEST:
             raise InputError(
@@ -61,12 +61,12 @@ def require_at_least(low: float, **values: float) -> None:
 
 
 def require_chance(beta: float) -> None:
-    """Refuse what is not the chance that a bound fails, or is too small to be shared out."""
+    """Require a probability of failure; a smaller one could not be divided among items."""
     require_between(_LEAST_CHANCE, 1, beta=beta)
 
 
 def require_counts(counts: ArrayLike) -> Ints:
-    """The counts, of whole numbers from 0 to 2^53 each and in all."""
+    """The counts as an array, if each is a whole number from 0 on, and their sum at most 2^53."""
     held = np.asarray(counts)
     if not (np.issubdtype(held.dtype, np.integer) or not held.size) or held.ndim != 1:
         raise InputError("must be whole numbers, an array of one dimension", given={"counts": ...})

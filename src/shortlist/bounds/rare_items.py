@@ -1,7 +1,7 @@
-"""How much every private algorithm misses: rare items cannot be named.
+"""How much every private algorithm misses, because rare items cannot be named.
 
-All algorithms are meant that are (epsilon, delta)-DP when one user is added or removed, and that
-name only items that somebody holds (Dick et al. 2026, Assumption 1).
+The bounds hold for every algorithm that is (epsilon, delta)-DP when one user is added or removed,
+and that names only items that somebody holds (Dick et al. 2026, Assumption 1).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROUNDING = 2.0**-40  # relative: so that a whole number is not reached by round
 
 
 def rare_item_chance(n_users: int, *, epsilon: float, delta: float) -> float:
-    """Lemma D.1: the largest chance with which an algorithm names an item that n_users hold.
+    """Lemma D.1: the largest probability to name an item that n_users hold.
 
     delta (e^(n_users epsilon) - 1) / (e^epsilon - 1), at most 1. It holds for each item by itself,
     whatever else the table holds.
@@ -53,10 +53,10 @@ def rare_item_chance(n_users: int, *, epsilon: float, delta: float) -> float:
 
 
 def rare_item_users(*, epsilon: float, delta: float) -> int:
-    """Lemma D.1: an item that at most so many users hold is named with probability at most 1/2.
+    """Lemma D.1: the most users whose item is named with probability at most 1/2.
 
-    The whole part of ln(1 + (e^epsilon - 1) / (2 delta)) / epsilon; 0 where delta is above 1/2.
-    More than 2^53 users are not spoken of.
+    The whole part of ln(1 + (e^epsilon - 1) / (2 delta)) / epsilon; 0 where delta is above 1/2, and
+    never more than 2^53.
 
     Args:
         epsilon: Above 0.
@@ -78,11 +78,11 @@ def rare_item_users(*, epsilon: float, delta: float) -> int:
 def least_missing_mass_of_counts(
     counts: NDArray[np.integer], *, epsilon: float, delta: float
 ) -> float:
-    """The missing mass that any algorithm has on this table at least, in expectation.
+    """The least expected missing mass of any algorithm on this table.
 
     Each item is missed with probability at least 1 - `rare_item_chance`.
 
-    Reads the counts: for experiments, with data that is public or synthetic.
+    It reads the counts: for experiments with public or synthetic data.
 
     Args:
         counts: How many users hold each item, shape (n,).
@@ -114,10 +114,10 @@ def least_missing_mass(
     epsilon: float,
     delta: float,
 ) -> float:
-    """Theorem 3.5: whatever the algorithm, some (C, s)-Zipfian table has this missing mass.
+    """Theorem 3.5: on some (C, s)-Zipfian table, every algorithm misses at least this mass.
 
-    In expectation. On that table each user holds one item, as many items as can be are held by few
-    users, and one item has the rest. It is known before the algorithm is.
+    In expectation. On that table each user holds one item, few users hold each item but one, and
+    that one has all other users. The table does not depend on the algorithm.
 
     Args:
         C: At least 1.
@@ -152,9 +152,9 @@ def least_missing_mass(
 
 
 def least_top_k_missing_mass(*, k: int, n_pairs: int, epsilon: float, delta: float) -> float:
-    """Corollary 4.4: whatever the algorithm, some table has this top-k missing mass.
+    """Corollary 4.4: on some table, every algorithm has at least this top-k missing mass.
 
-    In expectation. The table has k items: rare ones, and where these cannot have all pairs, one
+    In expectation. The table has k items: rare ones and, where these cannot have all pairs, one
     with the rest.
 
     Args:
@@ -179,9 +179,9 @@ def least_top_k_missing_mass(*, k: int, n_pairs: int, epsilon: float, delta: flo
 
 
 def least_missed_users(*, k: int, n_users: int, epsilon: float, delta: float) -> float:
-    """Corollary 4.6: whatever the algorithm, on some table it reaches so many users fewer.
+    """Corollary 4.6: on some table, every algorithm reaches this many users fewer than it could.
 
-    Fewer than the best k items reach, in expectation. The table is that of
+    That is fewer than the best k items reach, in expectation. The table is that of
     `least_top_k_missing_mass`, where each user holds one item.
 
     Args:
@@ -200,7 +200,7 @@ def least_missed_users(*, k: int, n_users: int, epsilon: float, delta: float) ->
 
 
 def _rare(epsilon: float, delta: float) -> tuple[Ints, Floats]:
-    """Numbers of users up to `rare_item_users`, and the least chance of each to be missed."""
+    """1 .. `rare_item_users` users, and how likely an item of so many is missed at least."""
     held = np.arange(1, min(rare_item_users(epsilon=epsilon, delta=delta), _MOST) + 1)
     return held, 1 - _chances(held, epsilon, delta)
 

@@ -1,4 +1,4 @@
-"""How much the weighted Gaussian mechanism misses at most, alone or before picks."""
+"""How much the weighted Gaussian mechanism misses at most, alone or with picks after it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _ROUNDING = 2.0**-40  # relative: so that a whole power is not rounded below its
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedGaussianBounds:
-    """Bounds for a discovery of items by noisy weights, on all tables of this size.
+    """Upper bounds for the discovery of items by noisy weights, on every table of this size.
 
     Each holds with probability at least 1 - beta over the bounding of users' sets and the noise.
-    They rest on one number, `missed_count`: with that probability, every item that more users hold
-    is named.
+    All follow from one number, `missed_count`: with that probability, every item that more users
+    hold is named.
 
     Args:
         n_pairs: N, how many (user, item) pairs the table has.
-        largest_set: The most items that a user holds, before bounding. At least this may be any
-            number that it is known not to exceed, such as `zipf_largest_set`.
+        largest_set: The most items that a user holds, before bounding, or an upper bound of it
+            such as `zipf_largest_set`.
         sigma: The standard deviation of the noise, such as `WeightedGaussian(...).sigma`.
-        threshold: The least noisy weight to be named; at least 1, as below it the mechanism could
-            not be private at any delta up to 1/2.
+        threshold: The least noisy weight to be named; at least 1, since with less the mechanism
+            is not private at any delta up to 1/2.
         max_items_per_user: The most items of one user that count.
 
     Raises:
@@ -68,7 +68,7 @@ class WeightedGaussianBounds:
         require_at_least(1, threshold=self.threshold)
 
     def missed_count(self, *, beta: float) -> int:
-        """The most users that an item may have and be missed: all items with more are named.
+        """The most users of an item that may be missed: all items with more users are named.
 
         Theorem 3.6 in users. For any table.
 
@@ -79,9 +79,9 @@ class WeightedGaussianBounds:
         return self._missed_count(beta, self.n_pairs / self.threshold)
 
     def missing_mass_linf(self, *, beta: float) -> float:
-        """Theorem 3.6: the share of all pairs that are of the most frequent item missed.
+        """Theorem 3.6: the share of all pairs that belong to the most frequent item missed.
 
-        For any table. Beside it stands `metrics.missing_mass(..., p=inf)`.
+        For any table. It bounds `metrics.missing_mass(..., p=inf)`.
 
         Args:
             beta: The chance that it fails, in (1e-100, 1).
@@ -89,7 +89,7 @@ class WeightedGaussianBounds:
         return self.missed_count(beta=beta) / self.n_pairs
 
     def missing_mass(self, *, C: float, s: float, beta: float) -> float:  # noqa: N803
-        """Theorem 3.3: the share of all pairs that are of items missed.
+        """Theorem 3.3: the share of all pairs whose items are missed.
 
         For tables that are (C, s)-Zipfian: the r-th largest count is at most n_pairs C / r^s.
         With t = `missed_count` (of such a table): C^(1/s) (t/N)^((s-1)/s) times at most s/(s-1).
@@ -118,7 +118,7 @@ class WeightedGaussianBounds:
     ) -> float:
         """Theorem 4.3: the top-k missing mass, where k picks by counts follow the discovery.
 
-        For any table. Beside it stands `metrics.top_k_missing_mass`.
+        For any table. It bounds `metrics.top_k_missing_mass`.
 
         Args:
             k: How many items are picked.
@@ -137,11 +137,11 @@ class WeightedGaussianBounds:
     def hits(
         self, *, k: int, optimum: float, n_items: int, local_epsilon: float, beta: float
     ) -> float:
-        """Theorem 4.5: the users reached at least, where k picks by users not yet reached follow.
+        """Theorem 4.5: how many users are reached at least, where k picks follow the discovery.
 
-        For any table. Beside it stands `metrics.hits`. Holds for Algorithm 4 of the paper: each
-        pick is an exponential mechanism on the number of users that hold the item and none picked
-        before.
+        For any table. It bounds `metrics.hits` from below. It holds for Algorithm 4 of the paper:
+        each pick is an exponential mechanism on the number of users that hold the item and none
+        picked before.
 
         Args:
             k: How many items are picked.
@@ -161,7 +161,7 @@ class WeightedGaussianBounds:
     def _lost(
         self, k: int, n_items: int, local_epsilon: float, beta: float
     ) -> tuple[float, float, int]:
-        """What picks lose, in two parts, and the count of an item missed: beta is for both."""
+        """The two parts of what picks lose, and `missed_count`; each fails with half of beta."""
         require_chance(beta)
         half = beta / 2
         picks = _lost_by_picks(k, n_items, local_epsilon, half)
@@ -177,7 +177,7 @@ class WeightedGaussianBounds:
         return min(math.floor(count), self.n_pairs)
 
     def _weight_missed(self, failure: float, weight: float, *, sampled: bool) -> float:
-        """The expected weight from which on an item is missed with at most that probability."""
+        """The expected weight with which an item is missed with at most this probability."""
         threshold = self.threshold + UNIT
         if not sampled:
             return threshold + max(0.0, -self.sigma * NormalDist().inv_cdf(failure))
@@ -188,7 +188,7 @@ class WeightedGaussianBounds:
 
 
 def zipf_largest_set(*, C: float, s: float, n_pairs: int) -> int:  # noqa: N803
-    """Lemma 3.1: how many items a user of a (C, s)-Zipfian table can hold at most, (C N)^(1/s).
+    """Lemma 3.1: the most items of a user in a (C, s)-Zipfian table, (C N)^(1/s).
 
     Source: Dick et al. (2026), Lemma 3.1.
 
@@ -202,11 +202,12 @@ def zipf_largest_set(*, C: float, s: float, n_pairs: int) -> int:  # noqa: N803
 
 
 def _lost_by_picks(k: int, n_items: int, local_epsilon: float, beta: float) -> tuple[float, float]:
-    """By how much k picks fall short of the best left, in all, in two parts.
+    """How far k picks together fall short of the best items left, in two parts that add up.
 
-    One pick of at most M falls short by t with chance at most M exp(-local_epsilon t), whatever was
-    picked before: by no more than ln(M) and a standard exponential, over local_epsilon. The first
-    part is k times the former, the second a quantile of the sum of k of the latter.
+    One pick of at most M items falls short by t or more with probability at most
+    M exp(-local_epsilon t), whatever was picked before. So it falls short by at most ln(M) plus a
+    standard exponential, both divided by local_epsilon. The first part is k times ln(M); the second
+    is a quantile of the sum of k exponentials.
     """
     require_whole(k=k, n_items=n_items)
     require_between(0, local_epsilon=local_epsilon)

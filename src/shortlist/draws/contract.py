@@ -1,8 +1,8 @@
-"""What draws are, and what they are asked. It imports nothing of the package.
+"""The contract between mechanisms and random draws. It imports nothing of the package.
 
-`Draws` are a few operations, with which a mechanism decides. `ExactDraws` make them from random
-bits. Whoever puts others in their place runs the same code another way: the audit takes every
-branch in turn, or makes many draws at once.
+`Draws` names the few random operations that mechanisms use. `ExactDraws` implements them by random
+bits. The audit puts implementations of its own in their place, and so runs the same code along
+every branch in turn, or makes many draws at once.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ class Candidates(Reals, Protocol):
 
     @property
     def shift(self) -> float:
-        """The logarithm that the weights are divided by."""
+        """The logarithm of what the weights are divided by."""
 
     def pick(self, draws: Draws) -> int:
-        """A class, drawn by its weight."""
+        """Draw a class with probability proportional to its weight."""
 
     def chance(self, i: int) -> Reals:
-        """The one number with which an item of class i is accepted."""
+        """The probability that an item of class i is accepted, as a vector of one number."""
 
 
 class Noise(Protocol):
@@ -77,14 +77,14 @@ class Noise(Protocol):
 
     @abstractmethod
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        """Ends of each noise, given the first 64 bits of its uniform; infinite where it may be."""
+        """Lower and upper ends of each noise, perhaps infinite, from 64 bits of its uniform."""
 
     @abstractmethod
     def ball(self, i: int, uniform: arb) -> arb:
         """Noise i, given a ball of its uniform."""
 
     def quick_upper_bound(self, words: Words) -> Floats | None:  # noqa: ARG002 - of those that know
-        """Upper bounds that take less time than the interval and may be cruder; None if none do."""
+        """Upper bounds that are cruder than the interval's, and quicker; None if there are none."""
         return None
 
 
@@ -93,22 +93,22 @@ class SharedFactor(Protocol):
 
     @property
     def shape(self) -> int:
-        """How many uniforms."""
+        """How many uniforms are multiplied."""
 
     def interval(self, words: Words) -> tuple[float, float]:
-        """Ends of the factor, given the first 64 bits of each uniform, shape (shape,)."""
+        """Lower and upper end of the factor, from 64 bits of each uniform, shape (shape,)."""
 
     def ball(self, product: arb) -> arb:
         """The factor, given a ball of the product."""
 
 
 class RoundingGrid(NamedTuple):
-    """The numbers that noisy values are rounded down to: some multiples of a step.
+    """The multiples of a step that noisy values are rounded down to.
 
     Attributes:
-        step: The distance of neighbouring numbers, in the unit of the scores: a power of 2.
-        lowest: The lowest multiple, in steps; what is below it becomes the multiple before.
-        highest: That of the highest, which stands for all above too.
+        step: The distance between neighbouring multiples, in the unit of the scores: a power of 2.
+        lowest: The lowest multiple, in steps; everything below it becomes the multiple before it.
+        highest: The highest multiple, in steps; everything above becomes it.
     """
 
     step: int
@@ -116,25 +116,25 @@ class RoundingGrid(NamedTuple):
     highest: int = 2**61
 
     def clipped(self, multiples: Ints) -> Ints:
-        """The multiples, in steps, with the ends of the grid in place of those beyond."""
+        """The multiples, in steps, with the grid's ends in place of those that lie beyond."""
         within: Ints = np.clip(multiples, self.lowest - 1, self.highest)
         return within
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What `Draws.order` is asked: the best of some noisy values, and these rounded.
+    """A request to `Draws.order`: which noisy values are largest, and what they round to.
 
     Attributes:
         scores: Integers in multiples of `unit`, below 2^62 in absolute value, shape (n,).
         noises: Independent noises; their sum is what is added to the scores.
-        digits: Values are rounded to this many decimals (to tens, hundreds where negative); None
-            if they are not wanted.
+        digits: Decimals that the values are rounded to (tens, hundreds where negative); None where
+            values are not wanted.
         unit: A power of 2: `UNIT` for weights, 1 for counts.
-        radius: A random factor that all items' noise shares.
-        shared: A noise, the same for all items, of which one draw is added to every value. It
-            changes no order, but what reaches a bound and what is rounded. No `radius` stretches
-            it.
+        radius: A random factor that multiplies the noise of every item.
+        shared: A noise that is drawn once and added to every value. It does not change the order,
+            but it does change which values reach a bound, and what they round to. `radius` does not
+            multiply it.
         at_least: Only items whose noisy value is at least this, in `unit`, shape (n,).
         k: Only the best k of these; None for all.
     """
@@ -163,14 +163,14 @@ class Ordered(NamedTuple):
     values: Floats
 
     def by_position(self) -> Floats:
-        """The values in the order of the items, where none was left out."""
+        """The values in the order of the items; only where all items are in the answer."""
         values = np.empty_like(self.values)
         values[self.positions] = self.values
         return values
 
 
 class Draws(Protocol):
-    """The draws that mechanisms decide with: nothing else of theirs is random."""
+    """The random operations of mechanisms: nothing else about a mechanism is random."""
 
     @abstractmethod
     def coin(self, chances: Reals) -> NDArray[np.bool_]:
@@ -186,10 +186,10 @@ class Draws(Protocol):
 
     @abstractmethod
     def permute_and_flip(self, candidates: Candidates) -> int:
-        """The class of the item that permute-and-flip names.
+        """Draw an item by permute-and-flip, and return its class.
 
-        All items are visited in random order, and the first that is accepted is named; each is
-        accepted with its class's chance.
+        Items are visited in random order. Each is accepted with the chance of its class, and the
+        first accepted one is drawn.
         """
 
     @abstractmethod
@@ -201,7 +201,7 @@ class Draws(Protocol):
 
     @abstractmethod
     def order(self, asked: Order) -> Ordered:
-        """The order of score + noise, and the noisy values rounded."""
+        """Add noise to scores; return the largest values in order and, if asked for, rounded."""
 
     @abstractmethod
     def rounded_down(
@@ -210,8 +210,8 @@ class Draws(Protocol):
         """The multiple, in steps, that each score + noise is rounded down to, shape (n,).
 
         Args:
-            scores: As of an `Order`.
+            scores: As in `Order`.
             noise: Independent noise with the same law for all.
-            grid: What is rounded down to.
-            unit: A power of 2, as of an `Order`.
+            grid: The multiples to round down to.
+            unit: As in `Order`.
         """

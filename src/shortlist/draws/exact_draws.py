@@ -2,9 +2,9 @@
 
 A draw is a uniform number whose bits are fetched as they are needed; a decision compares it with a
 real number. The first 64 bits and a float with a proven error decide nearly always. Where they do
-not, the real is enclosed in a ball whose precision rises until it is finer than the known bits, and
-only then more bits are fetched. So the outcome is that of exact arithmetic, no rounding decides
-anything, and a draw that is forced down the slow path ends the same.
+not, the real number is enclosed in a ball that is finer than the known bits; where that does not
+decide either, more bits are fetched. So every outcome is that of exact arithmetic, whichever path
+finds it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ __all__ = ["ExactDraws", "first_accepted"]
 
 @dataclass(frozen=True)
 class ExactDraws(Draws):
-    """Draws of exactly the laws that `Draws` names.
+    """Draws with exactly the distributions of `Draws`.
 
     Attributes:
-        bits: Where the random bits come from.
-        margin: Added to every float error. 0 outside tests; infinity forces every decision down
-            the slow path, with the same outcome.
+        bits: The source of random bits.
+        margin: Added to every float error, for tests: infinity forces every decision down the slow
+            path, with the same outcome. 0 outside tests.
     """
 
     bits: Bits = field(default_factory=SystemBits)
@@ -155,7 +155,7 @@ class ExactDraws(Draws):
 
 @dataclass
 class _Urn:
-    """A share that is never drawn, as a coin whose next answer depends on its earlier ones."""
+    """A random share that is never drawn: a coin whose answers depend on its earlier ones."""
 
     weights: Candidates
     late: int = 0
@@ -169,19 +169,20 @@ class _Urn:
 
 
 def first_accepted(candidates: Candidates, draws: Draws) -> int:
-    """The class of the item that an exact permute-and-flip names.
+    """Draw an item by exact permute-and-flip, and return its class.
 
     Permute-and-flip visits all items in random order and takes the first that is accepted, each
-    with its class's chance. Give every item a uniform arrival time: accepted items of class i
-    then arrive at the rate size · chance · (1 - y) / (1 - chance · y) per unit of
+    with its class's chance. Give every item a uniform arrival time: then accepted items of class i
+    arrive at the rate size · chance · (1 - y) / (1 - chance · y) per unit of
     z = -ln(1 - y), which is at most the class's weight. So arrivals are proposed at the rate
     of the weights, and a proposal at time y is kept with probability
-    (1 - y) / (1 - chance · y). That is the chance that a coin of chance 1 - y, thrown again as
-    long as both it fails and a coin of the class's chance succeeds, succeeds at last.
+    (1 - y) / (1 - chance · y). To draw that, toss a coin of chance 1 - y, and keep the proposal
+    when it succeeds; when it fails, toss a coin of the class's chance: if that succeeds, begin
+    again, and if it fails, drop the proposal.
 
-    y itself is never drawn. 1 - y is the product, over the proposals so far, of independent
-    shares whose law is that of an urn's, and what an urn answers next has a chance that is
-    known (`UrnChance`). On average there are fewer than two proposals.
+    y itself is never drawn. 1 - y is a product of independent shares, one for each proposal so
+    far. Each share has the law of an urn's, so the chance of its next answer is known
+    (`UrnChance`). On average there are fewer than two proposals.
     """
     urns: list[_Urn] = []
     while (i := candidates.pick(draws)) != 0:  # class 0 has chance 1

@@ -1,8 +1,8 @@
 """Noises as functions of uniform bits.
 
-One uniform U gives one noise by its quantile function, an increasing one. Knowing the first 64 bits
-of U confines the noise to an interval, whose ends are given as floats with their error already
-added; a ball of U gives a ball of the noise. All are in natural units, not in multiples of `UNIT`.
+Each noise is the quantile function, which increases, of a uniform number U. The first 64 bits of U
+confine the noise to an interval, whose ends are floats that already include their error; a ball
+around U gives a ball around the noise. All are in natural units, not in multiples of `UNIT`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _CHUNK = 15  # as many uniforms of 64 bits have a product that is no subnormal f
 
 @dataclass(frozen=True)
 class Normal(Noise):
-    """Normal noise, each perhaps known to lie on one side of a bound.
+    """Normal noise, perhaps conditioned to lie on one side of a bound.
 
     Attributes:
         sd: Its standard deviation before conditioning.
         weight: A factor that multiplies the noise after conditioning, taken as an exact number.
-        bounds: Where it is known on which side of a bound each noise lies: integers in units of
-            `UNIT`, shape (n,); or None.
+        bounds: A bound for each noise, integers in units of `UNIT`, shape (n,); None where nothing
+            is known of the noise.
         above: Given `bounds`: True where noise >= bound, False where noise < bound, shape (n,).
     """
 
@@ -89,7 +89,7 @@ class Normal(Noise):
 
 @dataclass(frozen=True)
 class NormalBetween(Noise):
-    """Normal noise, each known to lie within a range of its own: low <= noise < high.
+    """Normal noise, conditioned to lie within a range of its own: low <= noise < high.
 
     Attributes:
         sd: Its standard deviation before conditioning.
@@ -122,12 +122,12 @@ class NormalBetween(Noise):
 
     @property
     def _sign(self) -> Ints:
-        """1 where the range is taken as it is, -1 where its mirror image is."""
+        """1 where the range itself is used, -1 where its mirror image is."""
         return np.where(self.low + self.high > 0, -1, 1)
 
     @property
     def _ends(self) -> tuple[Ints, Ints]:
-        """The ends of what is taken, in rising order."""
+        """The ends of the range that is used, in rising order."""
         ends = self._sign * self.low, self._sign * self.high
         return np.minimum(*ends), np.maximum(*ends)
 
@@ -244,12 +244,12 @@ class Gumbel(Noise):
 
 @dataclass(frozen=True)
 class Given(Noise):
-    """A noise of which the leading bits of each uniform are known already.
+    """A noise for which the leading bits of each uniform are already known.
 
     Attributes:
-        noise: One whose law is the same for all items.
-        leading: These bits as whole numbers below 2^bits, shape (n,).
-        bits: How many are known, from 1 to 63.
+        noise: A noise whose law is the same for all items.
+        leading: The known bits, as whole numbers below 2^bits, shape (n,).
+        bits: How many bits are known, from 1 to 63.
     """
 
     noise: Noise
@@ -262,11 +262,11 @@ class Given(Noise):
         return self.noise.interval(known | words >> np.uint64(self.bits))
 
     def least(self) -> Floats:
-        """The lower end of each noise, given nothing but the known bits."""
+        """The lower end of each noise, from the known bits alone."""
         return self.interval(np.zeros(len(self.leading), np.uint64))[0]
 
     def most(self) -> Floats:
-        """The upper end of each noise, given nothing but the known bits."""
+        """The upper end of each noise, from the known bits alone."""
         return self.interval(~np.zeros(len(self.leading), np.uint64))[1]
 
     def ball(self, i: int, uniform: arb) -> arb:
@@ -289,12 +289,12 @@ class UniformNoise(Noise):
 
 @dataclass(frozen=True)
 class Radius:
-    """A random factor that all items' noise shares: Gamma-distributed, of whole shape.
+    """A random factor that multiplies the noise of all items: Gamma-distributed, of whole shape.
 
     It is the sum of `shape` exponentials of mean `scale`: -scale · ln of a product of uniforms.
 
     Attributes:
-        shape: How many.
+        shape: How many exponentials are added.
         scale: The mean of each.
     """
 
@@ -329,9 +329,9 @@ def _normal_quantile(chance: arb) -> arb:
 def _tails(words: Words, scale: float) -> tuple[Floats, Floats]:
     """Ends of scale · Φ⁻¹(U) for each U between w and w + 1 in units of 2^-64.
 
-    In the lower half of them, v and v + 1 differ by 1/v in their logarithm, and as floats by what
-    they are rounded by. Φ⁻¹ moves by at most 1.2534 times that, as Φ there is at most that many
-    times its derivative. So it is computed once. In the upper half it is that of 1 - U.
+    Where U is below 1/2, the logarithms of v and v + 1 differ by 1/v and a rounding error. Φ⁻¹
+    moves by at most 1.2534 times that, since Φ there is at most 1.2534 times its derivative. So one
+    evaluation gives both ends. Above 1/2, the noise is minus that of 1 - U.
     """
     from scipy.special import ndtri
 
@@ -353,8 +353,8 @@ def _tails(words: Words, scale: float) -> tuple[Floats, Floats]:
 def _quick_tail(words: Words, scale: float, *, twice: bool = False) -> Floats:
     """An upper bound of -scale · ln(1 - U), or of -scale · ln(2(1 - U)).
 
-    A float's exponent, with its fraction as the digits behind it, is below its binary logarithm, by
-    at most 0.09; so no logarithm is taken.
+    No logarithm is computed: a float's exponent, followed by its fraction as digits, is below its
+    binary logarithm by at most 0.09.
     """
     rest = (~words >> np.uint64(1)).view(np.int64).astype(np.float64)  # 2^63 (1 - U), floored
     exponents = rest.view(np.int64)  # in units of 2^-52, and 1023 too large

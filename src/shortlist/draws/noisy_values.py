@@ -1,7 +1,7 @@
-"""Scores to which noise is added: which values are largest, which reach a bound, and their digits.
+"""Scores with noise: which values are largest, which reach a bound, and what they round to.
 
-Each value is known to lie in an interval. What the intervals leave open is settled by balls, which
-know as many bits as it takes.
+Each value is known to lie in an interval. Where intervals cannot decide, balls do, with as many
+bits as that takes.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _EXACT = 2.0**53  # below, every integer is a float
 
 
 class NoisyValues:
-    """score · unit + noise for n items, of which only as many bits are drawn as decisions need.
+    """score · unit + noise for n items; only as many bits are drawn as decisions need.
 
-    The noise is the sum of all noises, times the radius if there is one, plus the draw that values
-    share if they do. Values are compared by the differences of their scores, which are exact
-    integers: scores may be far larger than the noise. What values share is no part of a difference,
-    so it is drawn where a value itself is asked for.
+    The noise is the sum of all noises, times the radius if there is one, plus the shared draw if
+    there is one. Values are compared by the differences of their scores, which are exact integers,
+    since scores may be far larger than the noise. The shared draw cancels in a difference, so it is
+    drawn only where a value itself is needed.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class NoisyValues:
         shared: SharedDraw | None = None,
         margin: float = 0.0,
     ) -> None:
-        """Scores below 2^62 in absolute value; the first 64 bits of each noise, shape (n,) each."""
+        """Take scores below 2^62 in absolute value, and 64 bits for each item of each noise."""
         self._scores, self._noises, self._words, self._bits = scores, noises, words, bits
         self._unit, self._radius, self._shared, self._margin = unit, radius, shared, margin
         self._uniforms: dict[int, list[Partial]] = {}
@@ -112,10 +112,10 @@ class NoisyValues:
         return positions[:k]
 
     def _untangled(self, cluster: Ints, out_of: int) -> Ints:
-        """A cluster whose intervals overlap, best first.
+        """The positions of a cluster whose intervals overlap, best first.
 
-        Near each other, its scores have small differences, so its intervals may be told apart where
-        those among all items were not; if it was all items, only balls remain.
+        Scores of a cluster differ little, so its own intervals are narrower, and may decide where
+        those among all items did not. If the cluster is all items, only balls can decide.
         """
         if len(cluster) < out_of:
             return self.sorted(cluster)
@@ -144,7 +144,7 @@ class NoisyValues:
         return multiples
 
     def certain_multiples(self, step: int) -> tuple[Ints, NDArray[np.bool_]]:
-        """The same by the first 64 bits of the noise, and for which values these are enough."""
+        """As `multiples`, by the first 64 bits alone, and whether these decide each value."""
         shift = step.bit_length() - 1  # a power of 2
         low, high = self._interval(self._scores & (step - 1), slice(None), self._whole)
         size = step * self._unit  # nothing is rounded
@@ -154,9 +154,9 @@ class NoisyValues:
         return (self._scores >> shift) + np.where(known, cells, 0).astype(np.int64), known
 
     def _parted(self, scores: Ints, digits: int) -> tuple[Ints, Ints]:
-        """Whole cells of the rounding grid and the rest, where scores are whole multiples of 1.
+        """Whole cells of the rounding grid, and the rest, to which the noise is then added.
 
-        The noise is rounded together with the rest, however many digits the score has.
+        Only whole numbers that are rounded to whole numbers or coarser have whole cells.
         """
         if self._unit != 1 or digits > 0:
             return np.zeros_like(scores), scores
@@ -164,7 +164,7 @@ class NoisyValues:
 
     @cached_property
     def _whole(self) -> tuple[Floats, Floats]:
-        """Ends of each noise with what the values share, of which this draws the first bits."""
+        """Ends of each noise with the shared draw, whose first bits are drawn here."""
         if self._shared is None:
             return self._low, self._high
         low, high = self._shared.interval()
@@ -173,9 +173,9 @@ class NoisyValues:
     def _interval(
         self, scores: Ints, positions: Ints | slice, noise: tuple[Floats, Floats] | None = None
     ) -> tuple[Floats, Floats]:
-        """Ends of score · unit + noise of these positions, for scores in place of their own.
+        """Ends of score · unit + noise at these positions, for given scores.
 
-        The noise is that of the items alone, or has these ends.
+        The noise is each item's own, unless ends of another are given.
         """
         exact = scores * self._unit
         least, most = noise or (self._low, self._high)
@@ -189,7 +189,7 @@ class NoisyValues:
         return low, high
 
     def _compare(self, i: int, j: int) -> int:
-        """-1 where value i is the larger, 1 where value j is."""
+        """-1 if value i is larger than value j, and else 1."""
         numbers = [*self._known(i), *self._known(j), *self._stretching]
         scores = int(self._scores[i]) - int(self._scores[j])
 
@@ -199,7 +199,7 @@ class NoisyValues:
         return -1 if settle(numbers, larger) else 1
 
     def _settle(self, i: int, score: int, decide: Callable[[arb], T | None]) -> T:
-        """What `decide` says of score · unit + noise i, for a score in place of its own."""
+        """Let `decide` decide on score · unit + noise i, for a given score."""
         shared = self._shared
         if shared is None:
             numbers = [*self._known(i), *self._stretching]
@@ -208,7 +208,7 @@ class NoisyValues:
         return settle(numbers, lambda: decide(self._value(score, self._noise(i)) + shared.ball(i)))
 
     def _value(self, score: int, noise: arb) -> arb:
-        """The score in natural units plus noise, without what the values share."""
+        """The score in natural units plus the noise, without the shared draw."""
         from flint import arb
 
         if self._radius is not None:
@@ -216,7 +216,7 @@ class NoisyValues:
         return arb(score) * arb(self._unit) + noise
 
     def _noise(self, i: int) -> arb:
-        """The sum of the noises of item i, before the radius stretches it."""
+        """The sum of the noises of item i, before the radius multiplies it."""
         from flint import arb
 
         terms = zip(self._noises, self._known(i), strict=True)
@@ -229,18 +229,18 @@ class NoisyValues:
 
 
 def blocks(first: int, last: int) -> Iterator[slice]:
-    """Parts of the items first .. last - 1, whose temporaries stay in the processor's caches."""
+    """Slices of first .. last - 1, so short that their temporaries stay in the cache."""
     return (slice(start, min(start + _BLOCK, last)) for start in range(first, last, _BLOCK))
 
 
 def contenders(
     scores: Ints, noises: Sequence[Noise], words: Sequence[Words], k: int, unit: float
 ) -> Ints | slice:
-    """Positions that include those of the k largest values: by a quick look, or all.
+    """Positions that include those of the k largest values.
 
-    The k-th largest value is at least that of a sample. What stays below even by a quick upper
-    bound of its noise is out, so that the noise itself is computed for few items. Blocks are looked
-    at one by one, for their temporaries to stay in the processor's cache.
+    The k-th largest value is at least that of a sample. An item whose quick upper bound lies below
+    that is left out, so that the noise itself is computed for few items. Where that would not save
+    time, all positions are returned.
     """
     n = len(scores)
     step = n // max(4 * k, math.isqrt(k * n))  # as many in the sample as about are left over
@@ -265,7 +265,7 @@ def _has_quick_bound(noises: Sequence[Noise], words: Sequence[Words]) -> bool:
 
 
 def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Both ends, moved by more than the rounding error of the operation that gave them."""
+    """Both ends, moved outward by more than the rounding error of one operation."""
     return low - np.abs(low) * ROUNDING, high + np.abs(high) * ROUNDING
 
 
@@ -278,7 +278,7 @@ def _cell(digits: int, value: arb) -> float | None:
 
 
 def _steps(size: float, value: arb) -> int | None:
-    """How often the size fits into every number of the ball, rounded down; or None."""
+    """The whole number of sizes that fit into every number of the ball, or None."""
     from flint import arb
 
     steps = (value / arb(size)).floor().unique_fmpz()

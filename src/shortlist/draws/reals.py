@@ -1,9 +1,9 @@
-"""Vectors of real numbers, known by floats with a proven error, and by balls of any precision.
+"""Vectors of real numbers: as floats with a proven error, and as balls of any precision.
 
-`ExactDraws` decide by the floats where their error allows it, and by the balls where not, so the
-floats' errors cost time and never change a decision. Each error bound is checked against the balls
-by a test. The library's normal distribution is taken to be within 2^-42 of its value, relatively,
-and its quantile within 2^-48, which the same tests check over their whole range.
+`ExactDraws` decides by the floats where their error allows it, and else by the balls. So an error
+costs time and never changes a decision. Tests check each error bound against the balls. The
+library's normal distribution is taken to be within 2^-42 of its value, relatively, and its quantile
+within 2^-48; the same tests check that over their whole range.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class NormalCDF:
 
 @dataclass(frozen=True)
 class Quotient:
-    """Each of some numbers, divided by a rational one.
+    """A vector of numbers, divided by a rational number.
 
     Attributes:
         numbers: 0 or more.
@@ -143,7 +143,7 @@ class LaplaceCDF:
         return -math.log(2 * (1 - self.chance))  # the difference is exact
 
     def ball(self, i: int) -> arb:
-        """As above; both, where w may be on either side."""
+        """As in `approximate`; the union of both cases where w may be on either side of 0."""
         from flint import arb
 
         less = self.chance <= 0.5
@@ -188,17 +188,18 @@ class Decay:
 class ExponentialWeights:
     """m · exp(epsilon · (c - max c)) for each count c with multiplicity m: unnormalised odds.
 
-    Where most of the counts are too small to matter, all of these together are the last number:
-    the first `len(self) - 1` numbers then stand for one count each.
+    Counts that are too small to matter are added up in the last number; the numbers before it
+    stand for one count each.
 
     Attributes:
         counts: Counts, falling, shape (n,).
-        multiplicities: How many items have each, or a public factor of its odds, 0 or more,
+        multiplicities: How many items have each count, or a public factor of its odds, 0 or more,
             shape (n,); not all 0.
         epsilon: The exponential mechanism's parameter.
-        at_most: What the multiplicities add up to, at most. If infinite, every count has a number
-            of its own.
-        ways: Where these are ways to go on, and no items: the number of each, shape (n,).
+        at_most: An upper bound of the sum of the multiplicities. If infinite, every count has a
+            number of its own.
+        ways: If the counts belong to ways to go on instead of items: the number of each way, shape
+            (n,).
     """
 
     counts: Ints
@@ -210,11 +211,11 @@ class ExponentialWeights:
 
     @classmethod
     def of_ways(cls, scores: Ints, factors: Floats, epsilon: float) -> ExponentialWeights:
-        """Of a few public ways to go on, of which every score counts.
+        """The odds of a few public ways to go on, none of which is too small to matter.
 
         Args:
-            scores: Of each way, shape (n,).
-            factors: Of the odds of each; public.
+            scores: The score of each way, shape (n,).
+            factors: A public factor of each way's odds, shape (n,).
             epsilon: The exponential mechanism's parameter.
         """
         order = np.argsort(-scores, kind="stable")
@@ -233,7 +234,7 @@ class ExponentialWeights:
         return len(self.counts) - int(np.searchsorted(self.counts[::-1], least))
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """Those of `Decay` times the multiplicity; the rest is 0, give or take its largest."""
+        """Those of `Decay` times the multiplicity; the sum of the rest is 0 up to its error."""
         multiplicities = self.multiplicities[: self.single]
         values, errors = self._decay.approximate()
         values, errors = values * multiplicities, errors * multiplicities * (1 + 4 * ULP)
@@ -256,7 +257,7 @@ class ExponentialWeights:
         return sum((decay.ball(j) * float(self.multiplicities[j]) for j in members), arb(0))
 
     def pick(self, draws: Draws) -> int:
-        """A count, drawn by its weight; where it is among the rest, which of these."""
+        """Draw a count by its weight; where it is in the rest, draw which one of these."""
         i = draws.choice(self)
         if i < self.single:
             return i
@@ -265,7 +266,7 @@ class ExponentialWeights:
         return i + rest.pick(draws)
 
     def pick_way(self, draws: Draws) -> int:
-        """The number of a way, drawn by its weight."""
+        """Draw a way with probability proportional to its weight, and return its number."""
         place = self.pick(draws)
         return place if self.ways is None else int(self.ways[place])
 
@@ -277,13 +278,13 @@ class ExponentialWeights:
 class UrnChance:
     """(1 + late) / (1 + late + early + total): the chance that an urn answers "late".
 
-    The urn's share of "late" answers is y in the time z = -ln(1 - y) until the first of independent
-    arrivals at a rate of `total`; it was asked before, and gave these answers.
+    The urn's share of "late" answers is y, where z = -ln(1 - y) is the time of the first arrival
+    at a rate of `total`. Its earlier answers are known.
 
     Attributes:
-        weights: Their sum is the total.
-        late: Earlier answers "late".
-        early: Earlier answers "early".
+        weights: The weights whose sum is the total.
+        late: How often it answered "late" before.
+        early: How often it answered "early" before.
     """
 
     weights: Candidates
@@ -294,7 +295,7 @@ class UrnChance:
         return 1
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """The sum of n floats is off by n ulp beside their own errors; the chance is flatter."""
+        """A sum of n floats adds n ulp to its terms' errors; the chance is off by less."""
         values, errors = self.weights.approximate()
         scale, total = math.exp(-self.weights.shift), values.sum()
         late, rest = (1 + self.late) * scale, self.early * scale + total

@@ -36,11 +36,10 @@ _PRECISION_IN_USE = RLock()
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Compute with so many bits, and give the caller's precision back, whatever happens.
+    """Compute with this many bits, and restore the caller's precision afterwards.
 
-    One thread at a time: two that set it in turns would compute with each other's, and the last to
-    leave would give back what the other had set. A fork waits, too, so that no child begins with
-    a lock that nobody opens or with a precision that nobody takes back.
+    Flint's precision belongs to the process, so one thread at a time may set it. A fork waits too,
+    so that no child begins with a locked lock, or with a precision that nobody restores.
 
     >>> from flint import ctx
     >>> with precision(300):
@@ -62,10 +61,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class Partial(Protocol):
-    """A random number of which ever more bits are known.
+    """A random number that is known by its leading bits.
 
     Attributes:
-        bits: How many are known.
+        bits: How many bits are known.
     """
 
     bits: int
@@ -78,11 +77,7 @@ class Partial(Protocol):
 
 
 class Uniform:
-    """A uniform number of which ever more bits are known.
-
-    Attributes:
-        bits: How many are known.
-    """
+    """A uniform number, known by its leading bits."""
 
     def __init__(self, source: Bits, word: int) -> None:
         self._source = source
@@ -101,11 +96,7 @@ class Uniform:
 
 
 class UniformProduct:
-    """The product of many uniform numbers of which ever more bits are known, of all alike.
-
-    Attributes:
-        bits: How many are known of each.
-    """
+    """The product of many uniform numbers, each known by as many leading bits."""
 
     def __init__(self, source: Bits, words: NDArray[np.uint64]) -> None:
         self._source = source
@@ -119,11 +110,7 @@ class UniformProduct:
         self.bits += 64
 
     def ball(self) -> arb:
-        """The interval in which the product is known to lie.
-
-        Computed once for as many bits, at the precision these deserve: it takes a second for a
-        million numbers.
-        """
+        # Kept for as long as no bit is added: a product of a million numbers takes a second.
         from flint import arb
 
         if self._ball is None:
@@ -139,14 +126,14 @@ class UniformProduct:
 
 
 class SharedDraw:
-    """One draw of a noise for each row of values, added to all values of the row.
+    """A noise that is drawn once for each row of values, and added to all values of the row.
 
-    Nothing is drawn before a value is asked for, and the bits that one value took stay known to
-    the others: all of a row are moved by the same number, of which ever more is known.
+    Nothing is drawn before a value is needed. Bits fetched for one value are known to all of its
+    row.
     """
 
     def __init__(self, noise: Noise, bits: Bits, n: int, n_rows: int = 1) -> None:
-        """For n values in rows of as many each, one row after another."""
+        """Take n values in rows of equal length, one row after another."""
         self._noise, self._bits, self._n_rows, self._width = noise, bits, n_rows, n // n_rows
         self._uniforms: dict[int, Partial] = {}
 
@@ -155,12 +142,12 @@ class SharedDraw:
         return self._bits.words(self._n_rows)
 
     def interval(self) -> tuple[Floats, Floats]:
-        """Ends of what is added to each value, shape (n,), given its first 64 bits."""
+        """Ends of what is added to each value, shape (n,), from its first 64 bits."""
         low, high = self._noise.interval(self._words)
         return np.repeat(low, self._width), np.repeat(high, self._width)
 
     def known(self, i: int) -> Partial:
-        """The uniform of what is added to value i: the same object for all of its row."""
+        """The uniform behind what is added to value i: one object for the whole row."""
         row = i // self._width
         if row not in self._uniforms:
             self._uniforms[row] = Uniform(self._bits, int(self._words[row]))
@@ -171,12 +158,12 @@ class SharedDraw:
 
 
 def settle(numbers: Sequence[Partial], decide: Callable[[], T | None]) -> T:
-    """What `decide` says as soon as it knows; None from it means that more bits are needed.
+    """Fetch bits until `decide` returns a decision, which None is not.
 
-    The precision is that of the number known best, and a spare: rounding at that precision is far
-    below what the unknown bits leave open, and further below the errors that floats are granted,
-    so balls decide whatever floats decide, before any bit is fetched. More bits bring more
-    precision, so an end is reached.
+    The precision is that of the best known number, and some spare bits. So rounding is far below
+    what the unknown bits leave open, and further below the errors that floats are allowed: what
+    floats decide, balls decide as well before any bit is fetched. More bits raise the precision, so
+    an end is reached.
     """
     while True:
         with precision(max(number.bits for number in numbers) + _SPARE):
@@ -188,7 +175,7 @@ def settle(numbers: Sequence[Partial], decide: Callable[[], T | None]) -> T:
 
 
 def is_positive(ball: arb) -> bool | None:
-    """Whether every number of the ball is positive (True), negative (False), or neither (None)."""
+    """True if every number of the ball is positive, False if every one is negative, else None."""
     if ball > 0:
         return True
     return False if ball < 0 else None

@@ -115,8 +115,11 @@ class AdaptiveGaussian(InRounds):
     def _release(self) -> RoundsRelease:
         """The noise, and what may be lost."""
         if self.accounting is Accounting.EXACT:
-            bound = self.max_items_per_user
-            return fitted(self._schedule, epsilon=self.epsilon, delta=self.delta, bound=bound)
+            return fitted(
+                lambda release: release.composition(self._schedule, self.max_items_per_user),
+                epsilon=self.epsilon,
+                delta=self.delta,
+            )
         return RoundsRelease(gaussian_sigma(self._by_rho.rho), self._by_rho.lost)
 
     @cached_property

@@ -31,7 +31,7 @@ from shortlist.privacy.accountant import Composition
 from shortlist.privacy.accountant.cost_of_rounds import (
     RoundsRelease,
     Schedule,
-    fitted_with_a_stop,
+    fitted,
     with_a_stop,
     zcdp_of_noise,
 )
@@ -130,10 +130,7 @@ class AdaptiveHittingSet(InRounds):
     def _release(self) -> RoundsRelease:
         """The noise that all of it is worth, and what may be lost."""
         if self.accounting is Accounting.EXACT:
-            bound = self.max_items_per_user
-            return fitted_with_a_stop(
-                self._first, epsilon=self.epsilon, delta=self.delta, bound=bound
-            )
+            return fitted(self._composed, epsilon=self.epsilon, delta=self.delta)
         lost = self.delta * _LOST
         rho = gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
         return RoundsRelease(gaussian_sigma(rho), lost)
@@ -147,7 +144,10 @@ class AdaptiveHittingSet(InRounds):
     @property
     def composition(self) -> Composition:
         """The rounds and the picks, and the items that one user alone may hold."""
-        return with_a_stop(self._release, self._first, self.max_items_per_user)
+        return self._composed(self._release)
+
+    def _composed(self, release: RoundsRelease) -> Composition:
+        return with_a_stop(release, self._first, self.max_items_per_user)
 
     @cached_property
     def cost(self) -> Cost:

@@ -83,7 +83,7 @@ def _band(guarantee: Guarantee) -> Strength:
 
 def _how_well(guarantee: Guarantee) -> str:
     """The band, and why it is no better."""
-    band = _band(guarantee).told
+    band = _band(guarantee).described
     return f"{band[0].upper()}{band[1:]}: {why(guarantee.epsilon, guarantee.delta)}."
 
 

@@ -116,7 +116,7 @@ def _notes(release: Release) -> list[str]:
     shown = [f"The first {DRAWN} of {len(release):,} items."] if len(release) > DRAWN else []
     promise = f"epsilon = {guarantee.epsilon:g}, delta = {guarantee.delta:g}"
     if guarantee.private:
-        promise = f"{promise}: {strength(guarantee.epsilon, guarantee.delta).told}"
+        promise = f"{promise}: {strength(guarantee.epsilon, guarantee.delta).described}"
     return [
         *seeded,
         *shown,

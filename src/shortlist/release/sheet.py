@@ -151,7 +151,7 @@ def notes(guarantee: Guarantee, mechanism: AnyMechanism) -> tuple[tuple[str, str
 
 def _privacy(guarantee: Guarantee) -> str:
     """The band in words, and the numbers."""
-    band = strength(guarantee.epsilon, guarantee.delta).told if guarantee.private else "none"
+    band = strength(guarantee.epsilon, guarantee.delta).described if guarantee.private else "none"
     return f"{band}: epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
 
 

@@ -18,6 +18,7 @@ from helpers.planted.planting import (
     times,
     with_field,
 )
+from shortlist.mechanisms import adaptive_hitting_set
 from shortlist.privacy import calibration
 from shortlist.privacy.accountant import (
     cost_of_rounds,
@@ -25,7 +26,7 @@ from shortlist.privacy.accountant import (
     gaussian_threshold,
     picks_as_noise,
 )
-from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds, Schedule
+from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds, Schedule, with_a_stop
 from shortlist.privacy.accountant.items_of_one_user import Cases
 from shortlist.privacy.accountant.policy_coin import UnitCoin
 
@@ -42,6 +43,12 @@ def _even_weights_only(right, schedule, release, bound):
     """Thresholds as if no item got more than its even weight; caps as they are."""
     low = right(replace(schedule, cap=1.0, raised=None), release, bound)
     return right(schedule, release, bound)._replace(thresholds=low.thresholds)
+
+
+def _as_if_rounds_ran_on(right, composed, **guarantee):
+    made = composed.__self__  # the mechanism
+    first, bound = (made._first + 1) / 2, made.max_items_per_user
+    return right(lambda release: with_a_stop(release, first, bound), **guarantee)
 
 
 def _lower_thresholds(limits):
@@ -84,7 +91,7 @@ FITTING = [
             ),
             "3 % less noise than was fitted": everywhere(
                 cost_of_rounds,
-                "_noise_then_loss",
+                "fitted",
                 result(lambda found: found._replace(sigma=found.sigma * 0.97)),
             ),
         },
@@ -150,9 +157,7 @@ FITTING = [
         (),
         {
             "rounds are taken to run on after they may stop": at(
-                cost_of_rounds,
-                "with_a_stop",
-                lambda right, release, first, bound: right(release, (first + 1) / 2, bound),
+                adaptive_hitting_set, "fitted", _as_if_rounds_ran_on
             )
         },
     ),

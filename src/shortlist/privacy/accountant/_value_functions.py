@@ -267,12 +267,8 @@ class ValuesAtEpsilon:
         return valuation(self.stages, self.epsilon, self.fineness, self.rho, start, up=True)
 
 
-@lru_cache(maxsize=16)
-def values_at_epsilon(
-    stages: Stages, epsilon: float, fineness: float, rho: float
-) -> ValuesAtEpsilon:
-    """The deltas of these stages, which are kept for the last few questions."""
-    return ValuesAtEpsilon(stages, epsilon, fineness, rho)
+values_at_epsilon = lru_cache(maxsize=16)(ValuesAtEpsilon)
+"""The same deltas, kept for the last few questions."""
 
 
 def valuation(

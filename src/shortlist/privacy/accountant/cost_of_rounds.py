@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -41,7 +41,6 @@ __all__ = [
     "RoundsRelease",
     "Schedule",
     "fitted",
-    "fitted_with_a_stop",
     "limits_of",
     "sd_of_round",
     "with_a_stop",
@@ -171,30 +170,13 @@ class RoundsRelease(NamedTuple):
         return Composition((GaussianStage(mu, on_weights=True),), novel)
 
 
-def fitted(schedule: Schedule, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
-    """The least noise that the guarantee allows, and then nearly the most that may be lost.
-
-    Args:
-        schedule: How the rounds share it.
-        epsilon: Of the guarantee, above 0.
-        delta: Of the guarantee, in (0, 1).
-        bound: The most items of one user.
-
-    Raises:
-        InputError: Delta is too small.
-    """
-    return _noise_then_loss(
-        lambda release: release.composition(schedule, bound), epsilon=epsilon, delta=delta
-    )
-
-
-def _noise_then_loss(
+def fitted(
     composition: Callable[[RoundsRelease], Composition], *, epsilon: float, delta: float
 ) -> RoundsRelease:
-    """The least noise that the guarantee allows whatever is composed of it, and then the loss.
+    """The least noise that the guarantee allows, and then nearly the largest delta of thresholds.
 
     Args:
-        composition: Of the noise of everything together, and of what may be lost.
+        composition: All that is composed, from the noise of it all and the delta of the thresholds.
         epsilon: Of the guarantee, above 0.
         delta: Of the guarantee, in (0, 1).
 
@@ -257,29 +239,13 @@ def zcdp_of_noise(sigma: float) -> float:
 
 
 def with_a_stop(release: RoundsRelease, first: float, bound: int) -> Composition:
-    """The rounds and what follows them.
+    """What rounds that may stop early cost, together with what follows them.
 
     Args:
-        release: The noise that all of it is worth together, and what is lost.
+        release: The noise that all of it is worth together, and the delta of the thresholds.
         first: At most the share of the first round.
         bound: The most items of one user.
     """
     rho = zcdp_of_noise(release.sigma)
     stages = noise_on_weights(rho * first), normal_noise(rho * (1 - first))
     return Composition(stages, ItemsInRounds(release.lost, 1.0, bound))
-
-
-def fitted_with_a_stop(first: float, *, epsilon: float, delta: float, bound: int) -> RoundsRelease:
-    """The least noise that the guarantee allows, and then nearly the most that may be lost.
-
-    Args:
-        first: At most the share of the first round.
-        epsilon: Of the guarantee, above 0.
-        delta: Of the guarantee, in (0, 1).
-        bound: The most items of one user.
-
-    Raises:
-        InputError: Delta is too small.
-    """
-    composition = partial(with_a_stop, first=first, bound=bound)
-    return _noise_then_loss(composition, epsilon=epsilon, delta=delta)
