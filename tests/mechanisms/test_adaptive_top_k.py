@@ -176,7 +176,7 @@ def test_what_is_derived():
 
 
 @pytest.mark.parametrize(("k", "bound"), [(5, 1), (5, 2), (20, 100)])
-def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(k, bound):
+def test_an_item_of_one_user_alone_passes_some_threshold_with_what_is_lost_at_most(k, bound):
     from scipy.special import ndtr
 
     mechanism = AdaptiveTopK(k=k, epsilon=1.0, delta=1e-4, max_items_per_user=bound)

@@ -57,23 +57,23 @@ def by_definition(epsilon, choice, lost, worst_of=worst):
 @pytest.mark.parametrize("choice", [1e-3, 0.05, 0.4])
 @pytest.mark.parametrize("lost", [1e-6, 1e-3, 0.1])
 def test_the_worst_of_two_losses_and_hardly_more(epsilon, choice, lost):
-    novel = ItemsInRounds(lost, KEPT, BOUND)
-    after = AfterChoice((GaussianStage(MU, on_weights=True),), novel, choice)
+    own_items = ItemsInRounds(lost, KEPT, BOUND)
+    after = AfterChoice((GaussianStage(MU, on_weights=True),), own_items, choice)
     true = by_definition(epsilon, choice, lost)
     assert true * (1 - 1e-9) <= after.delta(epsilon) <= true * (1.03 + choice)
 
 
 def test_one_user_throughout_would_cost_less():
-    """As a stage of bounded range, for users whose items are novel at every bound or at none."""
-    novel, stage = ItemsInRounds(1e-3, KEPT, BOUND), GaussianStage(MU, on_weights=True)
-    after = AfterChoice((stage,), novel, 0.2)
-    whole = Composition((BoundedRange(0.2), stage), novel)
+    """As a stage of bounded range, for users who alone hold items at every bound or at none."""
+    own_items, stage = ItemsInRounds(1e-3, KEPT, BOUND), GaussianStage(MU, on_weights=True)
+    after = AfterChoice((stage,), own_items, 0.2)
+    whole = Composition((BoundedRange(0.2), stage), own_items)
     assert 0.5e-3 < curve(0.8, MU) < 1.5e-3  # about what is lost
     assert after.delta(0.8) > 1.1 * whole.delta(0.8)
 
 
 @pytest.mark.parametrize("own_items", [None, ThresholdDelta(1e-4)])
-def test_without_novel_items_it_is_a_stage_of_bounded_range(own_items):
+def test_without_items_of_one_user_it_is_a_stage_of_bounded_range(own_items):
     after = AfterChoice((GaussianStage(MU),), own_items, 0.1)
     whole = Composition((BoundedRange(0.1), GaussianStage(MU)), own_items)
     assert whole.delta(0.8) * (1 - 1e-3) <= after.delta(0.8) <= whole.delta(0.8) * 1.05
@@ -88,8 +88,8 @@ def test_without_novel_items_it_is_a_stage_of_bounded_range(own_items):
 )
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 1.0])
 def test_what_takes_a_grid_is_looked_at_once(stages, epsilon):
-    novel = ItemsInRounds(1e-3, KEPT, BOUND)
-    after, chosen = AfterChoice(stages, novel, 0.05), Composition(stages, novel)
+    own_items = ItemsInRounds(1e-3, KEPT, BOUND)
+    after, chosen = AfterChoice(stages, own_items, 0.05), Composition(stages, own_items)
     assert after.delta(epsilon) >= chosen.delta(epsilon)
     if epsilon >= 0.05:
         assert after.delta(epsilon) == pytest.approx(chosen.delta(epsilon - 0.05), rel=1e-6)
@@ -99,16 +99,16 @@ def test_what_takes_a_grid_is_looked_at_once(stages, epsilon):
         assert after.delta(epsilon) == pytest.approx(reflected, rel=1e-6)
 
 
-def test_naming_novel_items_by_coin_is_looked_at_once():
-    novel = ItemsByThreshold((Threshold(3.0, 15.0),), BOUND)
+def test_naming_own_items_by_coin_is_looked_at_once():
+    own_items = ItemsByThreshold((Threshold(3.0, 15.0),), BOUND)
     stage = GaussianStage(MU, on_weights=True)
-    after = AfterChoice((stage,), novel, 0.05)
-    assert after.delta(1.0) == pytest.approx(Composition((stage,), novel).delta(0.95), rel=1e-6)
+    after = AfterChoice((stage,), own_items, 0.05)
+    assert after.delta(1.0) == pytest.approx(Composition((stage,), own_items).delta(0.95), rel=1e-6)
 
 
 def test_no_choice_costs_nothing():
-    novel = ItemsInRounds(1e-3, KEPT, BOUND)
-    after = AfterChoice((GaussianStage(MU, on_weights=True),), novel, 0.0)
+    own_items = ItemsInRounds(1e-3, KEPT, BOUND)
+    after = AfterChoice((GaussianStage(MU, on_weights=True),), own_items, 0.0)
     assert after.delta(0.5) == pytest.approx(after.chosen.delta(0.5), rel=1e-4)
     assert after.rho == pytest.approx(after.chosen.rho)
 

@@ -205,7 +205,7 @@ def test_the_q_mass_of_cells_is_kept(step, monkeypatch):
 
 def test_a_threshold_as_if_it_excluded_the_noise_is_caught(monkeypatch):
     """The larger of what the threshold and what the noise loses, instead of both together."""
-    truth = twins.both_ways(1.0, 2.0, 9.0, 1, 2)  # half the weight is novel
+    truth = twins.both_ways(1.0, 2.0, 9.0, 1, 2)  # half the weight is on items of one user alone
 
     def apart(value, lost):
         return max(lost, value(0.0))
@@ -243,8 +243,8 @@ def test_looking_at_the_ends_alone_is_caught(monkeypatch):
     monkeypatch.setattr(
         ItemsByThreshold, "lost", lambda _, items, weight: 1e-6 + 1e-9 * items * weight**2
     )
-    novel = ItemsByThreshold((Threshold(4.3, 24.0),), 50)
-    whole = Composition((GaussianStage(1 / 4.3, on_weights=True),), novel)
+    own_items = ItemsByThreshold((Threshold(4.3, 24.0),), 50)
+    whole = Composition((GaussianStage(1 / 4.3, on_weights=True),), own_items)
     mu = 0.98**0.5 / 4.3
     lost = 1e-6 + 1e-9 / 50
     truth = lost + (1 - lost) * float(twins.curve(1.0 - math.log1p(-lost), mu).mid())

@@ -66,7 +66,7 @@ def test_the_least_noise_meets_the_guarantee_and_never_passes_it(epsilon, delta,
 
 
 class AlwaysNamed(ItemsByThreshold):
-    """As likely to be named, however many of the items are novel: the worst has a single one."""
+    """As likely to be named, however many items one user alone holds: the worst holds one."""
 
     def lost(self, items, weight):
         return np.full(np.broadcast(items, weight).shape, 1e-6)
@@ -84,7 +84,7 @@ def test_users_between_the_ends_may_be_the_worst():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_exact_laws_of_small_tables_are_covered(seed):
-    """The set alone, of three items: what others hold is shared, what nobody holds is novel."""
+    """The set alone, of three items: what others hold is shared, the rest is of one user alone."""
     random = np.random.default_rng(seed)
     release, bound = GaussianThreshold(random.uniform(0.4, 2), random.uniform(0.5, 3)), 3
     composition = noisy_weights(release, bound)

@@ -64,7 +64,7 @@ def test_no_user_costs_more_and_delta_is_used_up(epsilon, delta, bound):
 
 
 @pytest.mark.parametrize("setting", [*GIVEN, (2.0, 0.2, 3)])
-def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(setting):
+def test_an_item_of_one_user_alone_passes_some_threshold_with_what_is_lost_at_most(setting):
     mechanism = made(*setting)
     search = mechanism.search
     parts, whole = search.schedule.parts, search.schedule.whole
@@ -84,8 +84,8 @@ def test_a_novel_item_passes_some_threshold_with_what_is_lost_at_most(setting):
 
 
 def test_what_is_lost_is_added_and_not_taken_for_a_coin():
-    mu, novel = 0.3, ItemsInRounds(0.01, 0.3, 5)
-    composition = Composition((GaussianStage(mu, on_weights=True),), novel)
+    mu, own_items = 0.3, ItemsInRounds(0.01, 0.3, 5)
+    composition = Composition((GaussianStage(mu, on_weights=True),), own_items)
     for epsilon in (0.0, 0.5, 1.0):
         users = [(n / d) for d in range(1, 6) for n in range(1, d)]
         some = [nu * 0.01 + curve(epsilon, mu * math.sqrt(1 - 0.3 * nu)) for nu in users]

@@ -84,7 +84,7 @@ FITTING = [
             "naming what one user alone holds counts as a coin of its own": number(
                 ItemsInRounds, "by_coin", value=True
             ),
-            "users of whose items some are novel are not looked at": method(
+            "users who alone hold some of their items are not looked at": method(
                 ItemsInRounds,
                 "cases",
                 result(lambda every: Cases(*(each[[0, -1]] for each in every))),
@@ -100,10 +100,10 @@ FITTING = [
         ("adaptive-gaussian", "chosen-bound"),
         "adaptive-gaussian",
         {
-            "novel items are taken to keep all from others in each round": method(
+            "items of one user alone are taken to keep all from others in each round": method(
                 Schedule, "kept", always(1.0)
             ),
-            "novel items are taken to keep twice as much as they do": method(
+            "items of one user alone are taken to keep twice as much as they do": method(
                 Schedule, "kept", result(lambda kept: min(2 * kept, 1.0))
             ),
         },

@@ -125,14 +125,14 @@ class Composition:
         cases = Cases(shared[lost > 0], lost[lost > 0])
         return self._worst(self.own_items, cases, epsilon, fineness)
 
-    def _worst(self, novel: ItemsOfOneUser, cases: Cases, epsilon: float, fineness: float) -> float:
+    def _worst(self, own: ItemsOfOneUser, cases: Cases, epsilon: float, fineness: float) -> float:
         if not len(cases.lost):
             return 0.0
         known = self._by_zcdp(epsilon, float(cases.lost[-1]))
         if not self._is_worth_a_grid(epsilon):
             return known
         readings = values_at_epsilon(self.merged, epsilon, fineness, self.rho)
-        value = worst(cases, readings.value if novel.by_coin else readings.value_beside)
+        value = worst(cases, readings.value if own.by_coin else readings.value_beside)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
     def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:

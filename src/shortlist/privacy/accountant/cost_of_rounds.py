@@ -47,7 +47,7 @@ __all__ = [
     "zcdp_of_noise",
 ]
 
-_STEP = 1.05  # from one share of novel items to the next that is looked at
+_STEP = 1.05  # from one share of items of one user alone to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
 _ENOUGH = 0.25  # of delta, for thresholds
 _REACHABLE = 2.0**24  # of noise and thresholds: sums of all rounds are far from where numbers end
@@ -58,12 +58,13 @@ _SLACK = 1e-11  # relative, of quantiles and sums of floats
 class ItemsInRounds(ItemsOfOneUser):
     """Items that one user alone may hold, weighed in rounds that look at earlier rounds' noise.
 
-    That noise decides where the user's other items stand, so that naming a novel item is no coin
-    of its own: it is mass that is lost.
+    That noise decides where the user's other items stand. So whether an item of one user alone is
+    named is no coin of its own: its probability is mass that is lost.
 
     Attributes:
-        delta: The probability that one of a user's items is named, were all of them novel.
-        kept: The least share of the squared norm that a novel item takes from the others.
+        delta: The probability that an item is named of a user who alone holds all items of theirs.
+        kept: The share of the squared norm that items of one user alone take at least, over their
+            share of the user's items.
         bound: The most items of one user.
     """
 
@@ -81,7 +82,7 @@ class ItemsInRounds(ItemsOfOneUser):
 
     @cached_property
     def cases(self) -> Cases:
-        """For blocks of the share of a user's items that are novel: at none, some, all of them."""
+        """Users who alone hold none, a part (in blocks of its size) or all of their items."""
         least, most = 1 / self.bound, 1 - 1 / self.bound
         n = max(math.ceil(math.log(most / least) / math.log(_STEP)), 0) if most > 0 else -1
         ends = np.minimum(least * _STEP ** np.arange(n + 1), most)
@@ -98,7 +99,7 @@ class Schedule:
     Attributes:
         parts: The precision of each round's noise, in parts of the whole: whole numbers.
         floor: The share of the squared norm that a user spends evenly in the later rounds.
-        losses: The part of the probability of naming a novel item that each round is given.
+        losses: Each round's part of the probability that an item of one user alone is named.
         cap: How many times the even weight an item may get in later rounds, at most.
         raised: By how much more than that of an even weight the last threshold may need in all, as
             a share, so that an item of few may get more; None where it does not matter.
@@ -132,7 +133,7 @@ class Schedule:
 
     @property
     def kept(self) -> float:
-        """The least share of the squared norm that a novel item takes from others, rounded down."""
+        """As `ItemsInRounds.kept`, rounded down."""
         first = self.spent(1)
         return round_down(first + (1 - first) * self.floor)
 
@@ -166,8 +167,8 @@ class RoundsRelease(NamedTuple):
     def composition(self, schedule: Schedule, bound: int) -> Composition:
         """What the release costs, of users with at most `bound` items after bounding."""
         mu = 1 / self.sigma * (1 + 2.0**-50)
-        novel = ItemsInRounds(self.lost, schedule.kept, bound)
-        return Composition((GaussianStage(mu, on_weights=True),), novel)
+        own_items = ItemsInRounds(self.lost, schedule.kept, bound)
+        return Composition((GaussianStage(mu, on_weights=True),), own_items)
 
 
 def fitted(
@@ -198,9 +199,9 @@ def fitted(
 def limits_of(schedule: Schedule, release: RoundsRelease, bound: int) -> Limits:
     """The largest weights in later rounds, and thresholds that hold for every size of a user.
 
-    A user of d novel items has, before one of them is named, a mean weight of at most x on each
-    after round r, x that of the first round's even weight and the later rounds' largest. Each of
-    the d passes the threshold of round r with probability at most w lost / d, w the round's part.
+    Before an item of a user who alone holds d items is named, each of them has a mean weight of at
+    most x after round r: that of the first round's even weight and the later rounds' largest. It
+    passes the threshold of round r with probability at most w lost / d, w the round's part.
 
     Raises:
         OverflowError: The noise or a threshold is beyond what fixed-point numbers hold.

@@ -154,8 +154,8 @@ def _spent(
     lost: float,
 ) -> float:
     """The delta of users who alone hold an item, rounded up a little."""
-    novel = ItemsByThreshold(thresholds(lost), bound)
-    return Composition(stages, novel).own_items_delta(epsilon) * (1 + _MARGIN)
+    own_items = ItemsByThreshold(thresholds(lost), bound)
+    return Composition(stages, own_items).own_items_delta(epsilon) * (1 + _MARGIN)
 
 
 def largest_after(
