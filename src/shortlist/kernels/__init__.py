@@ -5,7 +5,7 @@ interpreter's lock. One signature each, compiled at the first call and cached on
 cache can be written they are compiled again in each process. Numba is loaded with the first.
 """
 
-from shortlist.kernels.compiling import kernel
+from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
@@ -41,6 +41,7 @@ __all__ = [
     "find_members",
     "group",
     "group_parts",
+    "inner_kernel",
     "invert",
     "keep_items",
     "kernel",

@@ -6,16 +6,18 @@ import logging
 from collections.abc import Callable
 from functools import cache, cached_property
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
-__all__ = ["Kernel", "kernel"]
+__all__ = ["InnerKernel", "Kernel", "inner_kernel", "kernel"]
+
+_Loop = Callable[..., Any]
 
 _LOG = logging.getLogger("shortlist.kernels")  # which the audit does not take for an answer
 _COMPILING = RLock()  # threads that share the work call a kernel at once; one may need another
 
 
-class Kernel:
-    """A loop that is compiled when it is called for the first time, or loaded from the cache.
+class InnerKernel:
+    """A loop that kernels call, compiled when the first of them is; or loaded from the cache.
 
     Attributes:
         plain: As it is written.
@@ -23,10 +25,6 @@ class Kernel:
 
     def __init__(self, loop: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
         self.plain, self._signature, self._options = loop, signature, options
-
-    def __call__(self, *arrays: Any) -> Any:
-        """What the loop returns."""
-        return self.compiled(*arrays)
 
     @property
     def _numba_type_(self) -> Any:
@@ -67,6 +65,14 @@ class Kernel:
         return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
 
 
+class Kernel(InnerKernel):
+    """A loop that is compiled when it is called for the first time, or loaded from the cache."""
+
+    def __call__(self, *arrays: Any) -> Any:
+        """What the loop returns."""
+        return self.compiled(*arrays)
+
+
 @cache
 def _tell_once() -> None:
     # Why the first question takes so long: a line on standard error, if no log takes it.
@@ -83,4 +89,15 @@ def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], 
 
     Slices are copied by loops: Numba compiles `to[:n] = from[:n]` for one to two seconds.
     """
+    options |= {"no_cfunc_wrapper": True}  # for C, which does not call it
     return lambda loop: Kernel(loop, signature, options)
+
+
+def inner_kernel(signature: str, **options: object) -> Callable[[_Loop], Callable[..., Any]]:
+    """Make a loop a kernel that only kernels can call: called from Python, it would crash.
+
+    To compile what makes it callable from there would take a quarter of all the time.
+    """
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+    # To mypy it is the loop itself, which kernels call.
+    return lambda loop: cast("_Loop", InnerKernel(loop, signature, options))

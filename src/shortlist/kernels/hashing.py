@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.kernels.compiling import kernel
+from shortlist.kernels.compiling import inner_kernel, kernel
 
 __all__ = ["bits_of", "fill", "look_up", "name_users", "place_of", "sort_chunks"]
 
@@ -22,7 +22,7 @@ def place_of(key, one, other):
     return (mixed ^ (mixed >> np.uint64(32))) * other
 
 
-@kernel("int64(uint32[::1])")
+@inner_kernel("int64(uint32[::1])")
 def bits_of(slots):
     """How often a power of two can be halved."""
     bits = 0

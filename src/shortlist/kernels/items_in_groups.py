@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.kernels.compiling import kernel
+from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.user_items import NOWHERE, gather
 
 __all__ = [
@@ -24,7 +24,7 @@ _LONGER = 4  # times the keys: a table of what was met
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@kernel("boolean(uint32[::1], int64, int64, uint64, uint32[::1], uint32[::1], uint64[::1])")
+@inner_kernel("boolean(uint32[::1], int64, int64, uint64, uint32[::1], uint32[::1], uint64[::1])")
 def unpack(codes, start, size, bits, group_of, item_of, keys):
     """Write group and item of so many codes to `keys`, packed in 32 bits each; is it one group?
 
@@ -42,7 +42,7 @@ def unpack(codes, start, size, bits, group_of, item_of, keys):
     return alone
 
 
-@kernel("int64(uint64[::1], int64, uint64, uint64, uint64[::1])")
+@inner_kernel("int64(uint64[::1], int64, uint64, uint64, uint64[::1])")
 def keep_first(keys, size, stamp, odd, met):
     """Keep the first of equal items, of so many keys of one group; how many are left.
 
@@ -67,7 +67,7 @@ def keep_first(keys, size, stamp, odd, met):
     return kept
 
 
-@kernel("int64(uint64[::1], int64)")
+@inner_kernel("int64(uint64[::1], int64)")
 def keep_sorted(keys, size):
     """Sort so many keys, and keep one of equal ones; how many are left."""
     keys[:size].sort()
@@ -79,7 +79,7 @@ def keep_sorted(keys, size):
     return kept
 
 
-@kernel("int64(uint64[::1], int64, boolean, uint64, uint64, uint64[::1])")
+@inner_kernel("int64(uint64[::1], int64, boolean, uint64, uint64, uint64[::1])")
 def keep_distinct(keys, size, alone, stamp, odd, met):
     """Keep one of equal keys, and bring those of one group together; how many are left.
 
@@ -96,7 +96,9 @@ def keep_distinct(keys, size, alone, stamp, odd, met):
     return keep_sorted(keys, size)
 
 
-@kernel("int64(uint64[::1], int64, int64, uint32[::1], int64, uint32[::1], int64[::1], int64[::1])")
+@inner_kernel(
+    "int64(uint64[::1], int64, int64, uint32[::1], int64, uint32[::1], int64[::1], int64[::1])"
+)
 def write_parts(keys, size, start, out, n, part_groups, part_starts, part_sizes):
     """Write the items of so many keys to `out`, and where those of each group begin.
 

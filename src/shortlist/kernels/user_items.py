@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.kernels.compiling import kernel
+from shortlist.kernels.compiling import inner_kernel, kernel
 
 __all__ = [
     "NOWHERE",
@@ -49,7 +49,7 @@ def partition(users, items, shift, first, last, cursors, pairs):
         cursors[bucket] += 1
 
 
-@kernel(
+@inner_kernel(
     "void(uint64[::1], int64[:, ::1], int64[::1], int64[::1], int64, "
     "int64[::1], int64[::1], uint32[::1])"
 )

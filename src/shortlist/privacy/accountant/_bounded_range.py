@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from shortlist.kernels import kernel
+from shortlist.kernels import inner_kernel, kernel
 from shortlist.privacy._delta_curves import Floats
 from shortlist.privacy.accountant._loss_grid import Ints, LossGrid, Profile, Window
 from shortlist.privacy.accountant.stages import PureStage
@@ -27,7 +27,9 @@ __all__ = [
     "sweep",
 ]
 
-_kernel = partial(kernel, error_model="numpy")  # nothing is divided by 0
+# Nothing is divided by 0.
+_kernel = partial(kernel, error_model="numpy")
+_inner_kernel = partial(inner_kernel, error_model="numpy")
 
 _TINY = 1e-300
 _ROUNDING = 1e-14
@@ -85,7 +87,7 @@ def apply_pure(grid: LossGrid, inner: Profile, stage: PureStage, window: Window)
     return Profile(window.first, chance * above + (1 - chance) * below)
 
 
-@_kernel("float64(float64, float64, float64, float64, float64, float64, float64)")
+@_inner_kernel("float64(float64, float64, float64, float64, float64, float64, float64)")
 def cell_bound(
     near: float,
     far: float,
@@ -112,7 +114,7 @@ def cell_bound(
     return (at_near + at_far) / 2 + (bend + distance * distance / bend) / 4
 
 
-@_kernel("float64(float64[::1], int64, int64, int64, float64[::1], float64[::1])")
+@_inner_kernel("float64(float64[::1], int64, int64, int64, float64[::1], float64[::1])")
 def node_value(
     values: Floats, place: int, node: int, steps: int, decay: Floats, excess: Floats
 ) -> float:
@@ -122,7 +124,7 @@ def node_value(
     return float(below + chance * (values[place + node] - below))
 
 
-@_kernel("int64(float64[::1], int64, int64, float64[::1], float64[::1])")
+@_inner_kernel("int64(float64[::1], int64, int64, float64[::1], float64[::1])")
 def best_node(values: Floats, place: int, steps: int, decay: Floats, excess: Floats) -> int:
     """About the number of steps up that an adversary would choose at this place; a guess."""
     low, high = 0, steps
@@ -137,7 +139,7 @@ def best_node(values: Floats, place: int, steps: int, decay: Floats, excess: Flo
     return (low + high) // 2
 
 
-@_kernel("int64(int64, int64, int64, int64[::1])")
+@_inner_kernel("int64(int64, int64, int64, int64[::1])")
 def divide(low: int, high: int, steps: int, edges: Ints) -> int:
     """Cells of one step from low to high, and wider ones further away; returns how many edges.
 
@@ -165,7 +167,7 @@ def divide(low: int, high: int, steps: int, edges: Ints) -> int:
     return count
 
 
-@_kernel(
+@_inner_kernel(
     "void(float64[::1], int64, int64, int64, int64, float64[::1], float64[::1], boolean, float64, "
     "float64[::1])"
 )
@@ -199,7 +201,7 @@ def pad(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
             padded[place] = max(top, 1.0 - linear * decay[node - known_last] - _ROUNDING)
 
 
-@_kernel(
+@_inner_kernel(
     "void(float64[::1], int64, int64[::1], int64, int64, float64[::1], float64[::1], boolean, "
     "float64[::1])"
 )
