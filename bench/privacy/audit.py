@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -15,25 +16,33 @@ __all__ = ["write_tables"]
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "audit.md"
 
 
+_MARKS = {
+    False: ("<!-- exact -->", "<!-- end -->"),
+    True: ("<!-- samples -->", "<!-- end samples -->"),
+}
+
+
 def write_tables(folder: Path | None = None) -> None:
     """Run the whole audit by all instruments and put what they found into the document.
+
+    Each table goes into the document as it is when the table is found: that may take an hour, and
+    what was edited meanwhile stays.
 
     Args:
         folder: Where to write a copy of the document with these tables, and leave it alone itself.
     """
     target = _DOCUMENT if folder is None else report.path_of(_DOCUMENT.name)
-    text = _with_table(_DOCUMENT.read_text(), "<!-- exact -->", "<!-- end -->", statistical=False)
-    target.write_text(text)
-    first, last = "<!-- samples -->", "<!-- end samples -->"
-    target.write_text(_with_table(text, first, last, statistical=True))
+    if target != _DOCUMENT:
+        shutil.copy(_DOCUMENT, target)
+    for statistical, (first, last) in _MARKS.items():
+        table = f"{first}\n\n{_table(statistical=statistical)}\n{last}"
+        between = re.compile(re.escape(first) + ".*?" + re.escape(last), re.DOTALL)
+        target.write_text(between.sub(lambda _, table=table: table, target.read_text()))
 
 
-def _with_table(text: str, first: str, last: str, *, statistical: bool) -> str:
-    """The text with the table of one instrument between these two lines."""
+def _table(*, statistical: bool) -> str:
     start = time.perf_counter()
     found = audit.run(statistical=statistical, processes=os.cpu_count() or 1)
     print(found)
     print(f"{time.perf_counter() - start:.0f} s")
-    table = f"{first}\n\n{found.to_markdown()}\n{last}"
-    between = re.compile(re.escape(first) + ".*?" + re.escape(last), re.DOTALL)
-    return between.sub(lambda _: table, text)
+    return found.to_markdown()

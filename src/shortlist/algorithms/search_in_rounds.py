@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -135,6 +136,14 @@ class FoundEarly(NamedTuple):
     rounds: int
 
 
+class _TableOfBoosts(NamedTuple):
+    """Boosts by cells of 2^shift steps, from cell `base` on; 0 in the first and the last."""
+
+    boosts: NDArray[np.int16]
+    base: int
+    shift: int
+
+
 @dataclass(frozen=True)
 class Search:
     """A search in rounds: everything in it is public.
@@ -192,7 +201,16 @@ class Search:
     @property
     def first_sd(self) -> float:
         """The standard deviation of the noise of the first round."""
-        return sd_of_round(self.schedule, self.sigma, 0)
+        return self._sds[0]
+
+    @cached_property
+    def _sds(self) -> list[float]:
+        return [sd_of_round(self.schedule, self.sigma, r) for r in range(self.schedule.rounds)]
+
+    @cached_property
+    def _tables(self) -> list[_TableOfBoosts]:
+        """By which users weight the items anew, after each round but the last."""
+        return [self._table(r) for r in range(self.schedule.rounds - 1)]
 
     def found(self, held: UserSets, draws: Draws) -> Found:
         """The items that all rounds find, of users' bounded sets.
@@ -263,14 +281,14 @@ class Search:
 
     def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
         """The sums of round r in noise, in steps; what is below the grid is out for good."""
-        noise = Normal(sd_of_round(self.schedule, self.sigma, r))
+        noise = Normal(self._sds[r])
         multiples = draws.rounded_down(sums, noise, self.grid, unit=UNIT_OF_WEIGHTS)
         return np.where(multiples < self.grid.lowest, -FARTHEST // self.grid.step, multiples)
 
     def _last(self, so_far: Ints, sums: Ints) -> NormalCDF:
         """The chance that an item is found by the last round, which adds these sums in noise."""
         part = self.schedule.parts[-1]
-        sd = round_up(part * Fraction(sd_of_round(self.schedule, self.sigma, -1)))
+        sd = round_up(part * Fraction(self._sds[-1]))
         bar = self._bar(self.schedule.rounds - 1, 1)
         return NormalCDF(so_far * self.grid.step + part * sums - bar, sd, UNIT_OF_WEIGHTS)
 
@@ -285,13 +303,12 @@ class Search:
 
         A table over cells of the noisy sums so far says it, so that it depends on nothing else.
         """
-        table, base, shift = self._table(r)
+        table, base, shift = self._tables[r]
         cells = np.clip((so_far >> shift) - base, 0, len(table) - 1)
         boosts: NDArray[np.int16] = table[cells]
         return boosts
 
-    def _table(self, r: int) -> tuple[NDArray[np.int16], int, int]:
-        """Boosts by cells of 2^shift steps, from cell `base` on; 0 in the first and the last."""
+    def _table(self, r: int) -> _TableOfBoosts:
         size = self.grid.step * UNIT_OF_WEIGHTS / self.schedule.whole
         least = self._least_hopeful(r)
         top = self._ahead(r).bar
@@ -301,7 +318,7 @@ class Search:
         means = (base + np.arange(n)) * (2.0**shift * size)
         boosts = np.rint(BOOSTS * self._worth(r, means)).astype(np.int16)
         boosts[0] = boosts[-1] = 0
-        return boosts, base, shift
+        return _TableOfBoosts(boosts, base, shift)
 
     def _least_hopeful(self, r: int) -> float:
         """The noisy sum so far, in parts of the whole, below which boosts are rounded to 0."""

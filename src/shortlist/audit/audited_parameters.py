@@ -165,10 +165,13 @@ def real_settings(
     if not _wraps(own):
         options = next((_REAL_OPTIONS[c] for c in cls.__mro__ if c in _REAL_OPTIONS), options)
     built: dict[Mechanism, None] = {}
-    for option, numbers in itertools.product(options, _REAL[: 1 if quick else None]):
-        for counted in _counted_by(cls, {**option, **own}):
+    for option in options:
+        counted = list(_counted_by(cls, {**option, **own}))
+        for place, numbers in enumerate(_REAL[: 1 if quick else None]):
             given = {name: value for name, value in numbers.items() if name in cls.fields()}
-            built[_built(cls, {**given, **counted})] = None
+            # The first numbers are counted in every way, the others in one each.
+            for each in counted[place % len(counted) :][: None if place == 0 else 1]:
+                built[_built(cls, {**given, **each})] = None
     yield from built
 
 

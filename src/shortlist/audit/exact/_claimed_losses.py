@@ -5,20 +5,22 @@ bounds; where limit and bounds overlap, the claim is undecided, unless they agre
 of `GRAIN`: some mechanisms spend exactly what they claim, which balls cannot tell from a little
 more.
 
-Losses are computed in balls for one pair, in float intervals for many. For many pairs, laws are
-rows of two arrays, `low` and `high`, that confine each probability. What is computed from them is
-off by some hundred roundings at most, which `_PAD` covers.
+Losses are computed in balls for one pair, and bounded from above in floats for many: balls look at
+those alone whose bound is above the limit. For many pairs, laws are rows of two arrays, `low` and
+`high`, that confine each probability. What is computed from them is off by some hundred roundings
+at most, which `_PAD` covers.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from shortlist.audit.findings import Verdict
 from shortlist.draws import Floats
@@ -26,14 +28,14 @@ from shortlist.draws.reals import TINY
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy import Either, Pure
 
-__all__ = ["Claim", "Laws", "LossBounds", "claims_of"]
+__all__ = ["Claim", "Laws", "claims_of"]
 
 Law = Mapping[Any, arb]
 _PAD = 2.0**-38  # relative
 
 
-class LossBounds(NamedTuple):
-    """Bounds of a number for each pair, shapes (n_pairs,)."""
+class _Confined(NamedTuple):
+    """Bounds of laws, shapes (n_pairs, n_outcomes)."""
 
     low: Floats
     high: Floats
@@ -44,57 +46,49 @@ class Sides:
     """The laws of many pairs.
 
     Attributes:
-        p: Bounds of the laws of the first data sets, shapes (n_pairs, n_outcomes).
-        q: Of the second ones.
+        p: Those of the first data sets.
+        q: Those of the second ones.
     """
 
-    p: LossBounds
-    q: LossBounds
+    p: _Confined
+    q: _Confined
 
-    def hockey_stick(self, epsilon: float) -> LossBounds:
-        """The largest P(E) - exp(epsilon) Q(E) over events E."""
-        factor = np.exp(epsilon)
-        low = np.maximum(self.p.low - factor * (1 + _PAD) * self.q.high, 0).sum(axis=1)
-        high = np.maximum(self.p.high - factor * (1 - _PAD) * self.q.low, 0).sum(axis=1)
-        return LossBounds(low * (1 - _PAD), high * (1 + _PAD))
+    def hockey_stick(self, epsilon: float) -> Floats:
+        """The largest P(E) - exp(epsilon) Q(E) over events E, at most, shape (n_pairs,)."""
+        least = np.exp(epsilon) * (1 - _PAD) * self.q.low
+        most: Floats = np.maximum(self.p.high - least, 0).sum(axis=1) * (1 + _PAD)
+        return most
 
-    def largest_log_ratio(self) -> LossBounds:
-        """The largest ln P(o) / Q(o) over outcomes o."""
+    def largest_log_ratio(self) -> Floats:
+        """The largest ln P(o) / Q(o) over outcomes o, at most."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            low = np.where(self.p.low > 0, self.p.low / self.q.high, 0).max(axis=1)
-            high = np.where(self.p.high > 0, self.p.high / self.q.low, 0).max(axis=1)
-            return LossBounds(np.log(low) - _PAD, np.log(high) + _PAD)
+            ratios = np.where(self.p.high > 0, self.p.high / self.q.low, 0)
+            most: Floats = np.log(ratios.max(axis=1)) + _PAD
+        return most
 
-    def log_power_sum(self, alpha: float) -> LossBounds:
-        """The logarithm of the sum of P^alpha Q^(1 - alpha)."""
+    def log_power_sum(self, alpha: float) -> Floats:
+        """The logarithm of the sum of P^alpha Q^(1 - alpha), at most."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            low = np.where(
-                self.p.low > 0, self.p.low * (self.p.low / self.q.high) ** (alpha - 1), 0
-            )
-            high = self.p.high * (self.p.high / self.q.low) ** (alpha - 1)
-            high = np.where(self.p.high > 0, high, 0)
-            pad = _PAD * (1 + alpha)
-            least = np.minimum(low.sum(axis=1), np.finfo(float).max)
-            return LossBounds(np.log(least) - pad, np.log(high.sum(axis=1)) + pad)
+            powers = self.p.high * (self.p.high / self.q.low) ** (alpha - 1)
+            sums = np.where(self.p.high > 0, powers, 0).sum(axis=1)
+            most: Floats = np.log(sums) + _PAD * (1 + alpha)
+        return most
 
-    def clipped(self, log_ratio: Floats) -> Sides:
-        """With P at most exp(log_ratio) Q, pair by pair: what a sub-law may leave out of P."""
-        factor = np.exp(log_ratio)[:, None]
-        high = np.minimum(self.p.high, factor * (1 + _PAD) * self.q.high)
-        return Sides(
-            LossBounds(np.minimum(self.p.low, factor * (1 - _PAD) * self.q.low), high), self.q
-        )
+    def cut(self, lost: float) -> tuple[_Confined, NDArray[np.bool_]]:
+        """A sub-law of P that is at most a multiple of Q, and whether it leaves out so much."""
 
-    def left_out(self, log_ratio: Floats) -> Floats:
-        """How much mass `clipped` certainly leaves out, at least."""
-        most = np.exp(log_ratio)[:, None] * (1 + _PAD) * self.q.high
-        out: Floats = np.maximum(self.p.low - most, 0).sum(axis=1) * (1 - _PAD)
-        return out
+        def kept(log_ratio: Floats) -> Floats:
+            multiples = np.exp(log_ratio)[:, None] * (1 - _PAD) * self.q.low
+            return np.minimum(self.p.low, multiples)
 
-    def cut(self, log_ratio: Floats) -> tuple[Floats, Floats]:
-        """A sub-law of P that is at most exp(log_ratio) Q, and what it leaves out at most."""
-        kept = np.minimum(self.p.low, np.exp(log_ratio)[:, None] * (1 - _PAD) * self.q.low)
-        return kept, (self.p.high - kept).sum(axis=1) + _PAD * 2.0**-10
+        def fits(log_ratio: Floats) -> NDArray[np.bool_]:
+            left_out = (self.p.high - kept(log_ratio)).sum(axis=1) + _PAD * 2.0**-10
+            few: NDArray[np.bool_] = left_out <= lost
+            return few
+
+        _, factor = _bisected(fits, len(self.p.low))
+        law = kept(factor)
+        return _Confined(law, law), fits(factor)
 
     def swapped(self) -> Sides:
         """The same pairs the other way round."""
@@ -118,8 +112,8 @@ class Laws:
 
     def sides(self, first: Sequence[int], second: Sequence[int]) -> Sides:
         """The laws of pairs, by the numbers of their data sets."""
-        p = LossBounds(self._low[first], self._high[first])
-        return Sides(p, LossBounds(self._low[second], self._high[second]))
+        p = _Confined(self._low[first], self._high[first])
+        return Sides(p, _Confined(self._low[second], self._high[second]))
 
 
 def _or_least(ball: arb) -> float:
@@ -170,13 +164,26 @@ ORDERS = (1.01, 1.1, 1.5, 2.0, 4.0, 10.0, 32.0, 100.0)
 _STEPS, _FAR = 40, 40.0  # of a bisection in floats: how many, and from how far on either side
 
 
+class Loss(NamedTuple):
+    """The loss of one pair.
+
+    Attributes:
+        low: It is at least so much.
+        high: And at most so much.
+        claim: The claim that it is held against; at the worst order alone, if it is of several.
+    """
+
+    low: arb
+    high: arb
+    claim: Claim
+
+
 class Claim(ABC):
     """A limit of a loss.
 
     Attributes:
         name: The parameter that is claimed.
         limit: The loss that is claimed to be the largest.
-        at: At which epsilon, or which order.
     """
 
     name: str
@@ -188,19 +195,18 @@ class Claim(ABC):
         return ""
 
     @abstractmethod
-    def losses(self, sides: Sides) -> LossBounds:
-        """Bounds of the loss of each pair."""
+    def most(self, sides: Sides) -> Floats:
+        """The most that the loss of each pair may be, shape (n_pairs,)."""
 
     @abstractmethod
-    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
-        """Lower and upper bound of the loss of one pair, as balls."""
+    def loss(self, p: Law, q: Law) -> Loss:
+        """The loss of one pair, as balls."""
 
-    def verdict(self, low: arb, high: arb) -> Verdict:
-        """The verdict by bounds of the loss."""
+    def verdict(self, loss: Loss) -> Verdict:
         limit = arb(self.limit) * (1 + arb(GRAIN))
-        if high <= limit:
+        if loss.high <= limit:
             return Verdict.HOLDS
-        return Verdict.BROKEN if low > limit else Verdict.UNDECIDED
+        return Verdict.BROKEN if loss.low > limit else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -210,11 +216,11 @@ class EpsilonClaim(Claim):
     limit: float
     name: str = "epsilon"
 
-    def losses(self, sides: Sides) -> LossBounds:
+    def most(self, sides: Sides) -> Floats:
         return sides.largest_log_ratio()
 
-    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
-        return largest_log_ratio(p, q)
+    def loss(self, p: Law, q: Law) -> Loss:
+        return Loss(*largest_log_ratio(p, q), self)
 
 
 @dataclass(frozen=True)
@@ -229,66 +235,68 @@ class DeltaClaim(Claim):
     def at(self) -> str:
         return f"epsilon {self.epsilon:.4g}"
 
-    def losses(self, sides: Sides) -> LossBounds:
+    def most(self, sides: Sides) -> Floats:
         return sides.hockey_stick(self.epsilon)
 
-    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
+    def loss(self, p: Law, q: Law) -> Loss:
         loss = hockey_stick(p, q, self.epsilon)
-        return loss, loss
+        return Loss(loss, loss, self)
 
 
 @dataclass(frozen=True)
 class RhoClaim(Claim):
-    """`lost`-approximate rho-zCDP at one order: sub-laws, a mass of at most `lost` away from each.
+    """`lost`-approximate rho-zCDP: sub-laws, a mass of at most `lost` away from each.
 
-    The loss is the rho that the order needs. P is best cut where its ratio to Q is largest. Cutting
-    Q as well, for the other direction, bounds the loss from above, and leaving Q whole from below:
-    together they enclose what the best pair of sub-laws needs.
+    The loss is the largest rho that any of the orders needs. P is best cut where its ratio to Q is
+    largest. Cutting Q as well, for the other direction, bounds the loss from above, and leaving Q
+    whole from below: together they enclose what the best pair of sub-laws needs.
     """
 
-    alpha: float
     limit: float
     lost: float = 0.0
+    orders: tuple[float, ...] = ORDERS
     name: str = "rho"
 
     @property
     def at(self) -> str:
-        return f"order {self.alpha:.4g}"
+        return f"order {self.orders[0]:.4g}" if len(self.orders) == 1 else ""
 
-    def losses(self, sides: Sides) -> LossBounds:
-        if not self.lost:
-            sums = sides.log_power_sum(self.alpha)
-            return LossBounds(self._rho(sums.low), self._rho(sums.high))
-        shape, back = len(sides.p.low), sides.swapped()
-        least, _ = _bisected(lambda t: sides.left_out(t) <= self.lost, shape)
-        below = sides.clipped(least).log_power_sum(self.alpha).low
-        p, gone = sides.cut(_bisected(lambda t: sides.cut(t)[1] <= self.lost, shape)[1])
-        q, gone_back = back.cut(_bisected(lambda t: back.cut(t)[1] <= self.lost, shape)[1])
-        above = Sides(LossBounds(p, p), LossBounds(q, q)).log_power_sum(self.alpha).high
-        fits = np.maximum(gone, gone_back) <= self.lost
-        return LossBounds(self._rho(below), np.where(fits, self._rho(above), np.inf))
+    def most(self, sides: Sides) -> Floats:
+        fits: Any = True
+        if self.lost:
+            p, few = sides.cut(self.lost)
+            q, few_back = sides.swapped().cut(self.lost)
+            sides, fits = Sides(p, q), few & few_back
+        each = [sides.log_power_sum(alpha) / (alpha * (alpha - 1)) for alpha in self.orders]
+        return np.where(fits, np.max(each, axis=0), np.inf)
 
-    def _rho(self, log_sum: np.ndarray) -> np.ndarray:
-        return log_sum / ((self.alpha - 1) * self.alpha)
+    def loss(self, p: Law, q: Law) -> Loss:
+        below, above, fits = (p, q), (p, q), True
+        if self.lost:
+            below, above, fits = self._sub_laws(p, q)
+        each = [self._at(alpha, below, above) for alpha in self.orders]
+        if not fits:
+            each = [loss._replace(high=arb("+inf")) for loss in each]
+        return max(each, key=lambda at: (self.verdict(at).rank, float(at.high.upper())))
 
-    def loss(self, p: Law, q: Law) -> tuple[arb, arb]:
-        scale = arb(self.alpha) * (arb(self.alpha) - 1)
-        if not self.lost:
-            low, high = log_power_sum(p, q, self.alpha)
-            return low / scale, high / scale
+    def _at(self, alpha: float, below: tuple[Law, Law], above: tuple[Law, Law]) -> Loss:
+        scale = arb(alpha) * (arb(alpha) - 1)
+        low, high = log_power_sum(*below, alpha)
+        if self.lost:
+            _, high = log_power_sum(*above, alpha)
+        return Loss(low / scale, high / scale, replace(self, orders=(alpha,)))
+
+    def _sub_laws(self, p: Law, q: Law) -> tuple[tuple[Law, Law], tuple[Law, Law], bool]:
+        """A pair that needs less than the best one, one that needs more, and if that is allowed."""
         least, _ = _bisected_once(lambda t: not hockey_stick(p, q, t) >= self.lost)
         factor = arb(least).exp()
         clipped = {o: x.min(factor * q.get(o, arb(0))) for o, x in p.items()}
-        below, _ = log_power_sum(clipped, q, self.alpha)
         allowed = arb(self.lost) * (1 + arb(GRAIN))  # some lose exactly what they claim
-        first, gone = _cut(p, q, allowed)
-        second, gone_back = _cut(q, p, allowed)
-        _, above = log_power_sum(first, second, self.alpha)
-        fits = gone <= allowed and gone_back <= allowed
-        return below / scale, above / scale if fits else arb("+inf")
+        (first, gone), (second, gone_back) = _cut(p, q, allowed), _cut(q, p, allowed)
+        return (clipped, q), (first, second), gone <= allowed and gone_back <= allowed
 
 
-def _cut(p: Law, q: Law, lost: arb) -> tuple[dict[Any, arb], arb]:
+def _cut(p: Law, q: Law, lost: arb) -> tuple[Law, arb]:
     """A sub-law of P that is at most a multiple of Q, and the mass that it leaves out."""
     whole, both = sum(p.values(), arb(0)), []
     for outcome, ball in p.items():
@@ -308,19 +316,14 @@ def _cut(p: Law, q: Law, lost: arb) -> tuple[dict[Any, arb], arb]:
 
 
 def _bisected_once(fits: Callable[[float], bool]) -> tuple[float, float]:
-    """Bisect as `_bisected` does, for one number."""
-    bad, good = -_FAR, _FAR
-    for _ in range(_STEPS):
-        middle = (bad + good) / 2
-        bad, good = (bad, middle) if fits(middle) else (middle, good)
-    return bad, good
+    """As `_bisected`, for one number."""
+    bad, good = _bisected(lambda t: np.array([fits(float(t[0]))]), 1)
+    return float(bad[0]), float(good[0])
 
 
-def _bisected(
-    fits: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...] | int
-) -> tuple[np.ndarray, np.ndarray]:
+def _bisected(fits: Callable[[Floats], NDArray[np.bool_]], n: int) -> tuple[Floats, Floats]:
     """Where `fits` is false, and a little above, where it is true; unless it is false at `_FAR`."""
-    bad, good = np.full(shape, -_FAR), np.full(shape, _FAR)
+    bad, good = np.full(n, -_FAR), np.full(n, _FAR)
     for _ in range(_STEPS):
         middle = (bad + good) / 2
         few = fits(middle)
@@ -330,19 +333,12 @@ def _bisected(
 
 def claims_of(mechanism: Mechanism) -> list[Claim]:
     """The claims of a mechanism by its epsilon and delta, and by its cost."""
-    cost = mechanism.cost
+    cost, epsilon = mechanism.cost, mechanism.epsilon
     pure = mechanism.delta == 0 and isinstance(cost, Pure | Either)
-    epsilon = mechanism.epsilon
     claims: list[Claim] = [EpsilonClaim(epsilon) if pure else DeltaClaim(epsilon, mechanism.delta)]
     largest = cost.largest if isinstance(cost, Either) else cost
     if isinstance(largest, Pure) and not (pure and largest.pure == epsilon):
         claims.append(EpsilonClaim(largest.pure, "pure epsilon"))
-    claims += [DeltaClaim(epsilon, cost.delta(epsilon), "curve") for epsilon in _grid(mechanism)]
-    claims += [RhoClaim(alpha, cost.rho, cost.lost) for alpha in ORDERS]
-    return claims
-
-
-def _grid(mechanism: Mechanism) -> list[float]:
-    """The epsilons at which the curve says something."""
-    epsilons = [mechanism.epsilon * x for x in SHARES]
-    return [epsilon for epsilon in epsilons if mechanism.cost.delta(epsilon) < 1]
+    curve = [DeltaClaim(at, cost.delta(at), "curve") for at in (epsilon * x for x in SHARES)]
+    # Where the curve is 1, it says nothing.
+    return [*claims, *(c for c in curve if c.limit < 1), RhoClaim(cost.rho, cost.lost)]

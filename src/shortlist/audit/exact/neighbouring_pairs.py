@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.audit.exact._claimed_losses import Claim, DeltaClaim, Laws, LossBounds, claims_of
+from shortlist.audit.exact._claimed_losses import Claim, DeltaClaim, Laws, claims_of
 from shortlist.audit.exact._laws_of_data_sets import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
 from shortlist.audit.exact._real_lines import PRECISION
 from shortlist.audit.findings import Finding, Verdict, share_of, worst_of_each_claim
 from shortlist.audit.universes import Data, Universe, universe_of
+from shortlist.draws import Floats
 from shortlist.draws.uniform import precision
 from shortlist.mechanisms.mechanism import Mechanism
 
@@ -121,7 +122,7 @@ class _SearchForLosses:
         sides = Laws(laws).sides(first + second, second + first)
         worst: dict[str, _JudgedPair] = {}
         for claim in self._claims:
-            judged = self._searched(claim, both, claim.losses(sides))
+            judged = self._searched(claim, both, claim.most(sides))
             known = worst.get(claim.name, judged)
             worst[claim.name] = max(known, judged, key=lambda j: j.severity)
         for judged in worst.values():
@@ -138,13 +139,13 @@ class _SearchForLosses:
         every = (self._universe.permuted(data, order) for data in family for order in orders)
         return list(dict.fromkeys(every))
 
-    def _searched(self, claim: Claim, pairs: Sequence[Pair], losses: LossBounds) -> _JudgedPair:
+    def _searched(self, claim: Claim, pairs: Sequence[Pair], most: Floats) -> _JudgedPair:
         """The worst pair, by balls: the one of the largest loss, and all where floats cannot tell.
 
         One that breaks the claim is enough.
         """
-        by_loss = np.argsort(-losses.high, kind="stable")
-        holds = losses.high[by_loss] <= claim.limit
+        by_loss = np.argsort(-most, kind="stable")
+        holds = most[by_loss] <= claim.limit
         worst = self._judged(claim, pairs[by_loss[0]])
         for i in by_loss[1:][~holds[1:]].tolist():
             if worst.verdict is Verdict.BROKEN:
@@ -153,10 +154,10 @@ class _SearchForLosses:
         return worst
 
     def _judged(self, claim: Claim, pair: Pair) -> _JudgedPair:
-        low, high = claim.loss(*map(self._memory.law, pair))
-        loss = max(0.0, float(high.upper()))  # less: sub-laws lack more than they differ by
-        share, verdict = share_of(claim.limit, loss), claim.verdict(low, high)
-        return _JudgedPair(verdict, share, loss, pair, claim, self._memory.edges)
+        loss = claim.loss(*map(self._memory.law, pair))
+        most = max(0.0, float(loss.high.upper()))  # less: sub-laws lack more than they differ by
+        share, verdict = share_of(claim.limit, most), claim.verdict(loss)
+        return _JudgedPair(verdict, share, most, pair, loss.claim, self._memory.edges)
 
     def _finding(self, judged: _JudgedPair, n_pairs: int) -> Finding:
         """A finding of the pair, which is remembered if it is the worst so far."""

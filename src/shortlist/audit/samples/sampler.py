@@ -109,6 +109,7 @@ def flaw_in(outcome: Outcome) -> str | None:
 
 _BLOCK = 2**16  # words that are read at a time
 _SAMPLES, _QUICK = 10**6, 10**4  # of a mechanism
+_BRANCHING = 2 * 10**4  # of one whose samples soon differ, so that hardly two share a run
 _MOST_NAMED = 4  # items, of which all have their place in a data set
 _LENGTH = 60  # of a data set as it is told
 _ALONE = 50  # of so many samples one more is drawn by itself
@@ -198,7 +199,8 @@ def audit_by_samples(
 
     Args:
         mechanism: With its parameters.
-        quick: With ten thousand samples of a mechanism in place of a million.
+        quick: With ten thousand samples of a mechanism in place of a million; or of twenty
+            thousand, if it is one that is enumerated with fewer branches than it has.
         bits: What they are drawn from; None for the operating system's, in blocks.
         samples: How many of each data set; None for as many as its share is.
         settings: How many settings of the mechanism share its samples, and the doubt of its row.
@@ -206,7 +208,9 @@ def audit_by_samples(
     universe = universe_of(mechanism)
     source = BlockBits() if bits is None else bits
     inputs = list(_inputs(universe))
-    n = samples or math.ceil((_QUICK if quick else _SAMPLES) / (settings * len(inputs) * 2))
+    branching = mechanism.audit_hints().coarse is not None
+    in_all = _QUICK if quick else _BRANCHING if branching else _SAMPLES
+    n = samples or math.ceil(in_all / (settings * len(inputs) * 2))
     face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
     found = (
         _judged_and_watched(

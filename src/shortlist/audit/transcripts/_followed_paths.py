@@ -223,6 +223,7 @@ class Path:
 
     Attributes:
         table: On which table.
+        way: That of private choices, and the seed of all else.
         spent: By each call that both neighbours make.
         laws: What must not depend on the data in each of these calls.
         wrong: What is otherwise on the neighbour, so that no cost covers it; "" if nothing is.
@@ -234,9 +235,11 @@ class Path:
         noise: How often normal noise is asked for.
         picks: How many other draws are, for which a cost needs a stage.
         shared: The share of the user's items, of those that count, that others hold, too.
+        ways: How many ways private choices have: of the one with most.
     """
 
     table: TableWithUser
+    way: int
     spent: tuple[Spent, ...]
     laws: tuple[tuple[object, ...], ...]
     wrong: str = ""
@@ -247,6 +250,7 @@ class Path:
     noise: int = 0
     picks: int = 0
     shared: float = 1.0
+    ways: int = 1
 
     @property
     def total(self) -> Spent:
@@ -256,7 +260,8 @@ class Path:
 
 def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
     """The losses along one path; the way is that of private choices, and the seed of all else."""
-    recorder = Recorder(ExactDraws(SeededBits(way)), EachWayInTurn(way))
+    each_way = EachWayInTurn(way)
+    recorder = Recorder(ExactDraws(SeededBits(way)), each_way)
     replayer = Replayer(recorder, table.own, table.ties)
     wrong, left = "", ""
     selections: list[Selection] = []
@@ -275,6 +280,7 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
     own, asked = _own(replayer), recorder.asked
     return Path(
         table,
+        way,
         tuple(replayer.spent),
         tuple(replayer.laws),
         wrong=wrong,
@@ -285,6 +291,7 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
         noise=sum(call.noise for call in asked),
         picks=sum(call.picks for call in asked),
         shared=replayer.share(),
+        ways=each_way.ways,
     )
 
 
@@ -328,15 +335,21 @@ def _own(replayer: Replayer) -> dict[int, int]:
 
 
 class EachWayInTurn:
-    """Private choices between few ways take each of these in turn."""
+    """Private choices between few ways take each of these in turn.
+
+    Attributes:
+        ways: How many there were, of the choice with most.
+    """
 
     def __init__(self, way: int) -> None:
-        self._way = way
+        self._way, self.ways = way, 1
 
     def __call__(self, number: int, asked: Asked, outcome: Any) -> Any:
         if isinstance(asked, Picked) and asked.weights.ways is not None:
             order = np.argsort(asked.weights.ways)
+            self.ways = max(self.ways, len(order))
             return order[[(self._way + number) % len(order)]]
         if isinstance(asked, Tossed) and len(outcome) == 1:
+            self.ways = max(self.ways, 2)
             return np.array([self._way % 2 == 0])
         return outcome

@@ -8,6 +8,8 @@ is believed of thresholds, nor of how noise of several rounds is averaged.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,7 +27,6 @@ from shortlist.mechanisms.mechanism import Mechanism
 __all__ = ["chance_of_own"]
 
 _FAR = 40  # standard deviations that are tried
-_NEAR = 2.0  # standard deviations: what a round needs more where another had less
 _PLACES, _APART = 9, 0.5  # noisy values that are tried, in standard deviations
 _SAME = 1e-3  # weights that differ by less are the same
 _MOVED = 0.25  # of a standard deviation, to see how much a round counts in a later one
@@ -44,6 +45,22 @@ class _Round(NamedTuple):
     sd: float
     step: float
 
+    def steps(self, sds: float) -> int:
+        """As many steps as so many standard deviations need."""
+        return math.ceil(sds * self.sd / self.step)
+
+
+class _TriedRun(NamedTuple):
+    """One run along the path.
+
+    Attributes:
+        asked: What is asked of each draw.
+        outcome: How much each call for noise is about, and what is selected.
+    """
+
+    asked: list[Asked]
+    outcome: tuple[list[int], list[int]]
+
 
 @dataclass
 class _Trial:
@@ -52,29 +69,31 @@ class _Trial:
     Attributes:
         mechanism: That selects.
         path: The path.
-        way: As that of the path.
         chosen: The noisy value of the item in some calls, in steps; elsewhere, it is out of reach.
     """
 
     mechanism: Mechanism
     path: Path
-    way: int
     chosen: dict[int, int] = field(default_factory=dict)
+    _runs: dict[frozenset[tuple[int, int]], _TriedRun] = field(default_factory=dict)
 
-    def asked(self, call: int = -1, value: int = 0) -> tuple[list[Asked], Any]:
-        """Run again, with another noisy value of the item in one call, unless that is -1.
+    def run(self, other: dict[int, int] | None = None) -> _TriedRun:
+        """Go along the path, with other noisy values of the item in some calls."""
+        chosen = {**self.chosen, **(other or {})}
+        key = frozenset(chosen.items())
+        if key not in self._runs:
+            self._runs[key] = self._anew(chosen)
+        return self._runs[key]
 
-        Returns:
-            What is asked; and what comes of it: how much is asked about, and what is selected.
-        """
-        chosen = {**self.chosen, call: value}
-        recorder = Recorder(ExactDraws(SeededBits(self.way)), partial(self._steered, chosen))
+    def _anew(self, chosen: dict[int, int]) -> _TriedRun:
+        draws = ExactDraws(SeededBits(self.path.way))
+        recorder = Recorder(draws, partial(self._steered, chosen))
         selected = self.mechanism.select(self.path.table.evidence(True), recorder)
         lengths = [len(a.scores) for a in recorder.asked if isinstance(a, Noisy)]
-        return recorder.asked, (lengths, np.sort(selected.positions).tolist())
+        return _TriedRun(recorder.asked, (lengths, np.sort(selected.positions).tolist()))
 
     def _steered(self, chosen: dict[int, int], number: int, asked: Asked, outcome: Any) -> Any:
-        outcome = EachWayInTurn(self.way)(number, asked, outcome)
+        outcome = EachWayInTurn(self.path.way)(number, asked, outcome)
         if not isinstance(asked, Noisy):
             return outcome
         place = self.path.own.get(number, len(asked.scores))
@@ -84,135 +103,145 @@ class _Trial:
             return outcome
         here = _round_of(number, asked)
         told = outcome.copy()
-        told[place:] = -math.ceil(_FAR * here.sd / here.step)
+        told[place:] = -here.steps(_FAR)
         told[place] = chosen.get(number, told[place])
         return told
+
+    def noisy(self, call: int, other: dict[int, int] | None = None) -> Noisy:
+        """What is asked in a call for noise on the item."""
+        asked = self.run(other).asked[call]
+        if not isinstance(asked, Noisy):
+            raise Unfollowed("another draw was made where the item's noise was chosen")
+        return asked
+
+    def score(self, call: int, other: dict[int, int] | None = None) -> float:
+        """The item's score in a call, without noise."""
+        return float(self.noisy(call, other).scores[self.path.own[call]])
 
     def least(self, here: _Round, near: int | None = None) -> int | None:
         """The least noisy value, in steps, of which something comes; None if nothing does.
 
         Args:
             here: The round.
-            near: One that is enough, or a little less.
+            near: A guess, around which it is looked for first.
         """
-        far = math.ceil(_FAR * here.sd / here.step)
-        low, high = -far, far + math.ceil(1 / here.step)
-        _, without = self.asked(here.call, low)
+        low, high = -here.steps(_FAR), here.steps(_FAR) + math.ceil(1 / here.step)
+        is_enough = partial(self.is_enough, here)
         if near is not None:
-            if self.asked(here.call, near)[1] != without:
-                return near
-            low, high = near, near + math.ceil(_NEAR * here.sd / here.step)
-        if self.asked(here.call, high)[1] == without:
+            low, high = _around(is_enough, min(max(near, low + 1), high - 1), low, high)
+        if not is_enough(high):
             return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.asked(here.call, middle)[1] == without:
-                low = middle
-            else:
-                high = middle
-        return high
+        return low + 1 + bisect_left(range(low + 1, high), True, key=is_enough)
+
+    def is_enough(self, here: _Round, value: int) -> bool:
+        """Whether something comes of it."""
+        return self.run({here.call: value}).outcome != self.run().outcome
 
 
-def chance_of_own(mechanism: Mechanism, path: Path, way: int) -> float:
+def _around(is_enough: Callable[[int], bool], near: int, low: int, high: int) -> tuple[int, int]:
+    """What is not enough and what may be, as near to a guess as twice as far each time finds."""
+    apart, sign = 1, -1 if is_enough(near) else 1
+    while low < near + sign * apart < high and is_enough(near + sign * apart) is (sign < 0):
+        apart *= 2
+    inner, outer = near + sign * (apart // 2), near + sign * apart
+    return (max(outer, low), inner) if sign < 0 else (inner, min(outer, high))
+
+
+def chance_of_own(mechanism: Mechanism, path: Path, guesses: dict[int, int]) -> float:
     """The chance that one of the user's own items is named, at most, in all calls together.
 
     Each item is taken to be the only one in reach, and its noisy value in each round to be the one,
     of some below what is enough, that leaves it the largest weight in the next. The path is one on
     a table of which the user holds nothing but own items.
+
+    Args:
+        mechanism: That selects.
+        path: The path.
+        guesses: In each call, what was enough on other paths; what is enough on this one is added.
     """
-    trial = _Trial(mechanism, path, way)
+    trial = _Trial(mechanism, path)
     chance, before = 0.0, list[_Round]()
     calls = list(path.own.items())
     for (call, place), (following, _) in zip(calls, [*calls[1:], calls[-1]], strict=True):
-        asked, _ = trial.asked()
-        written = asked[call]
-        if not isinstance(written, Noisy) or written.step is None:
+        asked = trial.run().asked[call]
+        if not isinstance(asked, Noisy):
             continue
-        here = _round_of(call, written)
-        enough = trial.least(here)
+        own = len(asked.scores) - place
+        if _is_of_coins(asked):
+            effects = [(earlier, _effect_on_score(trial, call, earlier)) for earlier in before]
+            chance += own * _chance(trial, -float(asked.scores[place]), asked, effects)
+            continue
+        if asked.step is None:
+            continue
+        here = _round_of(call, asked)
+        enough = trial.least(here, guesses.get(call))
         if enough is None:  # it is another search, of other items
             continue
-        chance += (len(written.scores) - place) * _chance(trial, here, enough, before)
+        guesses[call] = enough
+        distance = enough * here.step - trial.score(call)
+        effects = [(earlier, _effect_on_need(trial, here, enough, earlier)) for earlier in before]
+        chance += own * _chance(trial, distance, asked, effects)
         trial.chosen[call] = _leaving_most(trial, here, enough, following)
         before.append(here)
-    return chance + _of_coins(trial, before)
+    return chance
 
 
-def _leaving_most(trial: _Trial, here: _Round, enough: int, following: int) -> int:
-    """The noisy value that is not enough and leaves the item the largest weight in another call."""
-    values = [enough - 1 - n * math.ceil(_APART * here.sd / here.step) for n in range(_PLACES)]
-    scores = np.array([_score_at(trial, following, here.call, value) for value in values])
-    if _is_of_coins(_noisy(trial.asked()[0][following])):  # which counts the noisy value itself
-        scores -= np.median(np.diff(scores) / np.diff(values)) * np.array(values)
-    return values[int(np.argmax(scores > scores.max() - _SAME))]
-
-
-def _score_at(trial: _Trial, number: int, call: int, value: int) -> float:
-    """The item's score in one call, where it has another noisy value in an earlier one."""
-    asked, _ = trial.asked(call, value)
-    return float(_noisy(asked[number]).scores[trial.path.own[number]])
-
-
-def _noisy(asked: Asked) -> Noisy:
-    if not isinstance(asked, Noisy):
-        raise Unfollowed("another draw was made where the item's noise was chosen")
-    return asked
-
-
-def _round_of(call: int, asked: Noisy) -> _Round:
-    (noise,) = asked.noises
-    sd = noise.sd if isinstance(noise, Normal) else math.inf
-    return _Round(call, sd, asked.step or math.inf)
-
-
-def _is_of_coins(asked: Noisy) -> bool:
-    return asked.bounds is not None and not asked.told and asked.k is None
-
-
-def _chance(trial: _Trial, here: _Round, enough: int, before: list[_Round]) -> float:
-    """That all noise so far brings the item to what is enough in this round.
-
-    How much an earlier round counts is seen by how much more this one needs, where that had less.
-    """
-    asked, _ = trial.asked()
-    distance = enough * here.step - _score(trial, asked, here)
-    variance = here.sd**2
-    for earlier in before:
-        kept, moved = trial.chosen[earlier.call], math.ceil(_MOVED * earlier.sd / earlier.step)
-        trial.chosen[earlier.call] = kept - moved
-        more = trial.least(here, enough)
-        trial.chosen[earlier.call] = kept
-        counts = ((more or enough) - enough) * here.step / (moved * earlier.step)
-        distance += counts * (kept * earlier.step - _score(trial, asked, earlier))
+def _chance(
+    trial: _Trial, distance: float, asked: Noisy, effects: Iterable[tuple[_Round, float]]
+) -> float:
+    """That all noise so far brings the item so far, given how much earlier rounds' noise counts."""
+    variance = _sd(asked) ** 2
+    for earlier, counts in effects:
+        noise = trial.chosen[earlier.call] * earlier.step - trial.score(earlier.call)
+        distance += counts * noise
         variance += (counts * earlier.sd) ** 2
     return float(tail(np.array([distance / math.sqrt(variance)]))[0])
 
 
-def _score(trial: _Trial, asked: list[Asked], at: _Round) -> float:
-    return float(_noisy(asked[at.call]).scores[trial.path.own[at.call]])
+def _effect_on_need(trial: _Trial, here: _Round, enough: int, earlier: _Round) -> float:
+    """How much more this round needs, where an earlier one had less."""
+    kept, moved = trial.chosen[earlier.call], earlier.steps(_MOVED)
+    trial.chosen[earlier.call] = kept - moved
+    more: int | None = enough
+    if not trial.is_enough(here, enough):
+        # As much more as the other had less, if both rounds count alike.
+        more = trial.least(here, enough + round(moved * earlier.step / here.step))
+    trial.chosen[earlier.call] = kept
+    return ((enough if more is None else more) - enough) * here.step / (moved * earlier.step)
 
 
-def _of_coins(trial: _Trial, before: list[_Round]) -> float:
-    """The chance in a last round that is held against its bound by a coin."""
-    asked, _ = trial.asked()
-    calls = [
-        (number, call)
-        for number in trial.path.own
-        if isinstance(call := asked[number], Noisy) and _is_of_coins(call)
-    ]
-    return sum(_of_coin(trial, number, call, before) for number, call in calls)
+def _effect_on_score(trial: _Trial, number: int, earlier: _Round) -> float:
+    """How much lower the score of a coin is, where an earlier round had less."""
+    kept, moved = trial.chosen[earlier.call], earlier.steps(_MOVED)
+    lower = [trial.score(number, {earlier.call: kept - n * moved}) for n in range(4)]
+    return -float(np.median(np.diff(lower))) / (moved * earlier.step)
 
 
-def _of_coin(trial: _Trial, number: int, call: Noisy, before: list[_Round]) -> float:
-    """The chance that noise so far and that of the coin bring any own item to the bound."""
-    place, (noise,) = trial.path.own[number], call.noises
-    asked, _ = trial.asked()
-    distance, variance = -float(call.scores[place]), noise.sd**2  # type: ignore[attr-defined]
-    for earlier in before:
-        kept, moved = trial.chosen[earlier.call], math.ceil(_MOVED * earlier.sd / earlier.step)
-        lower = [_score_at(trial, number, earlier.call, kept - n * moved) for n in range(4)]
-        counts = -float(np.median(np.diff(lower))) / (moved * earlier.step)
-        distance += counts * (kept * earlier.step - _score(trial, asked, earlier))
-        variance += (counts * earlier.sd) ** 2
-    chance = float(tail(np.array([distance / math.sqrt(variance)]))[0])
-    return (len(call.scores) - place) * chance
+def _leaving_most(trial: _Trial, here: _Round, enough: int, following: int) -> int:
+    """The noisy value that is not enough and leaves the item the largest weight in another call."""
+    values = [enough - 1 - n * here.steps(_APART) for n in range(_PLACES)]
+    if _is_of_coins(trial.noisy(following)):  # whose scores count the noisy value itself
+        scores = np.array([trial.score(following, {here.call: value}) for value in values])
+        scores -= np.median(np.diff(scores) / np.diff(values)) * np.array(values)
+        return values[int(np.argmax(scores > scores.max() - _SAME))]
+    best, most = values[0], -math.inf
+    for value in values:
+        score = trial.score(following, {here.call: value})
+        if score < most - _SAME:
+            break
+        if score > most + _SAME:
+            best, most = value, score
+    return best
+
+
+def _round_of(call: int, asked: Noisy) -> _Round:
+    return _Round(call, _sd(asked), asked.step or math.inf)
+
+
+def _sd(asked: Noisy) -> float:
+    (noise,) = asked.noises
+    return noise.sd if isinstance(noise, Normal) else math.inf
+
+
+def _is_of_coins(asked: Noisy) -> bool:
+    return asked.bounds is not None and not asked.told and asked.k is None

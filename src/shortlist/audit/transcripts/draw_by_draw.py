@@ -11,7 +11,7 @@ from typing import NamedTuple
 from shortlist.audit.findings import Finding, Verdict
 from shortlist.audit.transcripts._followed_paths import Path, path_of
 from shortlist.audit.transcripts._spent import Spent, certain_delta, converted
-from shortlist.audit.transcripts._tables_with_a_user import ITEMS, tables_of
+from shortlist.audit.transcripts._tables_with_a_user import ITEMS, TableWithUser, tables_of
 from shortlist.audit.transcripts._tried_thresholds import chance_of_own
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy.accountant import (
@@ -165,8 +165,8 @@ def _after(claimed: Claimed, stages: Iterable[Stage]) -> Iterator[Claimed]:
     yield from ways
 
 
-_WAYS = 6  # seeds, and the ways that private choices between few take in turn
-_QUICK_WAYS = 3
+_SEEDS = 3
+_WAYS = 6  # of private choices between few, that are taken in turn
 _TRIED = 1.01  # of a chance that is found by trying
 _ROUNDED = 1 + 1e-9  # of an epsilon that is a sum of floats
 _CONVERTED = 1 + 1e-4  # of what another arithmetic converts to
@@ -185,19 +185,20 @@ class _Paths:
 
     Attributes:
         mechanism: The mechanism.
-        paths: Each with its way.
+        paths: They.
         ways: The stages that its cost knows, way by way.
     """
 
-    def __init__(self, mechanism: Mechanism, paths: list[tuple[Path, int]]) -> None:
+    def __init__(self, mechanism: Mechanism, paths: list[Path]) -> None:
         self.mechanism, self.paths = mechanism, paths
         self.ways: list[Claimed] = ways_of(mechanism.cost)
+        self._enough: dict[int, int] = {}
 
     @cached_property
     def _most(self) -> dict[tuple[object, ...], Spent]:
         """The most that a draw of each law spends on any path."""
         most: dict[tuple[object, ...], Spent] = {}
-        for path, _ in self.paths:
+        for path in self.paths:
             for law, spent in zip(path.laws, path.spent, strict=True):
                 if not path.table.is_of_its_own:
                     most[law] = most.get(law, Spent()).most(spent)
@@ -211,15 +212,15 @@ class _Paths:
 
     def judged(self) -> Iterator[_JudgedPart]:
         """Every part of the claim, on every path; and of the stages that are claimed."""
-        for path, way in self.paths:
+        for path in self.paths:
             if path.left and not path.spent:
                 continue
-            for part in self._of_path(path, way):
+            for part in self._of_path(path):
                 yield _JudgedPart(part, path.table.name)
         for part in [*self._counted_anew(), *self._never_asked()]:
             yield _JudgedPart(part, "all tables")
 
-    def _of_path(self, path: Path, way: int) -> Iterator[PartOfClaim]:
+    def _of_path(self, path: Path) -> Iterator[PartOfClaim]:
         mechanism, cost, spent = self.mechanism, self.mechanism.cost, self._spent(path)
         if path.wrong:
             yield PartOfClaim(path.wrong, 0.0, 1.0)
@@ -229,13 +230,13 @@ class _Paths:
             yield PartOfClaim("rho", cost.rho, spent.rho)
         if not math.isinf(spent.pure) and mechanism.delta == 0:
             yield PartOfClaim("epsilon", mechanism.epsilon, spent.pure)
-        own = self._own_named(path, way)
+        own = self._own_named(path)
         yield PartOfClaim("own items", cost.lost, own)
         if mechanism.delta:
             certain = certain_delta(replace(spent, lost=own), mechanism.epsilon * _ROUNDED)
             yield PartOfClaim("delta", mechanism.delta, certain)
 
-    def _own_named(self, path: Path, way: int) -> float:
+    def _own_named(self, path: Path) -> float:
         """The chance that an item of the user alone is named."""
         spent = path.total
         if path.table.parallel:  # each group's picks may end by one
@@ -244,7 +245,7 @@ class _Paths:
             return spent.lost + spent.picked
         if not path.table.lonely:  # what a path's noise has been so far would tell more, or less
             return spent.picked
-        return chance_of_own(self.mechanism, path, way) / _TRIED + spent.picked
+        return chance_of_own(self.mechanism, path, self._enough) / _TRIED + spent.picked
 
     def _stages(self, path: Path, spent: Spent) -> list[PartOfClaim]:
         """The parts of the claimed way through the stages that comes nearest to the path."""
@@ -270,10 +271,10 @@ class _Paths:
 
     def _never_asked(self) -> Iterator[PartOfClaim]:
         """Find stages that no draw was seen of, though every path was followed to its end."""
-        if any(path.left or path.wrong for path, _ in self.paths if not path.table.ties):
+        if any(path.left or path.wrong for path in self.paths if not path.table.ties):
             return
-        noise = max((path.noise for path, _ in self.paths), default=0)
-        picks = max((path.picks for path, _ in self.paths), default=0)
+        noise = max((path.noise for path in self.paths), default=0)
+        picks = max((path.picks for path in self.paths), default=0)
         asked_for = self.mechanism.audit_hints().most_items or 0
         for way in self.ways:
             if (way.on_weights or way.squares) and not noise:
@@ -292,11 +293,10 @@ def audit_by_transcript(mechanism: Mechanism, *, quick: bool = False) -> list[Fi
     tables = list(tables_of(mechanism, quick=quick))
     if not tables:
         return [_left_out(mechanism, "not followed: there are no tables of real size for it")]
-    ways = range(_QUICK_WAYS if quick else _WAYS)
-    followed = ((path_of(mechanism, table, way), way) for table in tables for way in ways)
-    paths = list(_distinct(followed))
+    every = (path for table in tables for path in _paths(mechanism, table, quick=quick))
+    paths = list(_distinct(every))
     found = list(_worst(mechanism, _Paths(mechanism, paths).judged(), len(paths)))
-    reasons = dict.fromkeys(path.left for path, _ in paths if path.left and not path.table.ties)
+    reasons = dict.fromkeys(path.left for path in paths if path.left and not path.table.ties)
     return found + [_left_out(mechanism, reason) for reason in reasons]
 
 
@@ -304,13 +304,22 @@ def _left_out(mechanism: Mechanism, reason: str) -> Finding:
     return Finding.about(mechanism, _NAME, Verdict.LEFT_OUT, loss=0.0, reason=reason)
 
 
-def _distinct(paths: Iterable[tuple[Path, int]]) -> Iterator[tuple[Path, int]]:
+def _paths(mechanism: Mechanism, table: TableWithUser, *, quick: bool) -> Iterator[Path]:
+    """Paths by a few seeds, and by more where private choices have more ways."""
+    first = path_of(mechanism, table, 0)
+    yield first
+    ways = _SEEDS if quick else min(first.ways, _WAYS)
+    for way in range(1, max(ways, _SEEDS)):
+        yield path_of(mechanism, table, way)
+
+
+def _distinct(paths: Iterable[Path]) -> Iterator[Path]:
     """Leave out paths of a lonely user that go the same way: trying what it takes is slow."""
     seen = set()
-    for path, way in paths:
+    for path in paths:
         key = path.table.name, tuple(path.own), path.kept, path.picks, path.noise
         if not (path.table.lonely and path.decided_later and key in seen):
-            yield path, way
+            yield path
         seen.add(key)
 
 
