@@ -1,6 +1,7 @@
 """Databases, and the command, for all tests that ask for them."""
 
 import itertools
+import os
 import re
 import signal
 import sys
@@ -21,6 +22,9 @@ from shortlist.privacy.accountant._bounded_range import sweep
 settings.register_profile("everywhere", deadline=None, derandomize=True)
 settings.load_profile("everywhere")
 
+# Interpreters that tests start need not compile the package each.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Shells turn Ctrl-C off for jobs in the background, where tests of it would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -32,13 +36,22 @@ WEAK = re.compile(
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def compiled():
-    """Loops that are compiled: a line on standard error would say it of the first one."""
-    for name in kernels.__all__:
-        getattr(getattr(kernels, name), "compiled", None)
-    sweep.compiled  # noqa: B018 - which compiles it
-    _delta_curves._halves_of_erfc.compiled  # noqa: B018
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Without doctests: tests have none, and to look for them runs all helpers a second time."""
+    return [found for found in (yield) if type(found) is pytest.Module]
+
+
+def pytest_sessionstart(session):
+    """Compile all loops, where tests are run: a line on standard error would tell of the first."""
+    if session.config.getoption("numprocesses", None):
+        return
+    loops = [getattr(kernels, name) for name in kernels.__all__]
+    loops += [sweep, _delta_curves._halves_of_erfc]
+    # Two processes meet in the middle, and find there what the other has compiled.
+    second = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
+    for loop in reversed(loops) if second else loops:
+        getattr(loop, "compiled", None)
 
 
 @pytest.fixture(scope="session")
