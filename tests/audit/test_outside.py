@@ -11,7 +11,9 @@ import shortlist as sl
 from helpers import wrong_outside as wrong
 from helpers.audited import broken
 from shortlist.audit import Verdict
+from shortlist.audit.exact import enumerator
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+from shortlist.audit.samples import _sampled_together
 from shortlist.audit.samples.sampler import audit_by_samples
 from shortlist.audit.visible_answers import listening
 from shortlist.bits import SeededBits
@@ -122,11 +124,11 @@ def test_code_that_computes_with_told_values_is_undecided_and_the_run_goes_on():
 
 @pytest.mark.parametrize("kind", [wrong.SharedNoise, wrong.NoiseAgain])
 def test_differences_of_told_values_show_noise_that_is_shared(kind):
-    assert "epsilon" in broken(audit_by_samples(noisy(kind), bits=SeededBits(4), samples=1500))
+    assert "epsilon" in broken(audit_by_samples(noisy(kind), bits=SeededBits(4), samples=1000))
 
 
 def test_noise_of_its_own_shows_nothing():
-    found = audit_by_samples(noisy(NoisyCounts), bits=SeededBits(4), samples=1500)
+    found = audit_by_samples(noisy(NoisyCounts), bits=SeededBits(4), samples=1000)
     assert not broken(found)
 
 
@@ -137,7 +139,9 @@ def test_noise_that_is_kept_ends_and_is_broken():
     assert "effect of earlier answers" in broken(found)
 
 
-def test_code_that_draws_without_end_is_broken():
+def test_code_that_draws_without_end_is_broken(monkeypatch):
+    for instrument in (_sampled_together, enumerator):
+        monkeypatch.setattr(instrument, "_MOST_DRAWS", 200)
     found = audit_by_samples(wrong.DrawsOn(**ONE), bits=SeededBits(4), samples=100)
     assert "draws without end" in broken(found)
     undecided = audit_exactly(wrong.DrawsOn(**ONE), families=[FEW])

@@ -348,9 +348,11 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         loud=15.0,  # most of the budget is for counts of what was found, of which there is little
     ),
     mechanisms.PolicyGaussian: Oracle(
-        gaussian_oracle, build=near_cutoff, within=1e-7, in_order=False
+        gaussian_oracle, FEWER_USERS, build=near_cutoff, within=1e-7, in_order=False
     ),
-    mechanisms.PolicyGreedy: Oracle(greedy_oracle, build=partial(built, alpha=1), in_order=False),
+    mechanisms.PolicyGreedy: Oracle(
+        greedy_oracle, FEWER_USERS, build=partial(built, alpha=1), in_order=False
+    ),
     mechanisms.UserPeeling: Oracle(of_kept(picked_by_users)),
     EachGroup: Oracle(
         counted_groups.law,

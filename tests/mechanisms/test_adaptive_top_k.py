@@ -104,7 +104,7 @@ def test_clipping_by_what_was_not_found_has_another_law(monkeypatch):
 
 def excess_of_looks(bound, sd, rho):
     """By how much two looks at two items, which one more user holds, are above their cost."""
-    looks = TwoMeasurements((bound,), (sd,), 0.1, lambda _: RoundingGrid(3 * 2**19, 0, 4))
+    looks = TwoMeasurements((bound,), (sd,), 0.1, lambda _: RoundingGrid(3 * 2**20, 0, 2))
 
     def told(draws, n):
         ranked = looks.best(contributions([{0, 1}] * n, 2), 2, draws)

@@ -126,12 +126,12 @@ def test_one_row_more_or_less():
 
 @pytest.mark.parametrize("bound", [1, 2])
 def test_one_user_more_or_less(bound):
-    assert worst_of_rows(bound, 3) <= EPSILON + LOSS
+    assert worst_of_rows(bound, bound + 1) <= EPSILON + LOSS
 
 
 def test_a_user_who_is_not_bounded_is_seen(monkeypatch):
     monkeypatch.setattr(Contributions, "bounded", lambda self, *_: self)
-    assert worst_of_rows(1, 3) > 1.5 * EPSILON
+    assert worst_of_rows(1, 2) > 1.5 * EPSILON
 
 
 # --- what is drawn

@@ -206,7 +206,7 @@ def loss_of(mechanism, most):
 
 
 @every
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.exhaustive), 3])
 def test_the_loss_of_all_neighbours_is_within_epsilon(noise, k):
     right, wrong = (build(Coarsest, noise, k, factor * EPSILON) for factor in (1, 1.3))
     assert loss_of(right, 3) <= EPSILON + 1e-9

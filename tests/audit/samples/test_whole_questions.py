@@ -32,7 +32,7 @@ def test_samples_of_whole_questions(question):
         return question.about(a + 400 * ((a, b) not in question.held), b)
 
     loud = dataclasses.replace(question, about=about)
-    (finding,) = audit_question(loud, bits=SeededBits(6), samples=400)
+    (finding,) = audit_question(loud, bits=SeededBits(6), samples=200)
     assert finding.verdict is Verdict.BROKEN
     (finding,) = audit_question(question, bits=SeededBits(6), samples=60)
     assert finding.verdict is Verdict.UNDECIDED

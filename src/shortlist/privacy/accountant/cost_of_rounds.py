@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -228,6 +228,7 @@ def limits_of(schedule: Schedule, release: RoundsRelease, bound: int) -> Limits:
     return Limits(tuple(thresholds), first, caps)
 
 
+@lru_cache(maxsize=64)
 def sd_of_round(schedule: Schedule, sigma: float, r: int) -> float:
     """The standard deviation of the noise of round r alone, counted from 0, rounded up."""
     ratio = Fraction(math.sqrt(schedule.whole / schedule.parts[r])) * (1 + Fraction(1, 2**50))

@@ -28,6 +28,7 @@ _TRIES = 10  # two are usual
 _ROUNDING = 1 + 1e-9  # of values on a grid; more than `Composition` allows for
 
 
+@lru_cache(maxsize=64)
 def picks_below(mu: float, times: int) -> float:
     """Nearly the largest local epsilon of picks that cost no more than normal noise.
 
