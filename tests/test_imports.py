@@ -72,7 +72,7 @@ ALLOWED = {
     "privacy": {"errors", "kernels"},
     "parameters": {"errors", "privacy", "strength"},
     "questions": {"errors", "parameters"},
-    "draws": {"errors", "runtime"},
+    "draws": {"errors", "kernels", "runtime"},
     "bits": {"draws"},
     "evidence": {"draws", "errors", "kernels", "runtime"},
     "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "runtime"},

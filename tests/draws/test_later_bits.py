@@ -34,6 +34,48 @@ def test_slow_choices_are_the_fast_ones(seed, counts):
     agreeing(seed, lambda draws: draws.choice(weights))
 
 
+@settings(fixed, max_examples=40)
+@given(
+    gaps=st.lists(st.integers(0, 400), max_size=8),
+    many=st.lists(st.integers(0, 5), min_size=9, max_size=9),
+    epsilon=st.sampled_from([0.004, 0.1, 1.0, 30.0]),
+    shift=st.sampled_from([0, 2**61]),
+)
+def test_quick_choices_are_those_of_balls_and_are_left_open_at_ends_alone(
+    gaps, many, epsilon, shift
+):
+    counts = ints(*-np.unique([0, *gaps])) + 400 + shift
+    sizes = np.array(many[: len(counts)])
+    sizes[0] += 1  # beside the best of which any are left, what lies far below is nothing
+    weights = ExponentialWeights(counts, sizes, epsilon)
+    every = ExponentialWeights(counts, sizes, epsilon, math.inf)
+    with ctx.workprec(300):
+        balls = [every.ball(i) for i in range(len(counts))]
+        ends = [sum(balls[: i + 1], arb(0)) / sum(balls, arb(0)) for i in range(len(counts))]
+        points = [int((end.mid() * 2**64).floor().unique_fmpz()) for end in ends]
+        near = [point for point in points if point < 2**64 - 1]
+        for word in [0, TOP, *range(0, TOP, TOP // 20), *near]:
+            middle = (arb(word) + 0.5) / 2**64
+            quick = weights.quick_choice(word)
+            if quick is not None:
+                assert all(end < middle for end in ends[:quick])
+                assert middle < ends[quick]
+                assert sizes[quick]
+            else:
+                assert min(float(abs(end - middle)) for end in [arb(0), *ends]) < 1e-12
+        assert all(weights.quick_choice(word) is None for word in near)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "epsilon", "at_most"),
+    [(ints(1, 1), 1e-5, 2.0**32), (np.ones(2), 1.0, 2.0**32), (ints(1, 1), 1.0, math.inf)],
+)
+def test_no_choice_is_quick_where_decays_are_many_or_odds_are_no_sizes(sizes, epsilon, at_most):
+    weights = ExponentialWeights(ints(1, 0), sizes, epsilon, at_most)
+    assert weights.quick_choice(2**62) is None
+    assert ExactDraws(Script(2**62)).choice(weights) == 0
+
+
 @fixed
 @given(seed=st.integers(0, 2**32), bounds=st.lists(st.sampled_from(BOUNDS), max_size=6))
 def test_integers_do_not_depend_on_the_margin(seed, bounds):

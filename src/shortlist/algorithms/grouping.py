@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,9 +92,9 @@ class EqualCounts:
         """
         before = _times_before(groups)
         choices = draws.integer(self.sizes[groups] - before)
-        shuffles: dict[int, Shuffle] = {}
+        shuffles = defaultdict[int, Shuffle](Shuffle)
         places = [
-            shuffles.setdefault(group, Shuffle()).deal(step, step + choice)
+            shuffles[group].deal(step, step + choice)
             for group, step, choice in zip(
                 groups.tolist(), before.tolist(), choices.tolist(), strict=True
             )
@@ -132,9 +133,8 @@ def _times_before(groups: Ints) -> Ints:
     >>> _times_before(np.array([5, 7, 5, 5]))
     array([0, 0, 1, 2])
     """
-    times: dict[int, int] = {}
-    before = []
-    for group in groups.tolist():
-        before.append(times.get(group, 0))
-        times[group] = before[-1] + 1
-    return np.array(before, np.int64)
+    order = np.argsort(groups, kind="stable")
+    in_order = groups[order]
+    before = np.empty_like(order)
+    before[order] = np.arange(len(groups)) - np.searchsorted(in_order, in_order)
+    return before

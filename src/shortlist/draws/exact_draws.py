@@ -24,10 +24,11 @@ from shortlist.draws.contract import (
     Ordered,
     Reals,
     RoundingGrid,
+    Words,
 )
 from shortlist.draws.noisy_values import NoisyValues, blocks, contenders
 from shortlist.draws.random_bits import Bits, SystemBits
-from shortlist.draws.reals import UrnChance
+from shortlist.draws.reals import ExponentialWeights, UrnChance
 from shortlist.draws.uniform import SharedDraw, Uniform, is_positive, settle
 from shortlist.runtime.threads import parts, share
 
@@ -61,8 +62,19 @@ class ExactDraws(Draws):
     def _slow_coin(self, uniform: Uniform, chances: Reals, i: int) -> bool:
         return settle([uniform], lambda: is_positive(chances.ball(i) - uniform.ball()))
 
+    def choice(self, weights: Reals) -> int:
+        """As `Draws.choice`; those of exponential weights, of which there are many, at once."""
+        words = self.bits.words(1)
+        if isinstance(weights, ExponentialWeights) and not self.margin:
+            quick = weights.quick_choice(int(words[0]))
+            if quick is not None:
+                return quick
+        return int(self._chosen(words, weights)[0])
+
     def choices(self, weights: Reals, n: int) -> Ints:
-        words = self.bits.words(n)
+        return self._chosen(self.bits.words(n), weights)
+
+    def _chosen(self, words: Words, weights: Reals) -> Ints:
         values, errors = weights.approximate()
         sums = np.cumsum(values)
         total = float(sums[-1])
@@ -99,7 +111,7 @@ class ExactDraws(Draws):
         sizes = np.asarray(bounds).astype(np.uint64)
         result = self.bits.words(len(sizes)).copy()
         excess = -sizes % sizes  # 2^64 mod size: words at the top that would favour small results
-        again = np.flatnonzero(result > ~excess)
+        again = (result > ~excess).nonzero()[0]
         while len(again):
             result[again] = self.bits.words(len(again))
             again = again[result[again] > ~excess[again]]

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from shortlist import kernels
 from shortlist.draws.contract import UNIT, Candidates, Draws, Floats, Ints, Reals
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ __all__ = [
 ULP = 2.0**-52
 ROUNDING = 2.0**-50  # relative: a few float operations
 _MOST = 2.0**32  # items that a table can hold
+_MOST_LISTED = 2**16
 TINY = 2.0**-1000  # a float that underflows stands for a number between 0 and this
 
 
@@ -184,6 +186,32 @@ class Decay:
         return (-arb(self.epsilon) * int(self.gaps[i])).exp()
 
 
+class _Decays(NamedTuple):
+    """Decays of all gaps that matter, and the errors of a choice by them: see `kernels.choose`."""
+
+    of_gap: Floats
+    relative: float
+    rest: float
+
+
+@lru_cache(maxsize=4)
+def _decays(epsilon: float, at_most: float) -> _Decays | None:
+    """None where there are so many that they are better not listed."""
+    far = _far(epsilon, at_most)
+    if far >= _MOST_LISTED:
+        return None
+    values, errors = Decay(np.arange(far + 2), epsilon).approximate()
+    # The last is of the first gap that is not listed, to which no weight beyond comes up.
+    rest = float(values[-1] + errors[-1]) * at_most * (1 + 4 * ULP)
+    return _Decays(values[:-1].copy(), float((errors / values).max()), rest)
+
+
+@lru_cache(maxsize=4)
+def _far(epsilon: float, at_most: float) -> int:
+    """So many counts below the largest, all that lie further weigh less than e^-45 together."""
+    return math.ceil((45 + math.log(at_most)) / epsilon)
+
+
 @dataclass(frozen=True)
 class ExponentialWeights:
     """m · exp(epsilon · (c - max c)) for each count c with multiplicity m: unnormalised odds.
@@ -229,9 +257,36 @@ class ExponentialWeights:
         """How many counts have a number of their own; the total of the rest is below e^-45."""
         if self.at_most == math.inf:
             return len(self.counts)
-        far = math.ceil((45 + math.log(self.at_most)) / self.epsilon)
-        least = max(int(self.counts[0]) - far, -1)
-        return len(self.counts) - int(np.searchsorted(self.counts[::-1], least))
+        return len(self.counts) - int(np.searchsorted(self.counts[::-1], self._least))
+
+    @property
+    def _least(self) -> int:
+        """Of the counts that have a number of their own."""
+        return max(int(self.counts[0]) - _far(self.epsilon, self.at_most), -1)
+
+    def quick_choice(self, word: int) -> int | None:
+        """The number that is chosen by a uniform of which these are the first 64 bits.
+
+        None where these are not enough, or where there is no quick way. Weights and running sums
+        are off by what `approximate` says and by an ulp for each term, the uniform by 2^-64.
+        """
+        many = self.multiplicities
+        if self.at_most == math.inf or many.dtype != np.int64:
+            return None
+        decays = _decays(self.epsilon, self.at_most)
+        kernels_take_it = self.counts.flags.carray and many.flags.carray
+        if decays is None or not kernels_take_it:
+            return None
+        n = len(self.counts)
+        relative = 2 * decays.relative + (2 * n + 16) * ULP + 2.0**-63
+        i: int = kernels.choose(
+            self.counts,
+            many,
+            decays.of_gap,
+            np.empty(n),
+            *(word * 2.0**-64, relative, 2 * decays.rest),
+        )
+        return None if i < 0 else i
 
     def approximate(self) -> tuple[Floats, Floats]:
         """Those of `Decay` times the multiplicity; the sum of the rest is 0 up to its error."""
@@ -259,7 +314,7 @@ class ExponentialWeights:
     def pick(self, draws: Draws) -> int:
         """Draw a count by its weight; where it is in the rest, draw which one of these."""
         i = draws.choice(self)
-        if i < self.single:
+        if self.at_most == math.inf or self.counts[i] >= self._least:
             return i
         i += int(np.flatnonzero(self.multiplicities[i:])[0])
         rest = replace(self, counts=self.counts[i:], multiplicities=self.multiplicities[i:])

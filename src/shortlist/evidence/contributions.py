@@ -258,9 +258,10 @@ class UnreachedRows(Unreached):
         kernels.lower(place, self.counts, self._at_least, self._order, self._ranks)
 
     def groups(self) -> tuple[Ints, Ints]:
-        values = np.empty(min(len(self.counts), len(self._at_least)), np.int64)
-        values = values[: kernels.distinct(self.counts, self._at_least, self._order, values)]
-        return values, np.diff(self._at_least[values], prepend=0)
+        most = min(len(self.counts), len(self._at_least))
+        values, sizes = np.empty(most, np.int64), np.empty(most, np.int64)
+        n = kernels.distinct(self.counts, self._at_least, self._order, values, sizes)
+        return values[:n], sizes[:n]
 
     def members(self, count: int) -> Ints:
         first = self._at_least[count + 1] if count + 1 < len(self._at_least) else 0

@@ -10,7 +10,7 @@ from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.rounds import steer
-from shortlist.kernels.tallies import add_up, farthest, find_members, slack_jumps, tally
+from shortlist.kernels.tallies import add_up, choose, farthest, find_members, slack_jumps, tally
 from shortlist.kernels.user_items import (
     NOWHERE,
     distinct,
@@ -31,6 +31,7 @@ from shortlist.kernels.user_items import (
 __all__ = [
     "NOWHERE",
     "add_up",
+    "choose",
     "count_units",
     "descend",
     "distinct",

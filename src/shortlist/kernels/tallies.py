@@ -6,7 +6,7 @@ import math
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["add_up", "farthest", "find_members", "slack_jumps", "tally"]
+__all__ = ["add_up", "choose", "farthest", "find_members", "slack_jumps", "tally"]
 
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
 
@@ -78,6 +78,31 @@ def slack_jumps(values, ends, k, near, slacks, jumps):
             jumps[jump] = log + math.log1p(growth)
             jump += 1
         place = last
+
+
+@kernel("int64(int64[::1], int64[::1], float64[::1], float64[::1], float64, float64, float64)")
+def choose(counts, multiplicities, decays, sums, share, relative, rest):
+    """Which weight a share of all weights, laid end to end, falls in; -1 where that is not certain.
+
+    Number i weighs decays[counts[0] - counts[i]] times its multiplicity, of falling counts; those
+    that the decays do not reach weigh at most `rest` together. `sums` is scratch space. Each end is
+    known up to `relative` times the total, and the rest.
+    """
+    total, n = 0.0, 0
+    while n < len(counts) and counts[0] - counts[n] < len(decays):
+        total += decays[counts[0] - counts[n]] * multiplicities[n]
+        sums[n] = total
+        n += 1
+    error = relative * total + rest
+    least, most = share * total - error, share * total + error
+    low, high = 0, n  # the sums before `low` are at most `least`, those from `high` on above
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > least:
+            high = middle
+        else:
+            low = middle + 1
+    return low if low < n and sums[low] > most else -1
 
 
 @kernel("void(float64[::1], float64[::1])")

@@ -220,12 +220,17 @@ def reach(holders, reached, starts, sizes, items, places, counts, at_least, orde
                     lower(place, counts, at_least, order, ranks)
 
 
-@kernel("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
-def distinct(counts, at_least, order, values):
-    """Write the distinct counts of the first at_least[0] of the order; return how many they are."""
+@kernel("int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def distinct(counts, at_least, order, values, sizes):
+    """Write the distinct counts of the first at_least[0] of the order, and how many have each.
+
+    Returns how many distinct ones there are.
+    """
     found, rank = 0, 0
     while rank < at_least[0]:
         values[found] = counts[order[rank]]
-        rank = at_least[values[found]]
+        end = at_least[values[found]]
+        sizes[found] = end - rank
+        rank = end
         found += 1
     return found

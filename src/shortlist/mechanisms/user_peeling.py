@@ -273,7 +273,7 @@ def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws
             picked += members[sample(len(members), k - len(picked), draws)].tolist()
             break
         group = pick(local_epsilon, counts, sizes, draws)
-        member = draws.integer(sizes[[group]])[0]
+        member = draws.integer(sizes[group : group + 1])[0]
         picked.append(int(unreached.members(counts[group])[member]))
         unreached.reach(picked[-1])
         unreached.leave_out(picked[-1])
