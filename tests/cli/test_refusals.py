@@ -331,15 +331,15 @@ ROWS = f"user,title\n{LONG}\n"
 
 
 @pytest.mark.parametrize("given", [LONG, ROWS, "user,title\rZz-a-line"])
-@pytest.mark.parametrize(
-    "option", ["--user", "--item", "--public-items", "--mechanism", "--output"]
-)
-def test_a_table_in_place_of_a_word_is_not_shown(complaint, file, option, given):
+def test_a_table_in_place_of_a_word_is_not_shown(complaint, file, given):
     words = [
         top_k(given),
         [*top_k(file), given],
-        [*top_k(file), option, given],
-        [*top_k(file), f"{option}={given}"],
+        *(
+            [*top_k(file), *option]
+            for name in ("--user", "--item", "--public-items", "--mechanism", "--output")
+            for option in ([name, given], [f"{name}={given}"])
+        ),
         [*top_k(file), f"--{given}"],
         [given],
         [*top_k(file), "--count-share", given],

@@ -17,6 +17,7 @@ import shortlist as sl
 from helpers.charts import rows_of
 from helpers.refusals import refusal
 from helpers.releases import GUARANTEE, HOSTILE, release
+from shortlist import charts
 from shortlist.mechanisms import AdaptiveTopK, WeightedGaussian
 from shortlist.privacy import Approximate
 from shortlist.release import Release
@@ -108,6 +109,14 @@ def test_nothing_is_loaded_and_only_its_own_script_runs():
         digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         assert f"{kind} 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'")
+
+
+def test_the_same_release_gives_the_same_bytes_whatever_process_draws(monkeypatch):
+    answer = release(["Emma", "Ulysses"])
+    page = report(answer)
+    monkeypatch.setattr(report_room, "drawn", charts.drawn)
+    assert report(answer) == page
+    assert "<svg" in page
 
 
 def test_the_same_release_gives_the_same_bytes_also_from_a_file(tmp_path):
