@@ -71,17 +71,18 @@ class Normal(Noise):
         return max(math.sqrt(variance), _LEAST)
 
     def interval(self, words: Words) -> tuple[Floats, Floats]:
-        if self.bounds is None:
-            return _tails(words, self.sd * self.weight)
-        return self._within_bounds.interval(words)
+        within = self._within_bounds
+        return within.interval(words) if within else _tails(words, self.sd * self.weight)
 
     def ball(self, i: int, uniform: arb) -> arb:
-        if self.bounds is None:
-            return _normal_quantile(uniform) * self.sd * self.weight
-        return self._within_bounds.ball(i, uniform)
+        if within := self._within_bounds:
+            return within.ball(i, uniform)
+        return _normal_quantile(uniform) * self.sd * self.weight
 
     @property
-    def _within_bounds(self) -> NormalBetween:
+    def _within_bounds(self) -> NormalBetween | None:
+        if self.bounds is None or self.above is None:
+            return None
         low = np.where(self.above, self.bounds, -OPEN)
         high = np.where(self.above, OPEN, self.bounds)
         return NormalBetween(self.sd, self.weight, low, high)

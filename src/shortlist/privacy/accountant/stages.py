@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -157,9 +157,10 @@ def _as_one(one: Stage, other: Stage) -> Stage | None:
         case GaussianStage(), GaussianStage() if one.on_weights == other.on_weights:
             mu = math.hypot(one.mu, other.mu) * (1 + 2.0**-50)
             return GaussianStage(mu, one.on_weights)
-        case (BoundedRange(), BoundedRange()) | (PureStage(), PureStage()):
-            if one.epsilon == other.epsilon:
-                return replace(one, times=one.times + other.times)
+        case BoundedRange(), BoundedRange() if one.epsilon == other.epsilon:
+            return BoundedRange(one.epsilon, one.times + other.times)
+        case PureStage(), PureStage() if one.epsilon == other.epsilon:
+            return PureStage(one.epsilon, one.times + other.times)
     return None
 
 
