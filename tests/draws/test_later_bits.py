@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.drawn import ONE, TOP, fixed
@@ -16,7 +16,6 @@ from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.draws.uniform import Uniform, is_positive, settle
 
 BOUNDS = [1, 2, 3, 1000, 2**31, 2**62, 3 * 2**61, 2**63 - 1]
-SCORES = st.lists(st.integers(0, 3).map(lambda c: c * ONE // 2), min_size=0, max_size=6)
 
 
 @fixed
@@ -81,34 +80,6 @@ def test_no_choice_is_quick_where_decays_are_many_or_odds_are_no_sizes(sizes, ep
 def test_integers_do_not_depend_on_the_margin(seed, bounds):
     values = agreeing(seed, lambda draws: draws.integer(ints(*bounds)).tolist())
     assert all(0 <= value < bound for value, bound in zip(values, bounds, strict=True))
-
-
-@settings(fixed, max_examples=60)
-@given(
-    seed=st.integers(0, 2**32),
-    scores=SCORES,
-    k=st.none() | st.integers(1, 4),
-    floor=st.none() | st.integers(-1, 3),
-    kind=st.sampled_from(["one", "truncated", "two"]),
-    data=st.data(),
-)
-def test_slow_orders_are_the_fast_ones(seed, scores, k, floor, kind, data):
-    scores = ints(*scores)
-    noises = [Normal(0.8)]
-    if kind != "one":
-        sides = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
-        truncated = Normal(0.8, 0.25, ONE - scores, np.array(sides, bool))
-        noises = [truncated] if kind == "truncated" else [truncated, Normal(0.5, 0.75)]
-    at_least = None if floor is None else np.full(len(scores), floor * ONE)
-
-    def draw(draws):
-        ordered = draws.order(Order(scores, noises, digits=2, at_least=at_least, k=k))
-        return ordered.positions.tolist(), ordered.values.tolist()
-
-    positions, values = agreeing(seed, draw)
-    assert values == sorted(values, reverse=True)
-    assert len(set(positions)) == len(positions) <= (len(scores) if k is None else k)
-    assert floor is None or all(value >= floor - 0.005 for value in values)
 
 
 # --- where the first 64 bits do not decide, the later bits do
@@ -242,23 +213,6 @@ def test_a_choice_whose_weights_are_off_by_their_errors_goes_by_the_truth(margin
     assert choice(ExactDraws(bits, margin), stated=True) == truth
     assert bits.read == 1
     assert choice(ExactDraws(Script(word)), stated=False) == 7 - truth
-
-
-@pytest.mark.parametrize("margin", [0.0, math.inf])
-@pytest.mark.parametrize("word", [2**63, 12345, TOP - 99, 2**62 + 1])
-def test_equal_scores_and_equal_words_are_ordered_by_later_bits(margin, word):
-    def order(*later):
-        bits = Script(word, word, *later)
-        ordered = ExactDraws(bits, margin).order(Order(ints(ONE, ONE), [Normal(1.0)], digits=2))
-        assert ordered.values[0] == ordered.values[1]
-        assert bits.read == 2 + len(later)
-        return ordered.positions.tolist()
-
-    small_first, large_first = order(2**20, 2**40), order(2**40, 2**20)
-    assert sorted(small_first) == [0, 1]
-    assert small_first == large_first[::-1]
-    assert order(7, 7, 2**20, 2**40) == small_first
-    assert order(7, 7, 2**40, 2**20) == large_first
 
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])

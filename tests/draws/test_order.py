@@ -62,18 +62,6 @@ def test_floors_keep_exactly_the_values_that_reach_them(seed, floors):
 
 
 @pytest.mark.parametrize("margin", [0.0, math.inf])
-@pytest.mark.parametrize("k", [None, 1, 5])
-def test_order_of_nothing_and_of_one(margin, k):
-    draws = ExactDraws(SeededBits(9), margin)
-    nothing = draws.order(Order(ints(), [Normal(1.0)], digits=2, at_least=ints(), k=k))
-    assert nothing.positions.tolist() == nothing.values.tolist() == []
-    one = draws.order(Order(ints(ONE), [Normal(1.0)], digits=2, k=k))
-    assert one.positions.tolist() == [0]
-    none = draws.order(Order(ints(ONE), [Normal(1.0)], digits=2, at_least=ints(99 * ONE), k=k))
-    assert none.positions.tolist() == []
-
-
-@pytest.mark.parametrize("margin", [0.0, math.inf])
 def test_draws_of_nothing(margin):
     draws = ExactDraws(SeededBits(9), margin)
     assert draws.coin(NormalCDF(ints(), 1.0)).tolist() == []

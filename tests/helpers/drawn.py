@@ -34,7 +34,7 @@ def in_interval(noise, quantile, word):
     assert low <= high
     for place in (1, 2**31, 2**32 - 1):
         uniform = fmpq(word * 2**32 + place, 2**96)
-        with ctx.workprec(400):
+        with ctx.workprec(600):
             value = quantile(uniform)
             assert low <= value <= high
             assert noise.ball(0, arb(uniform)).overlaps(value)
