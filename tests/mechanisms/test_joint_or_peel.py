@@ -323,7 +323,7 @@ def test_the_cost_is_within_what_was_asked_for_and_covers_both_ways(given, accou
     if not mechanism.one_shot:
         ways.append(Pure.bounded_range(mechanism.local_epsilon) * mechanism.k)
     by_rho = cost.ways[0]
-    kept = by_rho._alternatives if isinstance(by_rho, Either) else (by_rho,)
+    kept = by_rho.alternatives if isinstance(by_rho, Either) else (by_rho,)
     assert all(any(other.covers(choice + way) for other in kept) for way in ways)
     assert set(kept) <= {choice + way for way in ways}
 
@@ -398,7 +398,7 @@ def test_costs_compose(n):
     for k, delta in ((20, 1e-6), (4, 0.0), (200, 1e-9)):
         cost = JointOrPeel(k=k, epsilon=0.5, delta=delta).cost.ways[0]
         many = cost * n
-        ways = cost._alternatives if isinstance(cost, Either) else (cost,)
+        ways = cost.alternatives if isinstance(cost, Either) else (cost,)
         assert len(ways) == 2 or delta == 0
         if delta == 0:
             assert many.delta(0.5 * n) == 0

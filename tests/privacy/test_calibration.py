@@ -9,6 +9,7 @@ from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from helpers.costs import true_gaussian_delta
 from helpers.exactness import between
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Approximate, Gaussian, Pure, calibration
@@ -44,17 +45,12 @@ def test_zcdp_rho_is_the_largest_that_fits(epsilon, delta, share):
 def test_gaussian_rho_fits_the_exact_curve_and_is_the_largest(epsilon, delta, share):
     rho = gaussian_rho(epsilon=epsilon, delta=delta, lost=share * delta)
     rest = Fraction(delta) - Fraction(share * delta)
-
-    def curve(rho):
-        mu, root = (2 * arb(rho)).sqrt(), arb(2).sqrt()
-        upper, lower = ((epsilon / mu + sign * mu / 2) / root for sign in (-1, 1))
-        return (upper.erfc() - arb(epsilon).exp() * lower.erfc()) / 2
-
     with ctx.workprec(600):
         allowed = arb(rest.numerator) / rest.denominator
-        assert curve(rho) <= allowed
+        assert true_gaussian_delta(rho, epsilon) <= allowed
         # Near the end of the floats the subtracted tail is left out, which only costs accuracy.
-        assert curve(rho * LESS_PRIVATE) > allowed or delta < 1e-270
+        more = true_gaussian_delta(rho * LESS_PRIVATE, epsilon)
+        assert more > allowed or delta < 1e-270
 
 
 @fixed
@@ -249,9 +245,7 @@ def test_calibration_of_the_paper(epsilon, delta):
     sigma = gaussian_sigma(gaussian_rho(epsilon=epsilon, delta=delta / 2))
 
     def curve(sigma):
-        root = arb(2).sqrt()
-        upper, lower = ((epsilon * arb(sigma) + s / (2 * arb(sigma))) / root for s in (-1, 1))
-        return (upper.erfc() - arb(epsilon).exp() * lower.erfc()) / 2
+        return true_gaussian_delta(1 / (2 * arb(sigma) ** 2), epsilon)
 
     with ctx.workprec(300):
         assert curve(sigma) <= delta / 2 < curve(sigma * (1 - 1e-6))

@@ -8,7 +8,7 @@ from flint import arb, ctx
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from helpers.costs import COSTS, between, fixed
+from helpers.costs import COSTS, between, fixed, true_gaussian_delta
 from shortlist.privacy import ZCDP, Approximate, Gaussian, Pure
 from shortlist.privacy.calibration import peeling_epsilon, peeling_epsilon_lemma_b1
 
@@ -28,13 +28,6 @@ def true_zcdp_delta(rho, epsilon):
         low, high = (middle, high) if down else (low, middle)
     x = arb(2) ** high
     return (x * ((1 + x) * rho - epsilon) - x * (1 / x).log1p() - x.log1p()).exp()
-
-
-def true_gaussian_delta(rho, epsilon):
-    mu = (2 * arb(rho)).sqrt()
-    tail = [(arb(z) / arb(2).sqrt()).erfc() / 2 for z in (epsilon / mu - mu / 2,)]
-    tail.append(((epsilon / mu + mu / 2) / arb(2).sqrt()).erfc() / 2)
-    return tail[0] - arb(epsilon).exp() * tail[1]
 
 
 RHO, EPSILON = between(1e-12, 1e4), between(1e-12, 500) | st.just(0.0)

@@ -11,11 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.costs import BAD, COSTS, between, fixed
+from helpers.costs import BAD, COSTS, EVERY_KIND, between, fixed
 from shortlist import privacy
 from shortlist.errors import InputError
-from shortlist.privacy import ZCDP, Approximate, Cost, Gaussian, Pure, round_down, round_up
+from shortlist.privacy import (
+    ZCDP,
+    Approximate,
+    Cost,
+    Gaussian,
+    Pure,
+    Ways,
+    accountant,
+    round_down,
+    round_up,
+)
 
+EPSILONS = 0.0, 0.3, 1.0, 4.0
 APPROXIMATE = st.builds(Approximate, between(1e-9, 100), st.sampled_from([0.0, 1e-300, 0.1]))
 
 
@@ -100,22 +111,36 @@ def test_what_is_no_cost_does_not_add(other):
             other + cost
 
 
+NAMES = vars(privacy) | vars(accountant)
+
+
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_costs_are_values(name):
+    cost = EVERY_KIND[name]
+    again = eval(repr(cost), NAMES)  # noqa: S307 - our own repr
+    copy = pickle.loads(pickle.dumps(cost))  # noqa: S301 - our own bytes
+    for same in (again, copy):
+        assert same == cost
+        assert hash(same) == hash(cost)
+        assert type(same) is type(cost)
+        assert repr(same) == repr(cost)
+        assert same.parameters() == cost.parameters()
+        assert [same.delta(e) for e in EPSILONS] == [cost.delta(e) for e in EPSILONS]
+    first = next(iter(cost.parameters()))
+    cost.parameters()[first] = 0.0
+    assert again == cost
+    for attribute in (first, "rho"):
+        with pytest.raises(AttributeError):
+            setattr(cost, attribute, 0.0)
+    others = [other for key, other in EVERY_KIND.items() if key != name]
+    assert all(cost != other for other in (*others, cost * 3))
+    assert type(cost) is Ways or cost != Ways(*cost.ways)
+
+
 @fixed
 @given(cost=COSTS | APPROXIMATE)
-def test_costs_are_values(cost):
-    names = list(cost.parameters())
-    again = type(cost)(**cost.parameters())
-    assert again == cost
-    assert hash(again) == hash(cost)
-    assert eval(repr(cost), {type(cost).__name__: type(cost)}) == cost  # noqa: S307 - our own repr
-    copy = pickle.loads(pickle.dumps(cost))  # noqa: S301 - our own bytes
-    assert copy == cost
-    assert type(copy) is type(cost)
-    with pytest.raises(AttributeError):
-        setattr(cost, names[0], 0.0)
-    cost.parameters()[names[0]] = 0.0
-    assert again == cost
-    assert cost != cost * 3
+def test_plain_costs_are_their_parameters(cost):
+    assert type(cost)(**cost.parameters()) == cost
 
 
 def test_costs_of_different_kinds_differ():
@@ -138,7 +163,7 @@ def test_bad_parameters_of_costs_are_refused(bad):
             build()
 
 
-@pytest.mark.parametrize("cost", [ZCDP(0.1), Gaussian(0.1), Pure(0.1), Approximate(0.1, 0.1)])
+@pytest.mark.parametrize("cost", EVERY_KIND.values(), ids=EVERY_KIND)
 def test_bad_arguments_of_conversions_are_refused(cost):
     for bad in (math.nan, -1.0, -math.inf):
         with pytest.raises(InputError, match="epsilon="):

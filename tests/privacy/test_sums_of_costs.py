@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import pickle
 from functools import reduce
 from operator import add
 
@@ -12,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import privacy
-from shortlist.errors import InputError
-from shortlist.privacy import ZCDP, Approximate, Cost, Either, Gaussian, Pure, Sum
+from shortlist.privacy import ZCDP, Approximate, Cost, Gaussian, Pure
 
 fixed = settings(derandomize=True, deadline=None, max_examples=150)
 
@@ -159,19 +157,10 @@ def test_gaussian_noise_beside_others_costs_no_more_than_its_sum(pure, lost, rho
         assert any(gaussian_beside(pairs, rho, e) > less.delta(e) for e in (near, 1.5 * near))
 
 
-def test_a_sum_is_a_value():
+def test_a_sum_is_made_of_the_numbers_of_its_parts():
     cost = Pure(0.5) + Gaussian(0.1, 1e-7) + Approximate(0.25, 1e-6)
-    names = {kind.__name__: kind for kind in (Sum, Pure, Gaussian, Approximate, Either)}
-    assert eval(repr(cost), names) == cost  # noqa: S307 - our own repr
-    copy = pickle.loads(pickle.dumps(cost))  # noqa: S301 - our own bytes
-    assert copy == cost
-    assert hash(copy) == hash(cost)
-    assert copy.delta(1.0) == cost.delta(1.0)
-    assert cost != cost * 2
     assert cost * 2 == cost + cost == 2 * cost
     assert 0 + cost == cost
-    with pytest.raises(AttributeError):
-        cost.rho = 0.0
     assert cost.parameters() == {
         "Pure.epsilon": 0.5,
         "Pure.rho": 0.125,
@@ -181,17 +170,6 @@ def test_a_sum_is_a_value():
         "Approximate.delta": 1e-6,
         "Approximate.rho": 0.03125,
     }
-
-
-def test_bad_arguments_of_sums_are_refused():
-    cost = Pure(0.5) + ZCDP(0.1)
-    with pytest.raises(InputError, match="epsilon="):
-        cost.delta(math.nan)
-    with pytest.raises(InputError, match="delta="):
-        cost.epsilon(1.0)
-    for bad in (-1, 0.5, "2"):
-        with pytest.raises(InputError, match="whole number"):
-            cost * bad
 
 
 class Response(Cost):

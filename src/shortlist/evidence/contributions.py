@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.user_sets import Steering, Unreached, UserSets
 from shortlist.runtime.threads import parts, share, total, zeros
-
-if TYPE_CHECKING:
-    from shortlist.evidence.buckets import Codes
 
 __all__ = ["Contributions", "UnreachedRows", "places_of"]
 

@@ -211,7 +211,7 @@ def _root_of_times(right, self, n):
 
 
 def _dearest_part(right, self, epsilon):
-    return min(max(part.delta(epsilon) for part in self._parts), right(self, epsilon))
+    return min(max(part.delta(epsilon) for part in self.parts), right(self, epsilon))
 
 
 def _repeated(once):
@@ -243,7 +243,7 @@ def _a_fifth_less(right, told, stages, by_rho, epsilon):
     return right(told, stages, by_rho, epsilon)
 
 
-def _a_tenth_less(right, self, stages, by_rho, *, epsilon):
+def _a_tenth_less(right, self, stages, by_rho, epsilon):
     less = type(by_rho)
     if less in (ZCDP, Gaussian, Sum):
         by_rho = (ZCDP if less is Sum else less)(by_rho.rho * 0.9, by_rho.lost)
@@ -309,7 +309,7 @@ COSTS = [
         ("adaptive-top-k zcdp", "per-group zcdp"),
         {
             "of a sum only the largest rho counts": method(
-                Sum, "rho", lambda _right, self: max(part.rho for part in self._parts)
+                Sum, "rho", lambda _right, self: max(part.rho for part in self.parts)
             ),
             "of a sum only the part that costs most counts": method(Sum, "delta", _dearest_part),
         },
@@ -319,11 +319,11 @@ COSTS = [
         "joint-or-peel zcdp",
         {
             "of several pure ways the cheapest is charged": together(
-                method(Either, "rho", lambda _, self: min(cost.rho for cost in self._alternatives)),
+                method(Either, "rho", lambda _, self: min(cost.rho for cost in self.alternatives)),
                 method(
                     Either,
                     "delta",
-                    lambda _, self, e: min(cost.delta(e) for cost in self._alternatives),
+                    lambda _, self, e: min(cost.delta(e) for cost in self.alternatives),
                 ),
             )
         },
