@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.drawn import ONE, TOP, fixed
