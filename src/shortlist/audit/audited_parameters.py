@@ -35,7 +35,12 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
-__all__ = ["class_of", "options_of", "real_settings", "settings_of"]
+__all__ = ["Kind", "class_of", "options_of", "real_settings", "settings_of"]
+
+Kind = type[Mechanism] | partial[Mechanism]
+"""A mechanism's class, some of its parameters given."""
+
+Options = dict[type[Mechanism], list[dict[str, Any]]]
 
 _GRID: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 3),
@@ -50,7 +55,7 @@ _BEYOND: tuple[dict[str, Any], ...] = (
 )
 
 # Options of a mechanism's own; where they fix a name of the grid, that is not varied.
-_OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
+_OPTIONS: Options = {
     Peeling: [{}, {"delta": 0.0}, {"accounting": Accounting.PUBLISHED}],
     JointOrPeel: [
         {"choice_share": 0.3, "threshold": 1},
@@ -122,7 +127,7 @@ _REAL: tuple[dict[str, Any], ...] = (
 )
 """As questions are asked: by transcript, deltas may be as small as they are."""
 
-_REAL_OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
+_REAL_OPTIONS: Options = {
     **_OPTIONS,
     AdaptiveGaussian: [{}],
     ChosenBound: [{"max_items_per_user": 30}],
@@ -155,18 +160,12 @@ _REAL_OPTIONS: dict[type[Mechanism], list[dict[str, Any]]] = {
 }
 
 
-def real_settings(
-    kind: type[Mechanism] | partial[Mechanism], *, quick: bool = False
-) -> Iterator[Mechanism]:
+def real_settings(kind: Kind, *, quick: bool = False) -> Iterator[Mechanism]:
     """Instances as people ask for them, counted in every way that the mechanism knows."""
     cls = class_of(kind)
-    own = kind.keywords if isinstance(kind, partial) else {}
-    options: list[dict[str, Any]] = [{}]
-    if not _wraps(own):
-        options = next((_REAL_OPTIONS[c] for c in cls.__mro__ if c in _REAL_OPTIONS), options)
     built: dict[Mechanism, None] = {}
-    for option in options:
-        counted = list(_counted_by(cls, {**option, **own}))
+    for option in options_of(kind, _REAL_OPTIONS):
+        counted = list(_counted_by(cls, option))
         for place, numbers in enumerate(_REAL[: 1 if quick else None]):
             given = {name: value for name, value in numbers.items() if name in cls.fields()}
             # The first numbers are counted in every way, the others in one each.
@@ -189,9 +188,7 @@ def _counted_by(cls: type[Mechanism], option: dict[str, Any]) -> Iterator[dict[s
             yield {**option, "selects": partial(inner, accounting=accounting)}
 
 
-def settings_of(
-    kind: type[Mechanism] | partial[Mechanism], *, quick: bool = False
-) -> Iterator[Mechanism]:
+def settings_of(kind: Kind, *, quick: bool = False) -> Iterator[Mechanism]:
     """Instances of a mechanism: all options, with all numbers of the grid (a few, if quick)."""
     cls = class_of(kind)
     options = options_of(kind)
@@ -203,25 +200,21 @@ def settings_of(
         yield from dict.fromkeys(_built(cls, {**given, **option}) for given in chosen)
 
 
-def options_of(kind: type[Mechanism] | partial[Mechanism]) -> list[dict[str, Any]]:
+def options_of(kind: Kind, known: Options = _OPTIONS) -> list[dict[str, Any]]:
     """A mechanism's own options that are audited, with those that are given."""
     own = kind.keywords if isinstance(kind, partial) else {}
     options: list[dict[str, Any]] = [{}]
-    if not _wraps(own):
-        options = next((_OPTIONS[c] for c in class_of(kind).__mro__ if c in _OPTIONS), options)
+    if not any(isinstance(value, Mechanism) for value in own.values()):  # what it wraps is given
+        options = next((known[c] for c in class_of(kind).__mro__ if c in known), options)
     options = [{**option, **own} for option in options]
     return [option for i, option in enumerate(options) if option not in options[:i]]
 
 
-def class_of(kind: type[Mechanism] | partial[Mechanism]) -> type[Mechanism]:
+def class_of(kind: Kind) -> type[Mechanism]:
     """The class of the mechanism, without the options that are given."""
     cls: Any = kind.func if isinstance(kind, partial) else kind
     known: type[Mechanism] = cls
     return known
-
-
-def _wraps(given: dict[str, Any]) -> bool:
-    return any(isinstance(value, Mechanism) for value in given.values())
 
 
 def _built(cls: Any, given: dict[str, Any]) -> Mechanism:

@@ -103,7 +103,6 @@ class Finding:
 
     @property
     def used(self) -> float:
-        """The loss as a share of the limit."""
         return share_of(self.limit, self.loss)
 
     @property
@@ -113,16 +112,13 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The claim in words."""
         at = f" at {self.at}" if self.at else ""
         return f"{self.claim} at most {self.limit:.4g}{at}" if self.is_loss else self.claim
 
     def worse(self, other: Finding) -> Finding:
-        """The worse of two findings of the same pairs."""
         return max((self, other), key=lambda f: (f.verdict.rank, f.used))
 
     def merged(self, other: Finding) -> Finding:
-        """The worse of two findings, with all pairs that were looked at for either."""
         return replace(self.worse(other), pairs=self.pairs + other.pairs)
 
 

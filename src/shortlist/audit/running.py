@@ -11,7 +11,7 @@ from inspect import isabstract
 from multiprocessing import get_context
 from typing import Any, cast
 
-from shortlist.audit.audited_parameters import real_settings, settings_of
+from shortlist.audit.audited_parameters import Kind, real_settings, settings_of
 from shortlist.audit.findings import Audit, Finding
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
@@ -22,7 +22,6 @@ __all__ = ["Kind", "run"]
 
 _WORTH_IT = 4  # settings for each process
 _DELTA = 0.02  # what a larger one allows hides a loss, and what a smaller one allows is rarely seen
-Kind = type[Mechanism] | partial[Mechanism]
 Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)

@@ -25,9 +25,9 @@ def noisy(scores, noise, **given):
     return Noisy(np.array(scores, np.float64), [noise], **given)
 
 
-def picked(counts, epsilon=0.5, sizes=None, n=1):
+def picked(counts, epsilon=0.5, sizes=None, own=0):
     sizes = np.ones(len(counts), np.int64) if sizes is None else np.array(sizes)
-    return Picked(ExponentialWeights(np.array(counts), sizes, epsilon), n)
+    return Picked(ExponentialWeights(np.array(counts), sizes, epsilon), 1, own)
 
 
 def flipped(counts, epsilon):
@@ -35,7 +35,7 @@ def flipped(counts, epsilon):
 
 
 def test_normal_noise_is_shifts_over_variances():
-    spent = noisy([3.0, 5.0, 7.0], Normal(2.0)).spent(noisy([2.0, 5.0, 5.0], Normal(2.0)), 0)
+    spent = noisy([3.0, 5.0, 7.0], Normal(2.0)).spent(noisy([2.0, 5.0, 5.0], Normal(2.0)))
     assert spent == Spent(squares=(1 + 4) / 4)
 
 
@@ -45,24 +45,24 @@ def test_shared_noise_hides_what_all_scores_have_in_common():
     covariance = 4 * np.eye(3) + 9
     moved = np.ones(3)
     wanted = moved @ np.linalg.solve(covariance, moved)
-    assert mine.spent(theirs, 0).squares == pytest.approx(wanted)
+    assert mine.spent(theirs).squares == pytest.approx(wanted)
 
 
 def test_noise_that_was_conditioned_on_is_not_paid_twice():
     known = Normal(2.0, bounds=np.array([0]), above=np.array([True]))
-    assert noisy([1.0], known).spent(noisy([0.0], known), 0) == Spent()
+    assert noisy([1.0], known).spent(noisy([0.0], known)) == Spent()
 
 
 def test_told_values_in_laplace_noise_are_a_loss_each():
-    spent = noisy([3.0, 5.0], Laplace(4.0)).spent(noisy([2.0, 4.0], Laplace(4.0)), 0)
+    spent = noisy([3.0, 5.0], Laplace(4.0)).spent(noisy([2.0, 4.0], Laplace(4.0)))
     assert spent.pures == (0.25, 0.25)
 
 
 def test_named_items_cost_by_how_far_scores_move_apart():
     up, down = [3.0, 5.0, 8.0], [2.0, 5.0, 8.0]
     once = {"told": False, "k": 2}
-    shot = noisy(up, Exponential(4.0), **once).spent(noisy(down, Exponential(4.0), **once), 0)
-    picks = noisy(up, Gumbel(4.0), **once).spent(noisy(down, Gumbel(4.0), **once), 0)
+    shot = noisy(up, Exponential(4.0), **once).spent(noisy(down, Exponential(4.0), **once))
+    picks = noisy(up, Gumbel(4.0), **once).spent(noisy(down, Gumbel(4.0), **once))
     assert shot.pures == (0.5,)
     assert picks.ranges == (0.25, 0.25)
 
@@ -73,13 +73,13 @@ def test_named_items_cost_by_how_far_scores_move_apart():
 )
 def test_noise_that_depends_on_the_data_is_seen(theirs):
     with pytest.raises(Differs):
-        noisy([2.0], Normal(2.0)).spent(theirs, 0)
+        noisy([2.0], Normal(2.0)).spent(theirs)
 
 
 def test_a_users_own_items_reach_their_bound_by_chance():
     mine = noisy([9.0, 1.0, 1.0], Normal(2.0), bounds=np.array([8.0, 8.0, 8.0]), told=False)
     theirs = noisy([9.0], Normal(2.0), bounds=np.array([8.0]), told=False)
-    assert mine.spent(theirs, 2).lost == pytest.approx(1 - (1 - ndtr(-3.5)) ** 2)
+    assert mine.spent(theirs).lost == pytest.approx(1 - (1 - ndtr(-3.5)) ** 2)
 
 
 @pytest.mark.parametrize("moved", list(itertools.product((0, 1), repeat=3)))
@@ -92,24 +92,24 @@ def test_the_range_of_a_pick_is_that_of_its_log_odds(moved):
         return np.log(odds / odds.sum())
 
     wanted = np.ptp(law(counts + moved) - law(counts))
-    assert sum(mine.spent(theirs, 0).ranges) == pytest.approx(wanted)
+    assert sum(mine.spent(theirs).ranges) == pytest.approx(wanted)
 
 
 def test_ways_are_known_again_by_what_is_public_of_them():
     factors = np.array([0.5, 1.0, 0.5])
     ways = (np.array(scores) for scores in ([-1, -2, -5], [-2, -1, -4]))
     mine, theirs = (Picked(ExponentialWeights.of_ways(x, factors, 0.5), 1) for x in ways)
-    assert mine.spent(theirs, 0).ranges == pytest.approx((1.0,))
-    assert mine.answer(np.array([0]), theirs, 0).tolist() == [1]
+    assert mine.spent(theirs).ranges == pytest.approx((1.0,))
+    assert mine.answer(np.array([0]), theirs).tolist() == [1]
 
 
 def test_a_pick_of_a_users_own_item_is_lost_mass():
-    mine = picked([5, 1], 1.0, sizes=[1, 2])
+    mine = picked([5, 1], 1.0, sizes=[1, 2], own=2)
     theirs = picked([5], 1.0)
     wanted = 2 / (2 + math.exp(4))
-    assert mine.spent(theirs, 2).picked == pytest.approx(wanted)
+    assert mine.spent(theirs).picked == pytest.approx(wanted)
     with pytest.raises(Unfollowed):
-        mine.answer(np.array([1]), theirs, 2)
+        mine.answer(np.array([1]), theirs)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
@@ -124,20 +124,20 @@ def test_permute_and_flip_is_told_by_its_law(epsilon):
             left *= 1 - chance
     assert np.exp(flipped(counts, epsilon)._log_law) == pytest.approx(law)
     far = flipped([2000, 7], epsilon), flipped([2001, 7], epsilon)
-    assert far[0].spent(far[1], 0).pures == pytest.approx((epsilon,))
+    assert far[0].spent(far[1]).pures == pytest.approx((epsilon,))
     more = flipped([10, 7, 7, 4], epsilon)
-    assert more.spent(flipped(counts, epsilon), 0).pures[0] <= epsilon * (1 + 1e-12)
+    assert more.spent(flipped(counts, epsilon)).pures[0] <= epsilon * (1 + 1e-12)
 
 
 def test_coins_lose_what_the_rarer_side_does():
-    spent = Tossed(np.array([0.1, 0.5])).spent(Tossed(np.array([0.2, 0.5])), 0)
+    spent = Tossed(np.array([0.1, 0.5])).spent(Tossed(np.array([0.2, 0.5])))
     assert spent.pures == pytest.approx((math.log(2),))
-    assert Tossed(np.array([0.3])).spent(Tossed(np.array([0.0])), 0).lost == pytest.approx(0.3)
+    assert Tossed(np.array([0.3])).spent(Tossed(np.array([0.0]))).lost == pytest.approx(0.3)
 
 
 def test_what_is_dealt_alike_costs_nothing():
-    assert Dealt(np.array([4, 7])).spent(Dealt(np.array([4])), 0) == Spent()
-    assert Dealt(np.array([4])).spent(Dealt(np.array([5])), 0).pures == pytest.approx(
+    assert Dealt(np.array([4, 7])).spent(Dealt(np.array([4]))) == Spent()
+    assert Dealt(np.array([4])).spent(Dealt(np.array([5]))).pures == pytest.approx(
         (math.log(5 / 4),)
     )
 

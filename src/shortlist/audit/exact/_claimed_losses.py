@@ -91,7 +91,6 @@ class Sides:
         return _Confined(law, law), fits(factor)
 
     def swapped(self) -> Sides:
-        """The same pairs the other way round."""
         return Sides(self.q, self.p)
 
 
@@ -111,7 +110,6 @@ class Laws:
         self._low, self._high = np.maximum(middles - radii, 0), middles + radii
 
     def sides(self, first: Sequence[int], second: Sequence[int]) -> Sides:
-        """The laws of pairs, by the numbers of their data sets."""
         p = _Confined(self._low[first], self._high[first])
         return Sides(p, _Confined(self._low[second], self._high[second]))
 

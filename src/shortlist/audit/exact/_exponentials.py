@@ -47,7 +47,6 @@ class _ExponentialLine(RealLine):
         self.tail = arb(0)
 
     def anchor(self, panel: int) -> arb:
-        """Where u = 0: the left end, unless that is infinite."""
         left, right = self.ends[panel]
         return right if left is None else left
 

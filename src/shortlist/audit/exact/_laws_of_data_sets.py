@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_by
+from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_in_balls
 from shortlist.audit.stand_ins import Unknown, ValueInCell
 from shortlist.audit.universes import Data, Universe
 from shortlist.audit.visible_answers import (
@@ -66,7 +66,7 @@ def law_of(
 
     try:
         with listening() as said:
-            law = law_by(_OfCells, run, edges)
+            law = law_in_balls(run, edges, enumerator=_OfCells)
     except Forgotten:
         return {flawed("effect of earlier answers"): arb(1)}
     except Unknown as unknown:
@@ -118,7 +118,6 @@ class Memory:
         return self._universe.exchangeable and (self._symmetric or n_items > FEW_ITEMS)
 
     def found_asymmetric(self) -> None:
-        """Remember that the order of items changes something."""
         self._symmetric = False
 
     def law(self, data: Data) -> Law:
@@ -127,13 +126,11 @@ class Memory:
         return self._as_asked(data, self.edges)
 
     def _in_own_order(self, data: Data, edges: tuple[float, ...]) -> Law:
-        """The law of one order of items, with these items."""
         del edges
         order, ordered = self._in_order(data)
         return _relabelled(self._computed(ordered), order)
 
     def _ordered(self, data: Data) -> tuple[Sequence[int], Data]:
-        """The order in which one data set stands for all orders, and that data set."""
         order = self._universe.falling(data)
         return order, self._universe.permuted(data, order)
 
@@ -144,7 +141,6 @@ class Memory:
         return self._known[key]
 
     def _anew(self, mechanism: Mechanism, data: Data, before: Data | None = None) -> Law:
-        """The law, of code that may have looked at another data set before."""
         universe, held = self._universe, self._universe.held(data)
         evidence = universe.evidence_of(data)
         earlier = None if before is None else universe.evidence_of(before)
@@ -188,7 +184,6 @@ def _fresh(mechanism: Any) -> Any:
 
 
 def _apart(one: Law, other: Law) -> bool:
-    """Whether two laws certainly differ."""
     return not all(one.get(o, arb(0)).overlaps(other.get(o, arb(0))) for o in one | other)
 
 

@@ -103,7 +103,6 @@ class NormalLine(NormalBells):
         super().__init__(scores, sds, points, kinks, steepness=self._steepness(), least=least)
 
     def _steepness(self) -> float:
-        """How fast the chance of a known side rises in the sum of the noises, at most."""
         first = self._first
         if first.bounds is None or not self._free:
             return 0.0

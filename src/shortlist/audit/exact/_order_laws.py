@@ -32,7 +32,6 @@ OrderLaw = dict[tuple[tuple[int, ...], tuple[int, ...]], arb]
 
 
 def order_law(asked: Order) -> dict[tuple[int, ...], arb]:
-    """The probability of each tuple of positions that `order` can return, for about 5 items."""
     return {positions: p for (positions, _), p in order_and_cell_law(asked).items()}
 
 
@@ -206,7 +205,6 @@ class _Orders:
 
     @cached_property
     def _passed(self) -> list[int]:
-        """How many edges each panel of the line has passed."""
         middles = self.line.middles
         return [sum(bool(middle > edge) for edge in self.edges) for middle in middles]
 

@@ -152,7 +152,6 @@ class MovedValues:
         return {word: reduce(arb.union, [chances[word] for chances in found]) for word in found[0]}
 
     def _between(self, low: _Chances, high: _Chances) -> _Chances:
-        """The chance of each word inside of a cell, from those below its ends."""
         inside: _Chances = {}
         for word in self._words:
             splits = (low[word[:i]] * inside[word[i:]] for i in range(1, len(word)))

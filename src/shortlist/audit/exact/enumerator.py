@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -38,14 +38,14 @@ from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.draws.uniform import precision
 
-__all__ = ["Enumerator", "Forgotten", "in_floats", "law", "law_by", "law_in_balls", "law_of_first"]
+__all__ = ["Enumerator", "Forgotten", "law", "law_in_balls"]
 
 _MOST_DRAWS = 10**4  # of a run
 _MOST_MULTIPLES = 100
-NEGLIGIBLE = 1e-30  # of a branch that floats do without
+_MOST_KNOWN = 20_000  # laws of draws
+_NEGLIGIBLE = 1e-30  # of a branch that floats do without
 
 Outcome = TypeVar("Outcome", bound=Hashable)
-Branch = TypeVar("Branch", bound="Enumerator")
 Options = Sequence[tuple[Any, arb]]
 
 
@@ -54,10 +54,11 @@ class Forgotten(Control):
 
 
 def law_in_balls(
-    run: Callable[[Draws], Outcome],
+    run: Callable[[Any], Outcome],
     edges: Sequence[float] = (),
     *,
     negligible: float = 0.0,
+    enumerator: type[Enumerator] | None = None,
 ) -> dict[Outcome, arb]:
     """The probability of each outcome of `run`, which must return something hashable.
 
@@ -65,23 +66,13 @@ def law_in_balls(
         run: What is enumerated, given its draws.
         edges: The values that `order` returns are the number of edges that the value has passed.
         negligible: Branches that are certainly less likely are left out.
+        enumerator: The kind of draws that it is given.
 
     Raises:
         Forgotten: By the same draws, `run` goes on to others: it depends on more than its draws.
     """
-    return law_by(Enumerator, run, edges, negligible=negligible)
-
-
-def law_by(
-    enumerator: type[Branch],
-    run: Callable[[Branch], Outcome],
-    edges: Sequence[float] = (),
-    *,
-    negligible: float = 0.0,
-) -> dict[Outcome, arb]:
-    """The law by a kind of enumerator, as `law_in_balls` gives it."""
     outcomes: dict[Outcome, arb] = {}
-    branch: Branch | None = enumerator(edges, negligible)
+    branch: Enumerator | None = (enumerator or Enumerator)(edges, negligible)
     with precision(PRECISION):
         while branch is not None:
             outcome = run(branch)
@@ -94,13 +85,9 @@ def law_by(
 
 
 def law(run: Callable[[Draws], Outcome], edges: Sequence[float] = ()) -> dict[Outcome, float]:
-    """The law in floats, without branches of hardly any probability."""
-    return in_floats(law_in_balls(run, edges, negligible=NEGLIGIBLE))
-
-
-def in_floats(law: dict[Outcome, arb]) -> dict[Outcome, float]:
-    """The law by the middles of its balls."""
-    return {outcome: float(p) for outcome, p in law.items()}
+    """The law by the middles of its balls, without branches of hardly any probability."""
+    balls = law_in_balls(run, edges, negligible=_NEGLIGIBLE)
+    return {outcome: float(p) for outcome, p in balls.items()}
 
 
 class _AllAlike(Sequence[tuple[int, arb]]):
@@ -213,7 +200,7 @@ class Enumerator(Draws):
 
     def permute_and_flip(self, candidates: Candidates) -> int:
         asked = "permute and flip", len(candidates)
-        return int(self._branch(asked, lambda: list(enumerate(law_of_first(candidates)))))
+        return int(self._branch(asked, lambda: list(enumerate(_law_of_first(candidates)))))
 
     def integer(self, bounds: NDArray[np.integer]) -> Ints:
         draws = [self._taken(bound, partial(_AllAlike, bound)) for bound in bounds.tolist()]
@@ -253,8 +240,8 @@ class Enumerator(Draws):
         return np.array(passed, np.float64)
 
 
+@lru_cache(_MOST_KNOWN)
 def _multiples(score: int, sd: float, grid: RoundingGrid, unit: float) -> Options:
-    """Each multiple, with the chance that a noisy score is rounded down to it."""
     starts = np.arange(grid.lowest, grid.highest + 1) * grid.step
     above = NormalCDF(score - starts, sd, unit)
     reached = [arb(1), *(above.ball(i) for i in range(len(above))), arb(0)]
@@ -263,7 +250,6 @@ def _multiples(score: int, sd: float, grid: RoundingGrid, unit: float) -> Option
 
 
 _KNOWN: dict[Hashable, OrderLaw] = {}
-_MOST_KNOWN = 20_000
 
 
 def _fields(noise: Noise | None) -> list[Any]:
@@ -287,7 +273,7 @@ def _orders(asked: Order, edges: tuple[float, ...]) -> OrderLaw:
     return _KNOWN[key]
 
 
-def law_of_first(candidates: Candidates) -> list[arb]:
+def _law_of_first(candidates: Candidates) -> list[arb]:
     """The chance of each class, by an integral over the time of the first accepted arrival.
 
     An item that is accepted with chance p has not come by the time 1 - z with probability

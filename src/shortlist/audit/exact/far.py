@@ -8,10 +8,9 @@ looked at whose laws stay small there: with k = 1, an answer about 60 items is o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from shortlist.audit.audited_parameters import class_of, options_of
+from shortlist.audit.audited_parameters import Kind, class_of, options_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.findings import Finding
 from shortlist.audit.universes import Data
@@ -36,7 +35,7 @@ _PICKED = 6
 _MOST_PICKS: dict[str, Any] = {"k": _PICKED, "epsilon": 2.0, "delta": 0.0, "max_items_per_user": 7}
 
 
-def far_settings(kind: type[Mechanism] | partial[Mechanism]) -> Iterator[Mechanism]:
+def far_settings(kind: Kind) -> Iterator[Mechanism]:
     """Instances of a mechanism that are looked at far away."""
     made: Any = class_of(kind)
     if issubclass(made, NoisyCounts | NoisyClippedCounts | EachGroup):  # two laws at once

@@ -160,7 +160,6 @@ class _SearchForLosses:
         return _JudgedPair(verdict, share, most, pair, loss.claim, self._memory.edges)
 
     def _finding(self, judged: _JudgedPair, n_pairs: int) -> Finding:
-        """A finding of the pair, which is remembered if it is the worst so far."""
         claim, known = judged.claim, self._worst.get(judged.claim.name, judged)
         self._worst[claim.name] = max(known, judged, key=lambda j: j.severity)
         return self._about(
@@ -174,7 +173,6 @@ class _SearchForLosses:
         )
 
     def _wrong(self, promise: str, pair: Pair) -> Finding:
-        """A promise that is broken and is no loss."""
         return self._about(promise, Verdict.BROKEN, self._written(pair), pairs=1)
 
     def _written(self, pair: Pair) -> tuple[str, str]:
@@ -216,7 +214,6 @@ class _SearchForLosses:
                 best = top
 
     def _nearby(self, pair: Pair) -> Iterator[Pair]:
-        """Both data sets with one entry moved alike."""
         for i, step in itertools.product(range(len(pair[0])), (1, -1, 4)):
             moved = [self._universe.moved(data, i, step) for data in pair]
             if moved[0] is not None and moved[1] is not None:

@@ -8,11 +8,11 @@ what is told, but for a chance that is given: of all bounds of a row of the repo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-__all__ = ["DOUBT", "Event", "Seen", "certain_loss", "likelier_event"]
+__all__ = ["DOUBT", "Event", "Seen", "both_ways", "certain_loss", "likelier_event"]
 
 DOUBT = 1e-6  # the chance that any of the bounds behind one row of a report is wrong
 
@@ -59,6 +59,23 @@ def certain_loss(
     p = _at_least(_times(event, first), first.total(), doubt / 2)
     q = 1 - _at_least(second.total() - _times(event, second), second.total(), doubt / 2)
     return max(float(np.log(max(p - delta, 1e-300) / q)), 0.0)
+
+
+def both_ways(
+    chosen_on: Sequence[Seen], judged_on: Sequence[Sequence[Seen]], delta: float, doubt: float
+) -> Iterator[tuple[int, int, float]]:
+    """The loss of either data set against the other: their numbers, and what is exceeded.
+
+    Args:
+        chosen_on: Outcomes on both data sets, by which an event is chosen.
+        judged_on: Some such pairs, by each of which it is judged.
+        delta: That of the claim.
+        doubt: The chance that a bound is wrong, at most.
+    """
+    for one, other in ((0, 1), (1, 0)):
+        event = likelier_event(chosen_on[one], chosen_on[other], delta)
+        losses = (certain_loss(event, seen[one], seen[other], delta, doubt) for seen in judged_on)
+        yield one, other, max(losses)
 
 
 def _times(event: Event, seen: Seen) -> int:

@@ -278,7 +278,6 @@ class _Together(Draws):
         raise _Parted([_part(self._script, [sample]) for sample in range(self._size)])
 
     def _same(self, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Draw what has to be the same for all samples."""
         none = np.empty((0, self._size))
         return self._next(lambda: Drawn(draw().reshape(self._size, -1), none)).row.copy()
 
@@ -316,7 +315,6 @@ def _alike(rows: NDArray[Any]) -> list[list[int]]:
 
 
 def _part(script: Sequence[_Drawing], samples: list[int]) -> _SampleGroup:
-    """Some samples of a group, with what they have drawn."""
     own = tuple(_Drawing(row, columns[:, samples]) for row, columns in script)
     return _SampleGroup(len(samples), own)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.audit.findings import Finding, Verdict, worst_of_each_claim
-from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
+from shortlist.audit.samples._frequencies import DOUBT, Seen, both_ways
 from shortlist.audit.samples._sampled_together import Endless, sample
 from shortlist.audit.stand_ins import Outlived, bare
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.audit.visible_answers import face_of, flaw_of, guarded, listening
 from shortlist.draws import Draws, ExactDraws
-from shortlist.draws.random_bits import Bits
+from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
-__all__ = ["BlockBits", "Outcome", "audit_by_samples", "flaw_in", "flawed_outcome", "outcomes_of"]
+__all__ = ["Outcome", "audit_by_samples", "flaw_in", "flawed_outcome", "outcomes_of"]
 
 _PLACES = 4  # of scores that are looked at
 _DECIMALS = 6  # of a difference: what is behind is rounding
@@ -107,30 +106,11 @@ def flaw_in(outcome: Outcome) -> str | None:
     return str(outcome[0]) if isinstance(outcome[0], _Flaw) else None
 
 
-_BLOCK = 2**16  # words that are read at a time
 _SAMPLES, _QUICK = 10**6, 10**4  # of a mechanism
 _BRANCHING = 2 * 10**4  # of one whose samples soon differ, so that hardly two share a run
 _MOST_NAMED = 4  # items, of which all have their place in a data set
 _LENGTH = 60  # of a data set as it is told
 _ALONE = 50  # of so many samples one more is drawn by itself
-
-
-class BlockBits:
-    """The operating system's bits, read many at a time: a system call costs more than its words."""
-
-    private = True
-
-    def __init__(self) -> None:
-        """Nothing is read yet."""
-        self._words, self._next = np.empty(0, np.uint64), 0
-
-    def words(self, n: int) -> NDArray[np.uint64]:
-        """`n` independent uniform 64-bit words, shape (n,), each told once."""
-        if self._next + n > len(self._words):
-            self._words = np.frombuffer(os.urandom(8 * max(n, _BLOCK)), np.uint64)
-            self._next = 0
-        self._next += n
-        return self._words[self._next - n : self._next]
 
 
 Tally = Counter[Outcome]  # how often each came
@@ -156,7 +136,6 @@ class _Sampler:
         return self._noticed(lambda: sample(self._run(), n, self.bits))
 
     def alone(self, n: int) -> Tally:
-        """The outcomes of so many samples, drawn one after another."""
         run, draws = self._run(), ExactDraws(self.bits)
         return self._noticed(lambda: Counter(outcome for _ in range(n) for outcome in run(draws)))
 
@@ -201,33 +180,25 @@ def audit_by_samples(
         mechanism: With its parameters.
         quick: With ten thousand samples of a mechanism in place of a million; or of twenty
             thousand, if it is one that is enumerated with fewer branches than it has.
-        bits: What they are drawn from; None for the operating system's, in blocks.
+        bits: What they are drawn from; None for the operating system's.
         samples: How many of each data set; None for as many as its share is.
         settings: How many settings of the mechanism share its samples, and the doubt of its row.
     """
     universe = universe_of(mechanism)
-    source = BlockBits() if bits is None else bits
-    inputs = list(_inputs(universe))
+    source = SystemBits() if bits is None else bits
+    # Twice as many items as are named.
+    inputs = list(universe.sampled_pairs(2 * min(universe.most_named, _MOST_NAMED)))
     branching = mechanism.audit_hints().coarse is not None
     in_all = _QUICK if quick else _BRANCHING if branching else _SAMPLES
     n = samples or math.ceil(in_all / (settings * len(inputs) * 2))
     face, doubt = face_of(mechanism), DOUBT / (settings * len(inputs))
-    found = (
-        _judged_and_watched(
-            face, [_Sampler(universe, data, classes, source) for data in pair], n, doubt
-        )
-        for pair, classes in inputs
-    )
-    return worst_of_each_claim(itertools.chain.from_iterable(found))
-
-
-def _judged_and_watched(
-    face: Hashable, samplers: list[_Sampler], n: int, doubt: float
-) -> Iterator[Finding]:
-    """What is found, and whether the mechanism describes itself otherwise than before."""
-    yield from _judged(samplers, n, doubt)
-    if face_of(samplers[0].universe.mechanism) != face:
-        yield _flawed(samplers[1], "tells a table later")
+    found: list[Finding] = []
+    for pair, classes in inputs:
+        samplers = [_Sampler(universe, data, classes, source) for data in pair]
+        found += _judged(samplers, n, doubt)
+        if face_of(mechanism) != face:
+            found.append(_flawed(samplers[1], "tells a table later"))
+    return worst_of_each_claim(found)
 
 
 def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]:
@@ -247,12 +218,10 @@ def _judged(samplers: list[_Sampler], n: int, doubt: float) -> Iterator[Finding]
         yield _flawed(sampler, flaw)
     n_views = max(len(outcome) for seen in chosen_on for outcome in seen)
     delta = samplers[0].universe.mechanism.delta
-    for view, (one, other) in itertools.product(range(n_views), ((0, 1), (1, 0))):
+    for view in range(n_views):
         first, *rest = ([_viewed(seen, view) for seen in sides] for sides in every)
-        event = likelier_event(first[one], first[other], delta)
-        share = doubt / (4 * n_views)
-        losses = [certain_loss(event, seen[one], seen[other], delta, share) for seen in rest]
-        yield _finding(samplers[one], samplers[other], max(losses), 0)
+        for one, other, loss in both_ways(first, rest, delta, doubt / (4 * n_views)):
+            yield _finding(samplers[one], samplers[other], loss, 0)
 
 
 def _viewed(seen: Tally, view: int) -> Seen:
@@ -292,8 +261,3 @@ def _finding(one: _Sampler, other: _Sampler, loss: float, n: int) -> Finding:
         pair=(one.written(), other.written()),
         samples=n,
     )
-
-
-def _inputs(universe: Universe) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
-    """Neighbours with twice as many items as are named."""
-    return universe.sampled_pairs(2 * min(universe.most_named, _MOST_NAMED))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from shortlist.audit.findings import Finding, worst_of_each_claim
-from shortlist.audit.samples._frequencies import DOUBT, Seen, certain_loss, likelier_event
+from shortlist.audit.samples._frequencies import DOUBT, Seen, both_ways
 from shortlist.draws.random_bits import Bits
 from shortlist.release import Release
 from shortlist.sources.comparisons import comparisons
@@ -118,17 +118,14 @@ def _judged(question: EndToEnd, a: int, b: int, bits: Bits | None, n: int) -> Fi
     tables = [question.about(more, b) for more in (a, a + 1)]
     chosen_on = [_seen(ask, bits, n // 4) for ask in tables]
     judged_on = [_seen(ask, bits, n - n // 4) for ask in tables]
-    doubt, loss = DOUBT / (2 * len(question.held)), 0.0
-    for one, other in ((0, 1), (1, 0)):
-        event = likelier_event(chosen_on[one], chosen_on[other], question.delta)
-        sides = judged_on[one], judged_on[other]
-        loss = max(loss, certain_loss(event, *sides, question.delta, doubt))
+    doubt = DOUBT / (2 * len(question.held))
+    losses = both_ways(chosen_on, [judged_on], question.delta, doubt)
     return Finding.of_samples(
         question.name,
         f"epsilon={EPSILON}, delta={question.delta}",
         epsilon=EPSILON,
         delta=question.delta,
-        loss=loss,
+        loss=max(loss for _, _, loss in losses),
         pair=(f"a: {a}, b: {b}", f"a: {a + 1}, b: {b}"),
         samples=2 * n,
     )

@@ -45,19 +45,15 @@ class Asked(ABC):
         """What must not depend on the data; calls of one law are one stage on all paths."""
 
     @abstractmethod
-    def spent(self, other: Any, own: int) -> Spent:
+    def spent(self, other: Any) -> Spent:
         """The loss against the same call on the table without the user.
-
-        Args:
-            other: That call.
-            own: How many items the user alone holds.
 
         Raises:
             Differs: No loss is small enough: the two calls ask for different laws.
         """
 
     @abstractmethod
-    def answer(self, outcome: Any, other: Any, own: int) -> Any:
+    def answer(self, outcome: Any, other: Any) -> Any:
         """The same outcome, as the table without the user would have it.
 
         Raises:
@@ -89,7 +85,7 @@ class Noisy(Asked):
     step: float | None = None
     ends: tuple[int, int] = (0, 0)
 
-    def spent(self, other: Noisy, own: int) -> Spent:  # noqa: ARG002 - they are those at the end
+    def spent(self, other: Noisy) -> Spent:
         """By the law of the noise that was not drawn, or conditioned on, before."""
         n = len(other.scores)
         if n > len(self.scores) or len(self.noises) != len(other.noises):
@@ -151,7 +147,7 @@ class Noisy(Asked):
         none = np.log1p(-tail((self.bounds[n:] - self.scores[n:]) / sd)).sum()
         return float(-np.expm1(none))
 
-    def answer(self, outcome: Any, other: Noisy, own: int) -> Any:  # noqa: ARG002
+    def answer(self, outcome: Any, other: Noisy) -> Any:
         n = len(other.scores)
         if not isinstance(outcome, Ordered):
             return outcome[:n]
@@ -167,20 +163,22 @@ class Picked(Asked):
     Attributes:
         weights: Of what is chosen from.
         n: How many choices.
+        own: How many items the user alone holds.
     """
 
     weights: ExponentialWeights
     n: int
+    own: int = 0
 
     @property
     def picks(self) -> int:  # type: ignore[override]
         return self.n
 
-    def spent(self, other: Picked, own: int) -> Spent:
+    def spent(self, other: Picked) -> Spent:
         """The range of the log odds of all that both tables have."""
         if self.law != other.law:
             raise Differs("the parameter of a pick depends on the data")
-        mine, theirs = self._partners(other, own)
+        mine, theirs = self._partners(other)
         moved = self._log_odds[mine] - other._log_odds[theirs]
         reach = float(np.ptp(moved)) if len(moved) else 0.0
         chances = np.exp(self._log_odds - np.logaddexp.reduce(self._log_odds))
@@ -205,7 +203,7 @@ class Picked(Asked):
         log_odds: Floats = sizes - weights.epsilon * (weights.counts[0] - weights.counts)
         return log_odds
 
-    def _partners(self, other: Picked, own: int) -> tuple[Ints, Ints]:
+    def _partners(self, other: Picked) -> tuple[Ints, Ints]:
         """The places of what both tables have, in each."""
         mine, theirs = self.weights.multiplicities, other.weights.multiplicities
         if self.weights.ways is not None and other.weights.ways is not None:
@@ -215,15 +213,15 @@ class Picked(Asked):
             return first, second
         places, others = np.arange(len(mine)), np.arange(len(theirs))
         if len(mine) > len(theirs):  # the items that the user alone holds are a group of their own
-            alone = (self.weights.counts == 1) & (mine <= own)
+            alone = (self.weights.counts == 1) & (mine <= self.own)
             places = np.flatnonzero(~alone)
         if len(places) != len(others):
             raise Differs("it picks from other items than on the neighbour")
         some = np.flatnonzero((mine[places] > 0) & (theirs > 0))
         return places[some], others[some]
 
-    def answer(self, outcome: Ints, other: Picked, own: int) -> Ints:
-        mine, theirs = self._partners(other, own)
+    def answer(self, outcome: Ints, other: Picked) -> Ints:
+        mine, theirs = self._partners(other)
         place = {int(i): int(j) for i, j in zip(mine, theirs, strict=True)}
         if not set(outcome.tolist()) <= set(place):
             raise Unfollowed("an item of one user alone was picked")
@@ -245,7 +243,7 @@ class Tossed(Asked):
     def law(self) -> tuple[object, ...]:
         return Tossed, len(self.chances) == 1
 
-    def spent(self, other: Tossed, own: int) -> Spent:  # noqa: ARG002 - they are those at the end
+    def spent(self, other: Tossed) -> Spent:
         """The larger loss of either side of each coin whose chance differs."""
         n = len(other.chances)
         if n > len(self.chances):
@@ -257,7 +255,7 @@ class Tossed(Asked):
         differ = float(np.abs(mine - theirs)[moved[np.isinf(losses)]].sum()) if losses else 0.0
         return Spent(pures=tuple(certain), lost=differ + float(self.chances[n:].sum()))
 
-    def answer(self, outcome: Any, other: Tossed, own: int) -> Any:  # noqa: ARG002
+    def answer(self, outcome: Any, other: Tossed) -> Any:
         return outcome[: len(other.chances)]
 
 
@@ -276,7 +274,7 @@ class Flipped(Asked):
     def law(self) -> tuple[object, ...]:
         return Flipped, self.weights.epsilon
 
-    def spent(self, other: Flipped, own: int) -> Spent:  # noqa: ARG002 - all items are public
+    def spent(self, other: Flipped) -> Spent:
         """The largest loss of any item."""
         if self.law != other.law:
             raise Differs("the parameter of a pick depends on the data")
@@ -304,7 +302,7 @@ class Flipped(Asked):
         log_law: Floats = np.log(np.exp(log_rates) @ parts) - weights.epsilon * gaps
         return log_law
 
-    def answer(self, outcome: int, other: Flipped, own: int) -> int:  # noqa: ARG002 - classes are alike
+    def answer(self, outcome: int, other: Flipped) -> int:  # noqa: ARG002 - classes are alike
         return outcome
 
 
@@ -322,7 +320,7 @@ class Dealt(Asked):
     def law(self) -> tuple[object, ...]:
         return (Dealt,)
 
-    def spent(self, other: Dealt, own: int) -> Spent:  # noqa: ARG002 - they are those at the end
+    def spent(self, other: Dealt) -> Spent:
         """None, where both tables deal the same; what only the user's rows ask for is no loss."""
         n = len(other.bounds)
         if n > len(self.bounds):
@@ -330,7 +328,7 @@ class Dealt(Asked):
         ratios = np.abs(np.log(self.bounds[:n] / other.bounds))
         return Spent(pures=tuple(ratios[ratios > 0].tolist()))
 
-    def answer(self, outcome: Ints, other: Dealt, own: int) -> Ints:  # noqa: ARG002 - as above
+    def answer(self, outcome: Ints, other: Dealt) -> Ints:
         return np.minimum(outcome[: len(other.bounds)], other.bounds - 1)
 
 

@@ -36,7 +36,13 @@ Steered = Callable[[int, Asked, Any], Any]
 
 
 class _Written(Draws):
-    """Draws that know what each call asks for, in the words of `Asked`."""
+    """Draws that know what each call asks for, in the words of `Asked`.
+
+    Attributes:
+        own: How many items the user alone holds.
+    """
+
+    own: int
 
     @abstractmethod
     def _answer(self, asked: Asked, draw: Callable[[Draws], _Drawn]) -> _Drawn:
@@ -54,7 +60,7 @@ class _Written(Draws):
         return self._answer(asked, lambda draws: draws.coin(chances))
 
     def choices(self, weights: Reals, n: int) -> Ints:
-        asked = Picked(_kept(weights), n)
+        asked = Picked(_kept(weights), n, self.own)
         return self._answer(asked, lambda draws: draws.choices(weights, n))
 
     def permute_and_flip(self, candidates: Candidates) -> int:
@@ -93,12 +99,14 @@ class Recorder(_Written):
     Attributes:
         plain: What draws.
         steered: What calls are told; what was drawn, if None.
+        own: How many items the user alone holds.
         asked: What the calls asked, in order.
         outcomes: What each was told.
     """
 
     plain: Draws
     steered: Steered | None = None
+    own: int = 0
     asked: list[Asked] = field(default_factory=list)
     outcomes: list[Any] = field(default_factory=list)
 
@@ -139,13 +147,13 @@ class Replayer(_Written):
         if self.ties and _is_of_items(asked):
             raise Unfollowed("picks among items that may tie are left to other tables")
         mine, outcome = self._next(asked)
-        self.spent.append(mine.spent(asked, self.own))
+        self.spent.append(mine.spent(asked))
         # Noise of one scale may be on scores that are bounded otherwise in another look, so that
         # its law counts with how many calls for noise came before it.
         self.laws.append((*mine.law, len(self.shared)) if isinstance(mine, Noisy) else mine.law)
         if isinstance(mine, Noisy) and isinstance(asked, Noisy):
             self._look_at(mine, asked)
-        answer: _Drawn = mine.answer(outcome, asked, self.own)
+        answer: _Drawn = mine.answer(outcome, asked)
         return answer
 
     def _look_at(self, mine: Noisy, theirs: Noisy) -> None:
@@ -169,7 +177,7 @@ class Replayer(_Written):
     def _next(self, asked: Asked) -> tuple[Asked, Any]:
         """The like call of the other run, past what the user's rows alone are dealt."""
         calls = self.recorded.asked
-        while self._at < len(calls) and not _is_like(calls[self._at], asked):
+        while self._at < len(calls) and type(calls[self._at]) is not type(asked):
             self._pass_over()
         if self._at == len(calls):
             raise Differs("it draws more often without the user")
@@ -198,10 +206,6 @@ def _natural(scores: Ints, unit: float) -> Floats:
 def _is_of_items(asked: Asked) -> bool:
     """Whether it names an item by how many hold it."""
     return isinstance(asked, Flipped) or (isinstance(asked, Picked) and not asked.is_of_ways)
-
-
-def _is_like(mine: Asked, theirs: Asked) -> bool:
-    return type(mine) is type(theirs)
 
 
 def _kept(weights: object) -> ExponentialWeights:
@@ -254,14 +258,13 @@ class Path:
 
     @property
     def total(self) -> Spent:
-        """What all calls spend together."""
         return sum(self.spent, Spent())
 
 
 def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
     """The losses along one path; the way is that of private choices, and the seed of all else."""
     each_way = EachWayInTurn(way)
-    recorder = Recorder(ExactDraws(SeededBits(way)), each_way)
+    recorder = Recorder(ExactDraws(SeededBits(way)), each_way, table.own)
     replayer = Replayer(recorder, table.own, table.ties)
     wrong, left = "", ""
     selections: list[Selection] = []
@@ -277,7 +280,8 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
             break
     if len(selections) == 2 and not wrong:
         wrong, left = _compared(replayer, *selections, ties=table.ties or table.own > 0)
-    own, asked = _own(replayer), recorder.asked
+    noisy = {i: call for i, call in enumerate(recorder.asked) if isinstance(call, Noisy)}
+    own = {i: n for i, n in replayer.shared.items() if len(noisy[i].scores) > n}
     return Path(
         table,
         way,
@@ -286,10 +290,10 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
         wrong=wrong,
         left=left,
         own=own,
-        kept=tuple(_length(asked[number]) - n for number, n in own.items()),
-        decided_later=any(_is_rounded(asked[number]) for number in own),
-        noise=sum(call.noise for call in asked),
-        picks=sum(call.picks for call in asked),
+        kept=tuple(len(noisy[i].scores) - n for i, n in own.items()),
+        decided_later=any(noisy[i].step is not None for i in own),
+        noise=sum(call.noise for call in recorder.asked),
+        picks=sum(call.picks for call in recorder.asked),
         shared=replayer.share(),
         ways=each_way.ways,
     )
@@ -315,23 +319,6 @@ def _equal(one: object, other: object) -> bool:
     if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     return one is None if other is None else one == other
-
-
-def _is_rounded(asked: Asked) -> bool:
-    return isinstance(asked, Noisy) and asked.step is not None
-
-
-def _length(asked: Asked) -> int:
-    return len(asked.scores) if isinstance(asked, Noisy) else 0
-
-
-def _own(replayer: Replayer) -> dict[int, int]:
-    asked = replayer.recorded.asked
-    return {
-        number: n
-        for number, n in replayer.shared.items()
-        if isinstance(call := asked[number], Noisy) and len(call.scores) > n
-    }
 
 
 class EachWayInTurn:

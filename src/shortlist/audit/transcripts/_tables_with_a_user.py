@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,6 @@ def _sets(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa
 
 
 def _users(bound: int, *, private: bool) -> Iterator[tuple[str, Ints, int]]:
-    """Users by what they hold, and how many of these items are theirs alone."""
     yield "a user of the best item", np.arange(1), 0
     yield "a user at the bound", np.arange(bound), 0
     yield "a user of everything", np.arange(ITEMS), 0
@@ -116,8 +115,7 @@ def _table_of_sets(
     name: str, mechanism: Mechanism, counts: Ints, items: Ints, own: int
 ) -> TableWithUser:
     others = np.repeat(np.arange(len(counts)), counts)
-    sizes = np.ones(len(others), np.int64)
-    evidence = _shown(mechanism, others, sizes, items, len(counts) + own)
+    evidence = _shown(mechanism, others, np.ones_like(others), items, len(counts) + own)
     return TableWithUser(name, evidence, own)
 
 
@@ -128,7 +126,7 @@ def _shown(
     wants = mechanism.wants
 
     @cache
-    def evidence(with_user: bool) -> Any:  # noqa: FBT001
+    def evidence(with_user: bool) -> Any:  # noqa: FBT001 - of all tables
         sets = _held(others, sizes, items if with_user else items[:0], n_items)
         if wants.bound is not None:
             sets = sets.bounded(wants.bound, ExactDraws(SeededBits(0)))
@@ -142,7 +140,6 @@ def _bound_of(mechanism: Mechanism, most: int) -> int:
 
 
 def _held(others: Ints, sizes: Ints, items: Ints, n_items: int) -> Contributions:
-    """Users' sets, those of one user last."""
     if len(items):
         others, sizes = np.append(others, items), np.append(sizes, len(items))
     return Contributions(np.cumsum(sizes) - sizes, sizes, others.astype(np.uint32), n_items)
@@ -291,27 +288,29 @@ def _random_groups(seed: int, most: int, bound: int) -> TableWithUser:
     generator = np.random.default_rng(seed)  # of tables, not of noise
     others, sizes = _several(generator, min(_EACH, bound), _FEW)
     items = generator.choice(ITEMS, bound, replace=False)
-    mine = (np.arange(most)[:, None] * ITEMS + items).ravel()
-    codes = np.arange(_FEW * ITEMS, dtype=np.uint32)
-
-    @cache
-    def evidence(with_user: bool) -> GroupedSets:  # noqa: FBT001 - of all tables
-        pairs = _held(others, sizes, mine if with_user else mine[:0], len(codes))
-        return GroupedSets.of_pairs(pairs, codes // ITEMS, codes % ITEMS, _FEW, ITEMS)
-
-    return TableWithUser(f"random sets in groups, seed {seed}", evidence, ties=True)
+    mine = _in_groups(np.arange(most), items, ITEMS)
+    return _of_pairs(f"random sets in groups, seed {seed}", others, sizes, mine, _FEW, ITEMS)
 
 
 def _table_of_groups(name: str, counts: Ints, groups: Ints, items: Ints) -> TableWithUser:
     n_groups, n_items = max(_FEW, int(groups[-1]) + 1), max(len(counts), int(items[-1]) + 1)
-    alone = np.repeat(np.arange(len(counts)), counts)
-    others = np.concatenate([group * n_items + alone for group in range(_FEW)])
-    mine = (groups[:, None] * n_items + items).ravel()
+    others = _in_groups(np.arange(_FEW), np.repeat(np.arange(len(counts)), counts), n_items)
+    mine = _in_groups(groups, items, n_items)
+    return _of_pairs(name, others, np.ones_like(others), mine, n_groups, n_items)
+
+
+def _in_groups(groups: Ints, items: Ints, n_items: int) -> Ints:
+    pairs: Ints = (groups[:, None] * n_items + items).ravel()
+    return pairs
+
+
+def _of_pairs(
+    name: str, others: Ints, sizes: Ints, mine: Ints, n_groups: int, n_items: int
+) -> TableWithUser:
     codes = np.arange(n_groups * n_items, dtype=np.uint32)
 
     @cache
     def evidence(with_user: bool) -> GroupedSets:  # noqa: FBT001 - of all tables
-        sizes = np.ones(len(others), np.int64)
         pairs = _held(others, sizes, mine if with_user else mine[:0], len(codes))
         return GroupedSets.of_pairs(pairs, codes // n_items, codes % n_items, n_groups, n_items)
 
@@ -327,15 +326,12 @@ def _wins(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa
     for level in _levels(mechanism, quick=quick):
         for name, times in (("one item", bound or 1), ("many items", 1)):
             moved = (np.arange(ITEMS) < (bound or 1) // times) * times
-
-            def evidence(
-                with_user: bool,  # noqa: FBT001 - of all tables
-                moved: Ints = moved,
-                level: float = level,
-            ) -> Wins:
-                return Wins(_ladder(level) * 10 + moved * with_user, bound)
-
+            evidence = partial(_wins_of, _ladder(level) * 10, moved, bound)
             yield TableWithUser(f"a user moves {name}, wins from {level:.0f}", evidence)
+
+
+def _wins_of(wins: Ints, moved: Ints, bound: int | None, with_user: bool) -> Wins:  # noqa: FBT001 - of all tables
+    return Wins(wins + moved * with_user, bound)
 
 
 # --- all

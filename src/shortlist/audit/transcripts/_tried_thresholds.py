@@ -46,7 +46,6 @@ class _Round(NamedTuple):
     step: float
 
     def steps(self, sds: float) -> int:
-        """As many steps as so many standard deviations need."""
         return math.ceil(sds * self.sd / self.step)
 
 
@@ -108,7 +107,6 @@ class _Trial:
         return told
 
     def noisy(self, call: int, other: dict[int, int] | None = None) -> Noisy:
-        """What is asked in a call for noise on the item."""
         asked = self.run(other).asked[call]
         if not isinstance(asked, Noisy):
             raise Unfollowed("another draw was made where the item's noise was chosen")
@@ -134,7 +132,6 @@ class _Trial:
         return low + 1 + bisect_left(range(low + 1, high), True, key=is_enough)
 
     def is_enough(self, here: _Round, value: int) -> bool:
-        """Whether something comes of it."""
         return self.run({here.call: value}).outcome != self.run().outcome
 
 

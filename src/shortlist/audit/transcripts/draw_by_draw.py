@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from shortlist.audit.findings import Finding, Verdict
+from shortlist.audit.findings import Finding, Verdict, share_of
 from shortlist.audit.transcripts._followed_paths import Path, path_of
 from shortlist.audit.transcripts._spent import Spent, certain_delta, converted
 from shortlist.audit.transcripts._tables_with_a_user import ITEMS, TableWithUser, tables_of
@@ -30,7 +30,7 @@ from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure
 
-__all__ = ["Claimed", "PartOfClaim", "audit_by_transcript", "ways_of"]
+__all__ = ["audit_by_transcript"]
 
 _ROUNDING = 1 + 1e-6  # of sums of floats, and of weights that are rounded down
 _COVERED = 0.25, 0.5, 1.0, 1.5, 2.0, 3.0  # standard deviations of a loss, at which picks are seen
@@ -43,22 +43,17 @@ class PartOfClaim(NamedTuple):
         name: What it is about.
         limit: What is claimed.
         spent: What a path spends.
+        where: On which table that was.
     """
 
     name: str
     limit: float
     spent: float
+    where: str = "all tables"
 
     @property
     def share(self) -> float:
-        """The share of the limit; infinite where something is spent that is not claimed."""
-        if self.spent <= 0:
-            return 0.0
-        return self.spent / self.limit if self.limit > 0 else math.inf
-
-    @property
-    def holds(self) -> bool:
-        return self.share <= _ROUNDING
+        return share_of(self.limit, self.spent)
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,6 @@ class Claimed:
     kept: float = 1.0
 
     def and_then(self, stage: Stage) -> Iterator[Claimed]:
-        """This and one stage more, by each of its ways."""
         match stage:
             case EitherStage():
                 for way in (stage.first, stage.second):
@@ -101,14 +95,11 @@ class Claimed:
         noise = self.on_weights * (1 - self.kept * (1 - shared)) + self.squares
         parts = [PartOfClaim("noise", noise, spent.squares)]
         if self.ranges or self.pures:
-            parts += list(_one_by_one("pick", (*self.ranges, *self.pures), self._picks(spent)))
+            claimed, drawn = (*self.ranges, *self.pures), (*spent.ranges, *spent.pures)
+            parts += _picks_one_by_one(sorted(claimed)[::-1], sorted(drawn)[::-1])
         elif spent.ranges:
             parts.append(self._covered_by_noise(spent, noise - spent.squares))
         return parts
-
-    @staticmethod
-    def _picks(spent: Spent) -> tuple[float, ...]:
-        return (*spent.ranges, *spent.pures)
 
     @staticmethod
     def _covered_by_noise(spent: Spent, left: float) -> PartOfClaim:
@@ -116,7 +107,7 @@ class Claimed:
         sd = math.sqrt(max(left, 0.0))
         picks, noise = Spent(ranges=spent.ranges), Spent(squares=max(left, 0.0))
         at = [times * sd for times in _COVERED]
-        worst = max(at, key=lambda e: _ratio(certain_delta(picks, e), certain_delta(noise, e)))
+        worst = max(at, key=lambda e: share_of(certain_delta(noise, e), certain_delta(picks, e)))
         return PartOfClaim("beside noise", certain_delta(noise, worst), certain_delta(picks, worst))
 
     def most(self, shared: float, lost: float) -> Spent:
@@ -125,22 +116,12 @@ class Claimed:
         return Spent(noise, self.ranges, self.pures, lost)
 
 
-def _ratio(one: float, other: float) -> float:
-    return one / other if other > 0 else math.inf if one > 0 else 0.0
-
-
-def _one_by_one(
-    name: str, claimed: Iterable[float], spent: Iterable[float]
-) -> Iterator[PartOfClaim]:
+def _picks_one_by_one(limits: list[float], losses: list[float]) -> Iterator[PartOfClaim]:
     """Hold the largest against the largest, and so on: each draw needs a stage of its own."""
-    limits, losses = sorted(claimed, reverse=True), sorted(spent, reverse=True)
-    yield PartOfClaim(f"number of {name}s", float(len(limits)), float(len(losses)))
-    worst = [
-        PartOfClaim(f"range of a {name}", limit, loss)
-        for limit, loss in zip(limits, losses, strict=False)
-    ]
-    if worst:
-        yield max(worst, key=lambda part: part.share)
+    yield PartOfClaim("number of picks", float(len(limits)), float(len(losses)))
+    each = [PartOfClaim("range of a pick", *both) for both in zip(limits, losses, strict=False)]
+    if each:
+        yield max(each, key=lambda part: part.share)
 
 
 def ways_of(cost: Cost) -> list[Claimed]:
@@ -173,13 +154,6 @@ _CONVERTED = 1 + 1e-4  # of what another arithmetic converts to
 _NAME = "draws"
 
 
-class _JudgedPart(NamedTuple):
-    """A part of the claim, and where it was looked at."""
-
-    part: PartOfClaim
-    where: str
-
-
 class _Paths:
     """All that was followed of one mechanism.
 
@@ -210,15 +184,14 @@ class _Paths:
             return path.total
         return sum((self._most[law] for law in path.laws), Spent())
 
-    def judged(self) -> Iterator[_JudgedPart]:
+    def judged(self) -> Iterator[PartOfClaim]:
         """Every part of the claim, on every path; and of the stages that are claimed."""
         for path in self.paths:
-            if path.left and not path.spent:
-                continue
-            for part in self._of_path(path):
-                yield _JudgedPart(part, path.table.name)
-        for part in [*self._counted_anew(), *self._never_asked()]:
-            yield _JudgedPart(part, "all tables")
+            if path.spent or not path.left:
+                for part in self._of_path(path):
+                    yield part._replace(where=path.table.name)
+        yield from self._counted_anew()
+        yield from self._never_asked()
 
     def _of_path(self, path: Path) -> Iterator[PartOfClaim]:
         mechanism, cost, spent = self.mechanism, self.mechanism.cost, self._spent(path)
@@ -237,7 +210,6 @@ class _Paths:
             yield PartOfClaim("delta", mechanism.delta, certain)
 
     def _own_named(self, path: Path) -> float:
-        """The chance that an item of the user alone is named."""
         spent = path.total
         if path.table.parallel:  # each group's picks may end by one
             return spent.lost + sum(each.picked for each in path.spent)
@@ -338,21 +310,18 @@ def _is_by_guarantee(cost: Cost) -> bool:
     return any(isinstance(part, Approximate) for part in parts)
 
 
-def _worst(mechanism: Mechanism, judged: Iterable[_JudgedPart], n: int) -> Iterator[Finding]:
+def _worst(mechanism: Mechanism, parts: Iterable[PartOfClaim], n: int) -> Iterator[Finding]:
     """One finding for each part, of where it comes nearest to its limit."""
-    worst: dict[str, _JudgedPart] = {}
-    for one in judged:
-        if not one.part.limit and not one.part.spent:
-            continue  # nothing is claimed, nor spent
-        known = worst.get(one.part.name)
-        if known is None or one.part.share > known.part.share:
-            worst[one.part.name] = one
-    for part, where in worst.values():
+    worst: dict[str, PartOfClaim] = {}
+    for part in parts:
+        if part.limit or part.spent:  # else nothing is claimed, nor spent
+            worst[part.name] = max(worst.get(part.name, part), part, key=lambda p: p.share)
+    for part in worst.values():
         yield Finding.about(
             mechanism,
             f"{_NAME}: {part.name}",
-            Verdict.HOLDS if part.holds else Verdict.BROKEN,
-            (where, "the same without the user"),
+            Verdict.HOLDS if part.share <= _ROUNDING else Verdict.BROKEN,
+            (part.where, "the same without the user"),
             limit=part.limit,
             loss=part.spent,
             pairs=n,

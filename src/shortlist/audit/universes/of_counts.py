@@ -206,7 +206,6 @@ class OfGroupedCounts(Universe):
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         super().__init__(mechanism, quick=quick)
         self._sizes = self.quick_sizes if quick else self.sizes
-        self._most_groups = self._hints.most_groups or N_GROUPS
         private = mechanism.names_private_items
         self._kind: type[PrivateCounts | PublicCounts] = PrivateCounts if private else PublicCounts
 
@@ -265,7 +264,6 @@ class ScoresInMemory:
 
     @property
     def accesses(self) -> int:
-        """The accesses of both kinds."""
         return self.n_sorted + self.n_random
 
     def sorted_access(self, start: int, n: int) -> tuple[Ints, Ints]:

@@ -230,16 +230,11 @@ class OfGroupedSets(OfContributions):
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}
     branched_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 1}
 
-    def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
-        super().__init__(mechanism, quick=quick)
-        self._most_groups = self._hints.most_groups or N_GROUPS
-
     def large(self) -> Iterator[list[Data]]:
         yield from ([(n,)] for n in self.large_sizes[-1 if self._quick else 0 :])
 
     def wide(self) -> Iterator[list[Data]]:
-        """No data sets: many pairs are many branches."""
-        return iter(())
+        return iter(())  # many pairs are many branches
 
     def _near(self) -> list[int]:
         """Numbers of users at each threshold, where they are few."""

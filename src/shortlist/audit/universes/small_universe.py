@@ -79,6 +79,7 @@ class Universe(ABC):
             )
         self.mechanism, self._hints, self._quick = mechanism, mechanism.audit_hints(), quick
         self._bound = self._hints.user_bound
+        self._most_groups = self._hints.most_groups or N_GROUPS
         self._sizes = self.quick_sizes if quick else self.sizes
         if self._hints.inner is not None:  # two laws at once
             few = {n: most // n for n, most in self.quick_sizes.items()}
@@ -238,7 +239,6 @@ class Universe(ABC):
         """What the mechanism is shown of a data set."""
 
     def written(self, data: Data) -> str:
-        """The data set as a report shows it."""
         return "(" + ", ".join(map(str, data)) + ")"
 
 
