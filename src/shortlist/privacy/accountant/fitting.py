@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import gaussian_delta
@@ -127,8 +126,8 @@ def noise_and_loss(
         stages: The stages for each rho.
         thresholds: All thresholds that may name an item, for each rho and delta of theirs.
         bound: The most items of one user.
-        epsilon: The epsilon of the guarantee.
-        delta: The delta of the guarantee.
+        epsilon: Of the guarantee.
+        delta: Of the guarantee.
         by_rho: The rho that zCDP is known to allow.
 
     Raises:
@@ -139,23 +138,16 @@ def noise_and_loss(
         rho = largest_within(
             stages, epsilon=epsilon, delta=delta, by_rho=by_rho, own_items=own_items
         )
-        spent = partial(_spent, stages(rho), partial(thresholds, rho), bound, epsilon)
+
+        def spent(lost: float, rho: float = rho) -> float:
+            """The delta of users who alone hold an item, rounded up a little."""
+            own_items = ItemsByThreshold(thresholds(rho, lost), bound)
+            return Composition(stages(rho), own_items).own_items_delta(epsilon) * (1 + _MARGIN)
+
         lost = largest_share(spent, delta=delta, least=_LEAST * delta)
         if lost > 0:
             return rho, lost
     raise InputError("no threshold can be fitted to it", given={"delta": delta})
-
-
-def _spent(
-    stages: tuple[Stage, ...],
-    thresholds: Callable[[float], tuple[Threshold, ...]],
-    bound: int,
-    epsilon: float,
-    lost: float,
-) -> float:
-    """The delta of users who alone hold an item, rounded up a little."""
-    own_items = ItemsByThreshold(thresholds(lost), bound)
-    return Composition(stages, own_items).own_items_delta(epsilon) * (1 + _MARGIN)
 
 
 def largest_after(

@@ -80,12 +80,10 @@ def least_noise(
     items needs it for the threshold. So each gets nearly all of delta. Were a user between the two
     the worst, the threshold would be higher for that.
 
-    Args:
-        epsilon: The epsilon of the guarantee, above 0.
-        delta: The delta of the guarantee, in (0, 1).
-        bound: The most items of one user.
-        drift: By how much rounding may raise the ℓ2 sensitivity above 1.
-        by_policy: Whether weights are built by a policy; see `ItemsByThreshold`.
+    `bound`, `drift` and `by_policy` are as in `noisy_weights`.
+
+    Raises:
+        InputError: Delta is too small, or nothing could reach the threshold.
 
     >>> sigma, threshold = least_noise(epsilon=1.0, delta=1e-6, bound=100)
     >>> round(sigma, 3), round(threshold, 2)
