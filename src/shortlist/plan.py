@@ -37,11 +37,11 @@ class Charge(Protocol):
     """A charge that stands, and what it was for.
 
     Attributes:
-        told: What the release says of it.
+        described: What the release says of it.
     """
 
     @property
-    def told(self) -> str:
+    def described(self) -> str:
         """As above."""
         ...
 
@@ -316,7 +316,7 @@ class Plan:
     def _told_of(self, charge: Charge | None) -> str:
         """What the release says of the budget."""
         if charge is not None:
-            return charge.told
+            return charge.described
         return NONE_CHARGED if self.budget is None else f"charged, by {type(self.budget).__name__}"
 
     def _answered(self, shown: ShownEvidence, draws: Draws, bits: Bits, budget: str) -> Release:

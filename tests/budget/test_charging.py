@@ -17,7 +17,6 @@ from helpers.budgets import Fragile, TinyCounts, as_new, columns, created, plan_
 from helpers.databases import NAMES
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.budget._book import Book
 from shortlist.budget._printing import _cell
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.engines.histogram_in_memory import HistogramInMemory
@@ -293,7 +292,7 @@ def test_an_answer_that_cannot_be_kept_is_not_lost(path, monkeypatch):
     def full(*_):
         raise sl.InputError("the disk is full")
 
-    monkeypatch.setattr(Book, "keep", full)
+    monkeypatch.setattr(sl.Budget, "_keep", full)
     release = plan_of(budget).run()
     assert len(release) == 1
     assert release.budget.endswith("; it could not keep this answer: save it")

@@ -8,9 +8,8 @@ import pytest
 
 import shortlist as sl
 from helpers import power
-from helpers.budgets import columns, created, fast_folder, plan_of, played
+from helpers.budgets import columns, created, fast_folder, plan_of, played, running_by
 from helpers.refusals import refusal
-from shortlist.budget._book import Book
 
 KILLS = 4
 
@@ -132,20 +131,16 @@ def test_a_connection_that_is_cut_neither_loses_nor_doubles_a_charge(
     budget = created(postgresql.url)
     cuts = []
 
-    def cutting(execute):
-        def run(statement, *values):
-            rows = execute(statement, *values)
-            if statement.startswith("UPDATE shortlist_budgets") and not cuts:
-                cuts.append(1)
-                if moment == "after":
-                    execute("COMMIT")
-                cut(postgresql)
-            return rows
+    def cutting(execute, statement, *values):
+        rows = execute(statement, *values)
+        if statement.startswith("UPDATE shortlist_budgets") and not cuts:
+            cuts.append(1)
+            if moment == "after":
+                execute("COMMIT")
+            cut(postgresql)
+        return rows
 
-        return run
-
-    tables = Book._tables
-    monkeypatch.setattr(Book, "_tables", lambda self, execute: tables(self, cutting(execute)))
+    running_by(monkeypatch, cutting)
     release = plan_of(budget).run()
     assert cuts == [1]
     assert release.budget.startswith("charge 1 of")
@@ -155,17 +150,13 @@ def test_a_connection_that_is_cut_neither_loses_nor_doubles_a_charge(
 
 def test_a_connection_that_is_always_cut_is_refused_unread(postgresql, monkeypatch):
     budget = created(postgresql.url)
-    tables = Book._tables
 
-    def cutting(execute):
-        def run(statement, *values):
-            if statement.startswith("INSERT"):
-                cut(postgresql)
-            return execute(statement, *values)
+    def cutting(execute, statement, *values):
+        if statement.startswith("INSERT"):
+            cut(postgresql)
+        return execute(statement, *values)
 
-        return run
-
-    monkeypatch.setattr(Book, "_tables", lambda self, execute: tables(self, cutting(execute)))
+    running_by(monkeypatch, cutting)
     plan = plan_of(budget)
     refusal(plan.run, "the connection broke while this question was charged", "sl.Budget.show")
     assert plan.engine.times_read == 0

@@ -234,7 +234,7 @@ def test_nothing_that_is_shown_tells_the_size_of_a_file(budget, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     path = as_parquet(FRAME, Path("x.parquet"))
     answered(budget, path)
-    key = budget._book.key()
+    key = budget._key()
     (charge,) = [e for e in map(json.loads, bodies(budget)) if e["kind"] == "charge"]
     status = path.stat()
     for shown in (budget.to_json(), budget.to_csv(), str(budget)):
@@ -246,7 +246,7 @@ def test_nothing_that_is_shown_tells_the_size_of_a_file(budget, tmp_path, monkey
     answered(other, path)
     (beside,) = [e for e in map(json.loads, bodies(other)) if e["kind"] == "charge"]
     assert charge["plan"] != beside["plan"]
-    assert len({key, other._book.key(), hashlib.sha256(b"").hexdigest()}) == 3
+    assert len({key, other._key(), hashlib.sha256(b"").hexdigest()}) == 3
 
 
 def bodies(budget):

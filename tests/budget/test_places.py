@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import shortlist as sl
-from helpers.budgets import columns, created, plan_of, tampered
+from helpers.budgets import columns, created, plan_of, running_by, tampered
 from helpers.refusals import refusal
 from postgres import PASSWORD
-from shortlist.budget._book import Book
 from shortlist.budget._sqlite import network_filesystem
 
 
@@ -272,15 +271,15 @@ def test_a_commit_lasts_even_where_a_server_would_answer_sooner(postgresql, monk
     url = f"{postgresql.url}&options=-csynchronous_commit%3Doff"
     budget = created(url)
     asked = []
-    real = Book._charged
 
-    def looking(self, cost, said, tables, *, again):
-        asked.extend(tables._execute("SHOW synchronous_commit"))
-        return real(self, cost, said, tables, again=again)
+    def looking(execute, statement, *values):
+        if statement.startswith("INSERT INTO shortlist_entries"):
+            asked.extend(execute("SHOW synchronous_commit"))
+        return execute(statement, *values)
 
-    monkeypatch.setattr(Book, "_charged", looking)
+    running_by(monkeypatch, looking)
     plan_of(budget).run()
-    assert asked == [("on",)]
+    assert asked == [("on",), ("on",)]  # the charge, and the release
 
 
 def test_where_a_postgres_url_is_wrong_nothing_of_it_is_shown():

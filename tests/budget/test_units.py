@@ -12,7 +12,7 @@ import shortlist as sl
 from helpers.budgets import created, plan_of
 from helpers.refusals import refusal
 from shortlist.budget._balance import Balance, BudgetTerms, more_questions
-from shortlist.budget._units import Amount, BasicUnit, PureUnit, ZcdpUnit, sum_of, unit_for
+from shortlist.budget._units import Amount, BasicUnit, PureUnit, ZcdpUnit, unit_for
 from shortlist.privacy import ZCDP, Approximate, Gaussian
 from shortlist.privacy import Pure as PureCost
 
@@ -40,27 +40,27 @@ def test_the_smallest_amounts_are_exact():
 class Strange(ZCDP):
     """A cost of another package, which says what it likes."""
 
-    def __init__(self, said):
+    def __init__(self, own):
         super().__init__(1.0)
-        object.__setattr__(self, "said", said)
+        object.__setattr__(self, "own", own)
 
-    __slots__ = ("said",)
+    __slots__ = ("own",)
 
     @property
     def rho(self):
-        return self.said
+        return self.own
 
 
-@pytest.mark.parametrize("said", [math.nan, -1.0, 0.0, 5e-324])
-def test_a_cost_of_others_is_looked_at(said):
-    refusal(lambda: ZcdpUnit().cost(promise(Strange(said))), "cannot be charged")
+@pytest.mark.parametrize("rho", [math.nan, -1.0, 0.0, 5e-324])
+def test_a_cost_of_others_is_looked_at(rho):
+    refusal(lambda: ZcdpUnit().cost(promise(Strange(rho))), "cannot be charged")
 
 
 @given(st.lists(st.floats(SMALLEST, 1.0), max_size=30))
 def test_sums_are_exact(parts):
     total = Amount.nothing()
     for part in parts:
-        total = sum_of(total, Amount.of(part, part if part < 1 else 0.0))
+        total = total.plus(Amount.of(part, part if part < 1 else 0.0))
     assert total.first == sum(map(Fraction, parts))
     assert total.delta == sum(Fraction(part) for part in parts if part < 1)
 

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import shortlist as sl
 from ledgers import TinyCounts, plan_of
+from shortlist.budget import _postgres
 from shortlist.release.making import restated
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +68,12 @@ def played(*words, **environment):
     return json.loads(done.stdout)
 
 
+def running_by(monkeypatch, run):
+    """Let `run(execute, statement, *values)` run the statements of ledgers in PostgreSQL."""
+    real = _postgres._executing
+    monkeypatch.setattr(_postgres, "_executing", lambda connection: partial(run, real(connection)))
+
+
 @contextlib.contextmanager
 def tampered(path):
     """A connection to the tables of a ledger, past all that guards them."""
@@ -77,5 +85,5 @@ def tampered(path):
 
 __all__ = [
     "TERMS", "Fragile", "TinyCounts", "answered", "as_new", "columns", "created", "fast_folder",
-    "plan_of", "played", "tampered",
+    "plan_of", "played", "running_by", "tampered",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shortlist.budget._entries import Entry, require_name
-from shortlist.budget._units import UNITS, Amount, BasicUnit, Unit, ZcdpUnit, sum_of, unit_for
+from shortlist.budget._units import UNITS, Amount, BasicUnit, Unit, ZcdpUnit, unit_for
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.parameters import require_delta, require_epsilon
@@ -83,14 +83,14 @@ class BudgetTerms:
     @classmethod
     def from_entry(cls, entry: Entry) -> BudgetTerms:
         """The terms that the first entry of a ledger has."""
-        said = entry.said
-        kind = UNITS[said["accounting"]]
+        record = entry.record
+        kind = UNITS[record["accounting"]]
         return cls(
-            **{name: str(said[name]) for name in ("dataset", "protects", "adjacency")},
-            epsilon=float(said["epsilon"]),
-            delta=float(said["delta"]),
-            unit=ZcdpUnit(said["lost_share"]) if kind is ZcdpUnit else kind(),
-            total=Amount(*map(Fraction, said["total"])),
+            **{name: str(record[name]) for name in ("dataset", "protects", "adjacency")},
+            epsilon=float(record["epsilon"]),
+            delta=float(record["delta"]),
+            unit=ZcdpUnit(record["lost_share"]) if kind is ZcdpUnit else kind(),
+            total=Amount(*map(Fraction, record["total"])),
         )
 
     def json_values(self) -> dict[str, Any]:
@@ -213,7 +213,7 @@ class Balance:
                 f'It would be refused: the budget of "{dataset}" has '
                 f"{terms.in_words(self.left)} left, and it costs {taken}."
             )
-        then = Balance(terms, sum_of(self.spent, cost))
+        then = Balance(terms, self.spent.plus(cost))
         more = cost.times_in(then.left)
         again = f"{more:,} more such question{'s' * (more != 1)}" if more else "no other such one"
         left = f"epsilon = {then.worth:.3g} of {terms.epsilon:g} ({terms.in_words(then.left)})"

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from shortlist._version import __version__
-from shortlist.budget._units import Amount, sum_of
+from shortlist.budget._units import Amount
 from shortlist.errors import InputError, is_short
 from shortlist.release.json_values import described_mechanism, json_value
 
@@ -58,14 +58,14 @@ class Entry:
 
     @cached_property
     def hash(self) -> str:
-        """The hash of the body, which holds that of the entry before."""
+        """Of the body, which holds that of the entry before."""
         return digest(self.body)
 
     @cached_property
-    def said(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """The body as values."""
-        said: dict[str, Any] = json.loads(self.body)
-        return said
+        record: dict[str, Any] = json.loads(self.body)
+        return record
 
     @property
     def makes_sense(self) -> bool:
@@ -78,26 +78,26 @@ class Entry:
     @property
     def kind(self) -> str:
         """The kind of the entry: "created", "charge" or "release"."""
-        return str(self.said["kind"])
+        return str(self.record["kind"])
 
     @property
     def charges(self) -> int:
         """How many charges there are up to here; of a charge, its own number."""
-        return int(self.said["charges"])
+        return int(self.record["charges"])
 
     @property
     def spent(self) -> Amount:
         """All that was charged up to here, this entry included."""
-        return Amount(*map(Fraction, self.said["spent"]))
+        return Amount(*map(Fraction, self.record["spent"]))
 
     @property
     def amount(self) -> Amount:
         """What a charge took, exactly as the floats that are stored."""
-        return Amount(*map(Fraction, self.said["amount"]))
+        return Amount(*map(Fraction, self.record["amount"]))
 
 
-def following(last: Entry | None, kind: str, spent: Amount, said: Mapping[str, Any]) -> Entry:
-    """The next entry: what it says, and its place in the chain."""
+def following(last: Entry | None, kind: str, spent: Amount, record: Mapping[str, Any]) -> Entry:
+    """The next entry: what it records, and its place in the chain."""
     number = 0 if last is None else last.number + 1
     place = {
         "number": number,
@@ -106,24 +106,24 @@ def following(last: Entry | None, kind: str, spent: Amount, said: Mapping[str, A
         "charges": (0 if last is None else last.charges) + (kind == "charge"),
         "spent": [str(part) for part in spent],
     }
-    return Entry(number, json.dumps({**place, **said}, allow_nan=False))
+    return Entry(number, json.dumps({**place, **record}, allow_nan=False))
 
 
 def faults(
     entries: Iterable[tuple[Entry, str]],
     *,
     head: tuple[int, str],
-    contents: Mapping[int, str] | None,
+    kept: Mapping[int, str] | None,
 ) -> Iterator[str]:
     """What is wrong with a chain, in words: nothing, if no entry was changed, removed or inserted.
 
     Args:
         entries: All, by number, each with the hash that is stored beside it.
         head: How many entries the ledger says it has, and the hash of the last.
-        contents: The hash of each release that is kept, by the number of its charge; None where
-            these are not looked at.
+        kept: The hash of each release that is kept, by the number of its charge; None where these
+            are not looked at.
     """
-    walk = _ChainCheck(contents)
+    walk = _ChainCheck(kept)
     for entry, stored in entries:
         try:
             yield from walk.wrong_with(entry, stored)
@@ -137,29 +137,29 @@ def faults(
 class _ChainCheck:
     """What must hold of the next entry, along a chain."""
 
-    def __init__(self, contents: Mapping[int, str] | None) -> None:
+    def __init__(self, kept: Mapping[int, str] | None) -> None:
         self.previous, self.expected = BEGINNING, 0
         self._spent, self._charges = Amount.nothing(), 0
-        self._contents = contents
+        self._kept = kept
 
     def wrong_with(self, entry: Entry, stored: str) -> Iterator[str]:
         """What is wrong with the next entry, in words."""
-        said = entry.said
-        if entry.number != self.expected or said["number"] != entry.number:
+        record = entry.record
+        if entry.number != self.expected or record["number"] != entry.number:
             yield f"before entry {entry.number}: one was removed or inserted"
-        elif said["previous"] != self.previous:
+        elif record["previous"] != self.previous:
             yield f"entry {entry.number}: the one before it was changed, removed or inserted"
         if entry.hash != stored:
             yield f"entry {entry.number}: it was changed"
         if entry.kind == "charge":
-            self._spent, self._charges = sum_of(self._spent, entry.amount), self._charges + 1
+            self._spent, self._charges = self._spent.plus(entry.amount), self._charges + 1
         if (entry.spent, entry.charges) != (self._spent, self._charges):
             yield f"entry {entry.number}: its sum is not that of the charges"
-        if entry.kind == "release" and not self._is_kept(said):
+        if entry.kind == "release" and not self._is_kept(record):
             yield f"entry {entry.number}: the answer that was kept was changed or removed"
 
-    def _is_kept(self, said: Mapping[str, Any]) -> bool:
-        return self._contents is None or self._contents.get(said["charge"]) == said["sha256"]
+    def _is_kept(self, record: Mapping[str, Any]) -> bool:
+        return self._kept is None or self._kept.get(record["charge"]) == record["sha256"]
 
 
 def record_of(plan: Plan) -> dict[str, Any]:
@@ -183,14 +183,14 @@ def fingerprint(plan: Plan, dataset: str, key: str) -> str:
     can find it out by trying sizes. Of rows nothing is looked at: two frames in memory with the
     same columns are taken for one.
     """
-    said = record_of(plan)
+    record = record_of(plan)
     for name in ("data", "files"):  # as they were typed: where they really are is in the identity
-        said["data"].pop(name, None)
+        record["data"].pop(name, None)
     whole = {
         "dataset": dataset,
         "library": __version__,
         "identity": json_value(plan.engine.identity()),
-        **said,
+        **record,
     }
     text = json.dumps(whole, sort_keys=True, allow_nan=False)
     return hmac.digest(key.encode(), text.encode(), "sha256").hex()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Protocol
 
-from shortlist.budget._entries import Entry
+from shortlist.budget._balance import BudgetTerms
+from shortlist.budget._entries import GARBLED, Entry, digest
 from shortlist.errors import InputError, Words, in_quotes, nearest
 
 __all__ = ["Execute", "LedgerDatabase", "LedgerTables"]
@@ -62,16 +63,16 @@ class LedgerTables:
 
     def create(self, first: Entry) -> None:
         """The tables, and the first entry of a ledger in them."""
+        self._dataset = first.record["dataset"]
         for statement in _TABLES:
             self._execute(statement)
-        if self._budgets(first.said["dataset"]):
+        if self._budgets(self._dataset):
             raise InputError(
                 "{place} has a budget of {dataset}",
                 "use that one, or name the data set otherwise",
                 place=self._place.shown,
-                dataset=in_quotes(first.said["dataset"]),
+                dataset=in_quotes(self._dataset),
             )
-        self._dataset = first.said["dataset"]
         self._execute(
             "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)",
             self._dataset,
@@ -148,20 +149,27 @@ class LedgerTables:
             InputError: It is not the one that was added last.
         """
         n, head = self.head(self._place.lock if lock else "")
-        query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = $2"
-        found = self._typed(self._execute(query, self._dataset, n - 1), str)
-        last = Entry(n - 1, found[0][0]) if found else None
+        last = self._entry(n - 1)
         if last is None or last.hash != head or not last.makes_sense:
             raise self.changed()
         return last
 
-    def first(self) -> Entry:
-        """The entry that says what the budget was created with."""
-        query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = 0"
-        found = self._typed(self._execute(query, self._dataset), str)
-        if not found:
-            raise self.changed()
-        return Entry(0, found[0][0])
+    def terms(self) -> BudgetTerms:
+        """What the budget was created with, as its first entry says.
+
+        Raises:
+            InputError: It says no such thing.
+        """
+        first = self._entry(0)
+        with suppress(*GARBLED):
+            if first is not None:
+                return BudgetTerms.from_entry(first)
+        raise self.changed()
+
+    def _entry(self, number: int) -> Entry | None:
+        query = "SELECT body FROM shortlist_entries WHERE dataset = $1 AND number = $2"
+        found = self._typed(self._execute(query, self._dataset, number), str)
+        return Entry(number, found[0][0]) if found else None
 
     def changed(self) -> InputError:
         """The refusal of a ledger that does not hang together."""
@@ -187,15 +195,25 @@ class LedgerTables:
             *(self._dataset, charge, plan, content),
         )
 
-    def kept(self, plan: str) -> tuple[int, str] | None:
-        """The last release that was kept of a plan, and the number of its charge."""
+    def kept(self, plan: str) -> tuple[Entry, str] | None:
+        """The charge that has paid for a plan, the last time, and what was kept of it.
+
+        Raises:
+            InputError: It was changed since.
+        """
         found = self._execute(
             "SELECT charge, content FROM shortlist_releases WHERE dataset = $1 AND plan = $2 "
             "ORDER BY charge DESC LIMIT 1",
             *(self._dataset, plan),
         )
-        found = self._typed(found, int, str)
-        return (found[0][0], found[0][1]) if found else None
+        if not self._typed(found, int, str):
+            return None
+        number, content = found[0]
+        entries = [entry for entry, _ in self.entries() if entry.makes_sense]
+        charge = next((e for e in entries if e.kind == "charge" and e.charges == number), None)
+        if charge is None or not any(_says_of(entry, number, content) for entry in entries):
+            raise self.changed()
+        return charge, content
 
     def key(self) -> str | None:
         """What plans are hashed with; None in a ledger that was made before there were keys."""
@@ -229,9 +247,17 @@ class LedgerTables:
     def with_nonce(self, nonce: str) -> Entry | None:
         """The charge of that nonce, if it stands."""
         known = (entry for entry, _ in self.entries() if entry.makes_sense)
-        return next((entry for entry in known if entry.said.get("nonce") == nonce), None)
+        return next((entry for entry in known if entry.record.get("nonce") == nonce), None)
 
-    def contents(self) -> dict[int, str]:
-        """The releases that are kept, by the numbers of their charges."""
+    def digests(self) -> dict[int, str]:
+        """The hashes of the releases that are kept, by the numbers of their charges."""
         query = "SELECT charge, content FROM shortlist_releases WHERE dataset = $1"
-        return {number: str(content) for number, content in self._execute(query, self._dataset)}
+        kept = self._execute(query, self._dataset)
+        return {number: digest(str(content)) for number, content in kept}
+
+
+def _says_of(entry: Entry, charge: int, content: str) -> bool:
+    """Whether it is the entry of this release, as it is."""
+    record = entry.record
+    named = record.get("charge"), record.get("sha256")
+    return entry.kind == "release" and named == (charge, digest(content))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["as_csv", "budget_table", "entries_as_json", "plain_text", "rows_of"]
+__all__ = ["as_csv", "budget_table", "entries_as_json"]
 
 KEPT, UNKNOWN = "released", "unknown"
 """The outcome of a charge: its release is kept; or nobody knows, as after a crash."""
@@ -32,20 +32,20 @@ _COLUMNS = (
 _WIDTH_OF_BAR = 24
 
 
-def rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def _rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """One row a charge, in the order in which they were made."""
     entries = list(entries)
-    kept = {entry.said["charge"] for entry in entries if entry.kind == "release"}
+    kept = {entry.record["charge"] for entry in entries if entry.kind == "release"}
     return [
         {
             "number": entry.charges,
-            **{name: entry.said[name] for name in ("time", "who", "library")},
-            "question": entry.said["question"]["name"],
-            "k": entry.said["question"].get("k"),
-            "mechanism": entry.said["mechanism"]["name"],
-            **entry.said["asked"],
-            "first": entry.said["amount"][0],
-            "taken_delta": entry.said["amount"][1],
+            **{name: entry.record[name] for name in ("time", "who", "library")},
+            "question": entry.record["question"]["name"],
+            "k": entry.record["question"].get("k"),
+            "mechanism": entry.record["mechanism"]["name"],
+            **entry.record["asked"],
+            "first": entry.record["amount"][0],
+            "taken_delta": entry.record["amount"][1],
             "outcome": KEPT if entry.charges in kept else UNKNOWN,
             "hash": entry.hash,
         }
@@ -62,7 +62,7 @@ def as_csv(entries: Iterable[Entry], first: str) -> str:
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([f"taken_{first}" if name == "first" else name for name in _COLUMNS])
-    for row in rows_of(entries):
+    for row in _rows_of(entries):
         writer.writerow([_cell(row[name]) for name in _COLUMNS])
     return file.getvalue()
 
@@ -85,33 +85,24 @@ def entries_as_json(entries: Iterable[Entry]) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
-def budget_table(balance: Balance, charges: Sequence[Mapping[str, Any]]) -> RenderableType:
+def budget_table(balance: Balance, entries: Iterable[Entry]) -> RenderableType:
     """All of it, for a terminal, a file or a notebook."""
     from rich.console import Group
     from rich.text import Text
 
+    charges = _rows_of(entries)
     terms = balance.terms
     title = f"{terms.dataset}: epsilon = {terms.epsilon:g} and delta = {terms.delta:g}"
     what = f'Protects "{terms.protects}" ({terms.adjacency}); counted in {terms.unit.name}.'
-    lines = [
+    return Group(
         Text(harmless(title), style="bold"),
-        Text(harmless(what)),
-        Text(),
+        Text(f"{harmless(what)}\n"),
         _amounts_left(balance),
-    ]
-    lines += [Text(), Text(_worth(balance)), Text(), _questions(balance), Text()]
-    lines.append(_charges(balance, charges) if charges else Text("Nothing was charged yet."))
-    return Group(*lines)
-
-
-def plain_text(renderable: RenderableType) -> str:
-    """As plain text of 80 columns."""
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=80, color_system=None, force_jupyter=False)
-    with console.capture() as capture:
-        console.print(renderable)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+        Text(f"\n{_worth(balance)}\n"),
+        _questions(balance),
+        Text(),
+        _charges(balance, charges) if charges else Text("Nothing was charged yet."),
+    )
 
 
 def _table(*headings: str, left: int = 0) -> Table:
@@ -133,10 +124,8 @@ def _amounts_left(balance: Balance) -> RenderableType:
     table = _table("", "spent", "left", "of", left=1)
     table.add_column("left", justify="left")
     table.add_column("", justify="right")
-    names = (terms.unit.first, "delta")
-    for name, spent, left, total in zip(
-        names, balance.spent, balance.left, terms.total, strict=True
-    ):
+    amounts = zip(balance.spent, balance.left, terms.total, strict=True)
+    for name, (spent, left, total) in zip((terms.unit.first, "delta"), amounts, strict=True):
         if total:
             share = float(left / total)
             table.add_row(

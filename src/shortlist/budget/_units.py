@@ -28,7 +28,6 @@ __all__ = [
     "PureUnit",
     "Unit",
     "ZcdpUnit",
-    "sum_of",
     "unit_for",
 ]
 
@@ -78,18 +77,16 @@ class Amount(NamedTuple):
         """Whether neither number is more than the other's."""
         return self.first <= other.first and self.delta <= other.delta
 
+    def plus(self, other: Amount) -> Amount:
+        return Amount(self.first + other.first, self.delta + other.delta)
+
     def less(self, other: Amount) -> Amount:
-        """What is left when the other is taken away."""
         return Amount(self.first - other.first, self.delta - other.delta)
 
     def times_in(self, left: Amount) -> int:
         """How often it can be taken from what is left."""
         numbers = zip(self, left, strict=True)
         return min(int(whole // part) for part, whole in numbers if part > 0)
-
-
-def sum_of(one: Amount, other: Amount) -> Amount:
-    return Amount(one.first + other.first, one.delta + other.delta)
 
 
 class Unit(ABC):

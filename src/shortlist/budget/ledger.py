@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import uuid
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.budget._balance import Balance, BudgetTerms
-from shortlist.budget._book import Book
-from shortlist.budget._entries import Entry, asker, fingerprint, record_of, signature
-from shortlist.budget._ledger_tables import LedgerDatabase
-from shortlist.budget._postgres import PostgresDatabase
-from shortlist.budget._printing import as_csv, budget_table, entries_as_json, plain_text, rows_of
+from shortlist.budget._entries import (
+    Entry,
+    asker,
+    digest,
+    faults,
+    fingerprint,
+    following,
+    record_of,
+    signature,
+)
+from shortlist.budget._ledger_tables import Execute, LedgerDatabase, LedgerTables
+from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
+from shortlist.budget._printing import as_csv, budget_table, entries_as_json
 from shortlist.budget._sqlite import SqliteFile
 from shortlist.budget._units import Amount
 from shortlist.databases.postgres import address_of
@@ -25,6 +35,7 @@ from shortlist.release import GivenBefore
 from shortlist.release.json_values import as_json
 from shortlist.release.loading import from_json
 from shortlist.release.making import restated
+from shortlist.release.rendering import plain_text
 from shortlist.runtime.processes import StaysHere
 
 if TYPE_CHECKING:
@@ -83,8 +94,7 @@ class Budget(StaysHere, Ledger):
     ) -> None:
         place = _database_at(url_or_path)
         del url_or_path  # a password may be in it, and traces show variables
-        self._who = asker(who)
-        self._book = Book(place, dataset)
+        self._open(place, dataset, asker(who))
 
     @classmethod
     def create(  # noqa: PLR0913 - what it is fixed to
@@ -133,13 +143,25 @@ class Budget(StaysHere, Ledger):
             accounting=accounting,
             lost_share=lost_share,
         )
-        made = cls.__new__(cls)
         author = asker(who)
-        vars(made).update(_who=author, _book=Book.create(place, terms, signature(author)))
+        first = following(
+            None, "created", Amount.nothing(), {**signature(author), **terms.json_values()}
+        )
+        place.create(lambda execute: LedgerTables(place, execute).create(first))
+        made = cls.__new__(cls)
+        made._open(place, terms.dataset, author)  # noqa: SLF001 - it is one of this class
         return made
 
+    def _open(self, place: LedgerDatabase, dataset: str | None, who: str) -> None:
+        self._place, self._dataset, self._who = place, dataset, who
+        self._plan_key: str | None = None
+        with self._reading() as tables:
+            self._dataset = tables.find()
+        with self._reading() as tables:
+            self._terms = tables.terms()
+
     def __repr__(self) -> str:
-        if "_book" not in vars(self):  # a traceback shows one that could not be opened
+        if "_terms" not in vars(self):  # a traceback shows one that could not be opened
             return "<Budget that was not opened>"
         total = f"epsilon={self.terms.epsilon!r}, delta={self.terms.delta!r}"
         return f"<Budget of {self.dataset!r}: {total}>"
@@ -149,7 +171,7 @@ class Budget(StaysHere, Ledger):
     @property
     def terms(self) -> BudgetTerms:
         """All that it was created with."""
-        return self._book.terms
+        return self._terms
 
     @property
     def dataset(self) -> str:
@@ -171,18 +193,52 @@ class Budget(StaysHere, Ledger):
                 nothing was charged. Or the ledger fails; then see `show` for whether it was.
         """
         cost = self._cost(plan)
-        said = {
+        record = {
             **signature(self._who),
             "nonce": uuid.uuid4().hex,
             **record_of(plan),
             "amount": [float(part) for part in cost],
-            "plan": fingerprint(plan, self.dataset, self._book.key()),
+            "plan": self._fingerprint(plan),
         }
-        return Charged(self._book, self._book.charge(cost, said), cost, self._who, plan)
+        entry = self._charged(cost, record)
+        described = f'charge {entry.charges} of "{self.dataset}": {self.terms.in_words(cost)}'
+        return Charged(described, partial(self._keep, plan, entry))
 
     def _cost(self, plan: Plan) -> Amount:
         self.terms.require(plan)
         return self.terms.unit.cost(plan.guarantee)
+
+    def _charged(self, cost: Amount, record: Mapping[str, Any]) -> Entry:
+        """Add a charge; where a connection breaks, see whether it stands before trying again."""
+        for again in (False, True, True):
+            with suppress(LostConnectionError), self._writing() as tables:
+                last = tables.last(lock=True)
+                if again and (stands := tables.with_nonce(record["nonce"])) is not None:
+                    return stands
+                self._balance(last).require_room(cost)
+                entry = following(last, "charge", last.spent.plus(cost), record)
+                tables.add(entry)
+                return entry
+        raise InputError(
+            "{place}: the connection broke while this question was charged. Nothing was read, but "
+            "the charge may stand",
+            "see it by {sl.Budget.show}",
+            place=self._place.shown,
+        )
+
+    def _keep(self, plan: Plan, charge: Entry, release: Release) -> None:
+        """Keep the release that a charge has paid for: it is as public as its guarantee says.
+
+        Without the time, which would tell how long it took. Where the table has changed since the
+        charge, nobody knows which one was read: the release is kept, and never given again.
+        """
+        content, now = as_json(release), self._fingerprint(plan)
+        known = now if now == charge.record["plan"] else _HASH_OF_NO_PLAN
+        record = {"who": self._who, "charge": charge.charges, "sha256": digest(content)}
+        with self._writing() as tables:
+            last = tables.last(lock=True)
+            tables.keep(charge.charges, known, content)
+            tables.add(following(last, "release", last.spent, record))
 
     def kept(self, plan: Plan) -> Release | None:
         """What was released for the same plan before, with `given_before`; None if nothing was.
@@ -191,13 +247,35 @@ class Budget(StaysHere, Ledger):
             InputError: It was changed.
         """
         self.terms.require(plan)
-        key = self._book.known_key()
-        found = self._book.kept(fingerprint(plan, self.dataset, key)) if key else None
+        if (key := self._known_key()) is None:
+            return None
+        known = fingerprint(plan, self.dataset, key)
+        with self._reading() as tables:
+            found = tables.kept(known)
         if found is None:
             return None
         charge, content = found
-        day = date.fromisoformat(charge.said["time"][: len("2026-11-22")])
+        day = date.fromisoformat(charge.record["time"][: len("2026-11-22")])
         return restated(from_json(content), given_before=GivenBefore(charge.charges, day))
+
+    def _fingerprint(self, plan: Plan) -> str:
+        return fingerprint(plan, self.dataset, self._key())
+
+    def _key(self) -> str:
+        """What plans are hashed with; made where a ledger has none yet."""
+        self._plan_key = self._known_key()
+        if self._plan_key is None:
+            with self._writing() as tables:
+                tables.last(lock=True)
+                self._plan_key = tables.key() or tables.make_key()
+        return self._plan_key
+
+    def _known_key(self) -> str | None:
+        """That key; None where a ledger has none yet, so that no plan can be known again."""
+        if self._plan_key is not None:
+            return self._plan_key
+        with self._reading() as tables:
+            return tables.key()
 
     def explain(self, plan: Plan) -> str:
         """What the plan would take of this budget, and leave, in words; or why it would not be."""
@@ -210,7 +288,13 @@ class Budget(StaysHere, Ledger):
 
     def standing(self) -> Balance:
         """What was spent, and what is left."""
-        return self._book.standing()
+        with self._reading() as tables:
+            return self._balance(tables.last())
+
+    def _balance(self, last: Entry) -> Balance:
+        balance = Balance(self.terms, last.spent)
+        balance.require_sense(self._place.shown)
+        return balance
 
     @property
     def epsilon_left(self) -> float:
@@ -219,7 +303,7 @@ class Budget(StaysHere, Ledger):
 
     def show(self) -> RenderableType:
         """What is left, what it buys, and every charge: for `rich.print`."""
-        return budget_table(self.standing(), rows_of(self._book.entries()))
+        return budget_table(self.standing(), self._entries())
 
     def __rich__(self) -> RenderableType:
         return self.show()
@@ -229,11 +313,23 @@ class Budget(StaysHere, Ledger):
 
     def to_csv(self) -> str:
         """The charges as CSV text, one a line."""
-        return as_csv(self._book.entries(), self.terms.unit.first)
+        return as_csv(self._entries(), self.terms.unit.first)
 
     def to_json(self) -> str:
         """All entries as JSON text, with what is hashed of each, and the hash."""
-        return entries_as_json(self._book.entries())
+        return entries_as_json(self._entries())
+
+    def _entries(self) -> list[Entry]:
+        """All entries.
+
+        Raises:
+            InputError: They do not hang together.
+        """
+        with self._reading() as tables:
+            entries = tables.entries()
+            if any(faults(entries, head=tables.head(), kept=None)):
+                raise tables.changed()
+            return [entry for entry, _ in entries]
 
     def verify(self, known: str | None = None) -> list[str]:
         """What is wrong with the ledger, in words: nothing, if no entry was changed.
@@ -242,40 +338,43 @@ class Budget(StaysHere, Ledger):
             known: The hash of an entry as it was seen before. Whoever can write to the whole
                 ledger can make a new one, all of whose hashes are right; but not with this entry.
         """
-        return self._book.faults(known)
+        with self._reading() as tables:
+            entries = tables.entries()
+            found = list(faults(entries, head=tables.head(), kept=tables.digests()))
+            if known is not None and known not in {entry.hash for entry, _ in entries}:
+                found.append("no entry has the hash that was known: another ledger is in its place")
+            return found
 
     @property
     def head(self) -> str:
         """The hash of the last entry. Keep it elsewhere, for `verify`."""
-        return self._book.head()
+        with self._reading() as tables:
+            return tables.last().hash
+
+    # --- transactions
+
+    def _reading(self) -> AbstractContextManager[LedgerTables]:
+        return self._tables(self._place.reading())
+
+    def _writing(self) -> AbstractContextManager[LedgerTables]:
+        return self._tables(self._place.writing())
+
+    @contextmanager
+    def _tables(self, transaction: AbstractContextManager[Execute]) -> Iterator[LedgerTables]:
+        with transaction as execute:
+            yield LedgerTables(self._place, execute, self._dataset)
 
 
-@dataclass(frozen=True)
-class Charged:
-    """A charge that stands, as `Plan.run` knows it."""
+class Charged(NamedTuple):
+    """A charge that stands, as `Plan.run` knows it.
 
-    book: Book
-    entry: Entry
-    cost: Amount
-    who: str
-    plan: Plan
+    Attributes:
+        described: What the release says of it.
+        keep: Keeps the release that it has paid for.
+    """
 
-    @property
-    def told(self) -> str:
-        """What the release says of it."""
-        terms = self.book.terms
-        return f'charge {self.entry.charges} of "{terms.dataset}": {terms.in_words(self.cost)}'
-
-    def keep(self, release: Release) -> None:
-        """Keep the release that it has paid for: it is as public as its guarantee says.
-
-        Where the table has changed since the charge, nobody knows which one was read: the release
-        is kept, and never given again.
-        """
-        charged = self.entry.said["plan"]
-        now = fingerprint(self.plan, self.book.terms.dataset, self.book.key())
-        known = charged if now == charged else _HASH_OF_NO_PLAN
-        self.book.keep(self.entry, known, as_json(release), self.who)
+    described: str
+    keep: Callable[[Release], None]
 
 
 def _database_at(url_or_path: object) -> LedgerDatabase:

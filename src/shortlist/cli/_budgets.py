@@ -88,13 +88,10 @@ def _opened(place: str | None, dataset: str | None) -> Budget:
 
 
 def _print(shown: RenderableType) -> int:
-    """Print it, without spaces at the ends of lines."""
     from rich.console import Console
 
     from shortlist.cli.publishing import print_text
+    from shortlist.release.rendering import captured
 
-    console = Console(highlight=False)
-    with console.capture() as capture:
-        console.print(shown)
-    print_text("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    print_text(f"{captured(Console(highlight=False), shown)}\n")
     return 0

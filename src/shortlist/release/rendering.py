@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from shortlist.release.sheet import Sheet
 
-__all__ = ["html", "markdown", "printed", "rich", "text"]
+__all__ = ["captured", "html", "markdown", "plain_text", "printed", "rich", "text"]
 
 _COLUMNS_OF_PLAIN_TEXT = 80
 _MARKUP = re.compile(
@@ -86,24 +86,41 @@ def _rich_notes(sheet: Sheet) -> RenderableType:
 
 def text(sheet: Sheet) -> str:
     """The sheet as plain text of 80 columns, without colours."""
+    return printed(sheet, _plain_console()).strip("\n")
+
+
+def plain_text(renderable: RenderableType) -> str:
+    """Anything as such plain text."""
+    return captured(_plain_console(), renderable)
+
+
+def _plain_console() -> Console:
     from rich.console import Console
 
-    file = StringIO()
     options: Any = {"color_system": None, "force_jupyter": False}
-    return printed(sheet, Console(file=file, width=_COLUMNS_OF_PLAIN_TEXT, **options)).strip("\n")
+    return Console(file=StringIO(), width=_COLUMNS_OF_PLAIN_TEXT, **options)
 
 
 def printed(sheet: Sheet, console: Console) -> str:
+    """The sheet as the console would print it, without spaces at the ends of lines."""
+    if len(sheet.rows) <= SHORT:
+        return f"{captured(console, rich(sheet))}\n"
+    with console.capture() as capture:  # Rich takes half a millisecond a row
+        console.print(*_above(sheet), sep="\n")
+        console.out("\n".join(_lines(sheet)), highlight=False)
+        console.print(*_below(sheet), sep="\n")
+    return f"{_trimmed(capture.get())}\n"
+
+
+def captured(console: Console, renderable: RenderableType) -> str:
     """What the console would print, without spaces at the ends of lines."""
     with console.capture() as capture:
-        if len(sheet.rows) <= SHORT:
-            console.print(rich(sheet))
-        else:  # Rich takes half a millisecond a row
-            console.print(*_above(sheet), sep="\n")
-            console.out("\n".join(_lines(sheet)), highlight=False)
-            console.print(*_below(sheet), sep="\n")
-    lines = capture.get().strip("\n").split("\n")
-    return "\n".join([*(line.rstrip() for line in lines), ""])
+        console.print(renderable)
+    return _trimmed(capture.get())
+
+
+def _trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
 
 
 def _lines(sheet: Sheet) -> Iterator[str]:
