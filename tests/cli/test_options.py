@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.cli._options import OPTIONS, Commands, options_of
+from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
@@ -32,9 +32,13 @@ EXCLUDING = [(o.name, other) for o in BY_NAME.values() for other in o.not_with]
 
 @pytest.mark.parametrize(("name", "other"), EXCLUDING)
 def test_options_that_exclude_each_other_are_refused_with_the_reason(complaint, name, other):
-    option, why = BY_NAME[name].in_shell, BY_NAME[name].not_with[other]
-    said = f"{option} does not go with {BY_NAME[other].in_shell}: {why}; omit one of the two."
-    assert refused(complaint, name, other) == said
+    option = BY_NAME[name]
+    rule = f"{option.in_shell} does not go with {BY_NAME[other].in_shell}: {option.not_with[other]}"
+    assert refused(complaint, name, other) == f"{rule}; {option.otherwise}."
+
+
+def test_groups_of_a_store_are_had_of_a_file(complaint):
+    assert refused(complaint, "by", "store").endswith("; omit it, or give the table as a file.")
 
 
 def test_each_name_is_one_thing_to_a_command():
@@ -45,11 +49,16 @@ def test_each_name_is_one_thing_to_a_command():
         assert len(keys) == len(set(keys))
 
 
+def test_an_option_is_a_setting_only_where_its_row_says_so():
+    assert not CommandOption("new", OPTIONS[0].kind, help={}).settable
+
+
 def test_no_flag_is_a_setting():
     flags = [o for question in Commands.QUESTIONS for o in options_of(question) if o.is_flag]
-    assert all(option.only_typed for option in flags)
+    assert not any(option.settable for option in flags)
 
 
 def test_nothing_that_lets_privacy_go_unseen_is_a_setting():
     lets_go = {"seed", "not-private", "public-items-in-table", "show-accesses", "contraction"}
-    assert lets_go <= {option.key for option in OPTIONS if option.only_typed}
+    assert lets_go <= {option.key for option in OPTIONS if option.less_private}
+    assert not any(option.less_private and option.settable for option in OPTIONS)

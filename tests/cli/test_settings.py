@@ -164,6 +164,27 @@ def test_a_refused_value_is_said_to_be_from_the_file(run, settings, file, text, 
     assert err.split("\n")[1].startswith(f"shortlist: {said}")
 
 
+def test_a_table_that_is_not_there_is_said_to_be_from_the_file(run, settings):
+    settings(WHOLE.replace("plays", "no"))
+    where = "file is from shortlist.toml: change it there, or type FILE, which comes first."
+    assert run("top-k")[2].split("\n")[1] == f"shortlist: {where}"
+
+
+@pytest.mark.parametrize(
+    ("more", "typed", "said"),
+    [
+        ("", ["--store", "x.db"], "omit one of the two (set in shortlist.toml: file)."),
+        ("", ["--who", "Ann"], "--who goes with --budget; give both, or omit it."),
+        ('who = "Ann"\n', [], "give both, or omit it (set in shortlist.toml: who)."),
+    ],
+)
+def test_a_setting_that_does_not_fit_what_is_typed_is_named(run, settings, more, typed, said):
+    settings(more + WHOLE)
+    status, _, err = run("top-k", *typed)
+    assert status == 2
+    assert err.split("\n")[0].endswith(said)
+
+
 def test_a_file_that_is_no_text_is_refused(complaint, folder):
     (folder / "shortlist.toml").write_bytes(b"user = '\xff'")
     assert "cannot read the settings in shortlist.toml: it is not UTF-8." in complaint("top-k")

@@ -185,9 +185,11 @@ class CommandOption:
         required: The commands that cannot do without it.
         repeats: The commands to which it can be given several times.
         default: Its value where it is not given.
-        only_typed: Why shortlist.toml may not set it; nothing, where it may.
+        settable: Whether shortlist.toml may set it.
+        less_private: Whether it makes answers less private, so that it must be typed each time.
         goes_with: The option without which it means nothing.
         not_with: The options that exclude it, each with the reason.
+        otherwise: What to do where one of these is given.
         eager: Whether it is looked at before others.
     """
 
@@ -201,9 +203,11 @@ class CommandOption:
     required: Commands = C.NONE
     repeats: Commands = C.NONE
     default: object = None
-    only_typed: str = ""
+    settable: bool = False
+    less_private: bool = False
     goes_with: str = ""
     not_with: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = "omit one of the two"
     eager: bool = False
 
     @property
@@ -248,8 +252,6 @@ def options_of(command: Commands) -> list[CommandOption]:
 
 # Reasons
 
-_LESS_PRIVATE = "it makes answers less private, which must not happen unseen"
-_ONCE = "it is meant for one answer"
 _NOT_OF_A_STORE = {
     "store": "its table has one row for each item that everybody knows, with its count"
 }
@@ -274,7 +276,8 @@ OPTIONS: tuple[CommandOption, ...] = (
     # Which table
     CommandOption("question", _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
         typed="QUESTION", required=C.COMPARE, help={C.COMPARE: "top-k, domain or hitting-set."}),
-    CommandOption("file", _PATH, typed="FILE", required=C.ROWS | C.RANK | C.COMPARE | C.EXPLAIN,
+    CommandOption("file", _PATH, settable=True,
+        typed="FILE", required=C.ROWS | C.RANK | C.COMPARE | C.EXPLAIN,
         not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
@@ -284,48 +287,52 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.EXPLAIN: "A release that was saved as .json or .parquet; or - for one from a pipe, in "
             "JSON.",
     }),
-    CommandOption("winner", _COLUMN, required=C.RANK, help={C.RANK: "The items that won."}),
-    CommandOption("loser", _COLUMN, required=C.RANK, help={
+    CommandOption("winner", _COLUMN, settable=True,
+        required=C.RANK, help={C.RANK: "The items that won."}),
+    CommandOption("loser", _COLUMN, settable=True, required=C.RANK, help={
         C.RANK: "The items that lost, of the same type.",
     }),
-    CommandOption("user", _COLUMN, required=C.ROWS, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("user", _COLUMN, settable=True, required=C.ROWS, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.COMPARE: "The users, who are protected. This or --count is required.",
         C.ROWS: "The users, who are protected.",
         C.RANK: "The users who compared: protects all rows of each user, rather than each row.",
     }),
     CommandOption("count", _COLUMN,
+        settable=True,
         not_with={"user": "a table has rows of users and items, or of items and their counts"},
         help={
         C.TOP_K | C.COMPARE: "The number of users who hold the item, each counted once. Instead "
             "of --user.",
     }),
-    CommandOption("item", _COLUMN, required=C.TOP_K | C.ROWS | C.COMPARE,
+    CommandOption("item", _COLUMN, settable=True, required=C.TOP_K | C.ROWS | C.COMPARE,
         repeats=C.TOP_K | C.ROWS | C.COMPARE, help={
         C.TOP_K | C.ROWS | C.COMPARE: "The items. Repeat it if several columns make up an item.",
     }),
     # What is asked of it, with which privacy
-    CommandOption("k", _WHOLE, typed="-k", required=C.TOP_K | C.HITTING_SET | C.RANK,
+    CommandOption("k", _WHOLE, settable=True, typed="-k", required=C.TOP_K | C.HITTING_SET | C.RANK,
         repeats=C.COMPARE, help={
         C.TOP_K | C.HITTING_SET | C.RANK: "How many items.",
         C.COMPARE: f"How many items. {_SEVERAL}",
     }),
-    CommandOption("epsilon", _NUMBER, PRIVACY, required=C.QUESTIONS | C.COMPARE, repeats=C.COMPARE,
+    CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
+        required=C.QUESTIONS | C.COMPARE, repeats=C.COMPARE,
         help={
         C.QUESTIONS: f"Privacy budget: {SCALE}.",
         C.COMPARE: _SEVERAL,
     }),
-    CommandOption("delta", _NUMBER, PRIVACY, required=C.DOMAIN, repeats=C.COMPARE, default=0.0,
+    CommandOption("delta", _NUMBER, PRIVACY, settable=True,
+        required=C.DOMAIN, repeats=C.COMPARE, default=0.0,
         help={
         C.TOP_K | C.HITTING_SET: f"{_DELTA} It may be omitted with public items.",
         C.DOMAIN: _DELTA,
         C.RANK: "Omit it: no mechanism for rankings uses one.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
     }),
-    CommandOption("users", _WHOLE, PRIVACY, help={
+    CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
         C.TOP_K | C.ROWS: "About how many users there are, if everybody may know that: a --delta "
             "above 1 / N is warned of. Do not count them in the table for it.",
     }),
-    CommandOption("max_items_per_user", _WHOLE, PRIVACY, repeats=C.COMPARE,
+    CommandOption("max_items_per_user", _WHOLE, PRIVACY, settable=True, repeats=C.COMPARE,
         not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: f"{_ITEM_BOUND} By default 100. Choose N without looking at the data. With "
             "--count: your promise that no user is in more than N counts. With --public-items: "
@@ -336,66 +343,67 @@ OPTIONS: tuple[CommandOption, ...] = (
             "with --public-items.",
         C.COMPARE: f"{_SEVERAL} By default 100. Not with public items.",
     }),
-    CommandOption("max_comparisons_per_user", _WHOLE, PRIVACY, help={
+    CommandOption("max_comparisons_per_user", _WHOLE, PRIVACY, settable=True, help={
         C.RANK: "At most N comparisons of each user count; of a user with more, N are picked at "
             "random. Required with --user. Choose N without looking at the data.",
     }),
-    CommandOption("public_items", _PATH, PRIVACY, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("public_items", _PATH, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.HITTING_SET | C.COMPARE: f"{_KNOWN}, in a column named as in the table.",
         C.DOMAIN: "",
         C.RANK: f"{_KNOWN}. This or --public-items-in-table is required.",
     }),
-    CommandOption("public_items_in_table", _FLAG, PRIVACY, only_typed=_LESS_PRIVATE,
+    CommandOption("public_items_in_table", _FLAG, PRIVACY, less_private=True,
         not_with=_NOT_OF_A_STORE | {
             "public_items": "what everybody knows is in a file of its own or in the table",
         }, help={
         C.TOP_K | C.COMPARE: "With --count: everybody knows which items the table has.",
         C.RANK: "Everybody knows which items the table compares.",
     }),
-    CommandOption("by", _COLUMN, repeats=C.TOP_K | C.DOMAIN,
-        not_with={"store": "its index has one order, of all items"}, help={
+    CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.DOMAIN,
+        not_with={"store": "its index has one order, of all items"},
+        otherwise="omit it, or give the table as a file", help={
         C.TOP_K | C.DOMAIN: "Items of each group: the column of groups. Repeat it if several make "
             "up a group.",
     }),
-    CommandOption("max_groups_per_user", _WHOLE, PRIVACY, goes_with="by", help={
+    CommandOption("max_groups_per_user", _WHOLE, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
             "at random. By default 1. Choose N without looking at the data. With --count: your "
             "promise that no user is in more than N groups.",
     }),
-    CommandOption("public_groups", _PATH, PRIVACY, goes_with="by", help={
+    CommandOption("public_groups", _PATH, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "
             "the table. Others are dropped. With --count, every public item is possible in every "
             "public group.",
     }),
-    CommandOption("store", _TEXT, STORE, metavar="URL", help={
+    CommandOption("store", _TEXT, STORE, settable=True, metavar="URL", help={
         C.TOP_K: "Instead of FILE, a database, of which only a few counts are read, by an index: "
             "sqlite:///items.db or postgresql://user@host/database. The items are public. Put a "
             "password in PGPASSWORD or a password file.",
     }),
-    CommandOption("table", _TEXT, STORE, metavar="TABLE", help={
+    CommandOption("table", _TEXT, STORE, settable=True, metavar="TABLE", help={
         C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
     }),
-    CommandOption("table", _TEXT, metavar="TABLE", help={
+    CommandOption("table", _TEXT, settable=True, metavar="TABLE", help={
         C.ROWS: "With a URL in place of FILE: the table.",
     }),
-    CommandOption("pull", _FLAG, ANSWER, only_typed=_ONCE, not_with=_NOT_OF_A_STORE,
+    CommandOption("pull", _FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
         help={
         C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
             "default the database adds up, and only sums over all users come here, and the items "
             "that are named.",
     }),
-    CommandOption("show_accesses", _FLAG, STORE, only_typed=_LESS_PRIVATE, goes_with="store",
+    CommandOption("show_accesses", _FLAG, STORE, less_private=True, goes_with="store",
         not_with={
             "dry_run": "nothing is read then, and how much would be read depends on the data",
         }, help={
         C.TOP_K: "With --store: say on standard error how many counts were read. Keep it to "
             "yourself: it depends on private data.",
     }),
-    CommandOption("count_share", _NUMBER, PRIVACY, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN: "The share of the budget for a noisy count of each item, such as 0.2; "
             "none by default.",
     }),
-    CommandOption("mechanism", _MECHANISM, PRIVACY, repeats=C.COMPARE, help={
+    CommandOption("mechanism", _MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
         C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
             "limited-domain (the default with --count); for public items joint-or-peel (the "
             "default), joint, joint-permute-and-flip, permute-and-flip, peeling, "
@@ -410,66 +418,67 @@ OPTIONS: tuple[CommandOption, ...] = (
             "which pairs were compared.",
         C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
     }),
-    CommandOption("contraction", _NUMBER, PRIVACY, only_typed=_LESS_PRIVATE, help={
+    CommandOption("contraction", _NUMBER, PRIVACY, less_private=True, help={
         C.RANK: "For experts, with spectral-ranking: only tables whose random walk has at most "
             "this ergodicity coefficient are protected. Not needed where all pairs were compared.",
     }),
-    CommandOption("degree", _WHOLE, PRIVACY, only_typed=_LESS_PRIVATE, help={
+    CommandOption("degree", _WHOLE, PRIVACY, less_private=True, help={
         C.RANK: "For spectral-ranking: the most other items that any one item was compared with.",
     }),
     # How it is read
-    CommandOption("config", _TEXT, metavar="FILE", only_typed=_ONCE, eager=True, help={
+    CommandOption("config", _TEXT, metavar="FILE", eager=True, help={
         C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, of "
             "this folder or the nearest one above it.",
     }),
-    CommandOption("no_config", _FLAG, only_typed=_ONCE, eager=True, help={
+    CommandOption("no_config", _FLAG, eager=True, help={
         C.QUESTIONS: "Take nothing from any file.",
     }),
-    CommandOption("separator", _SEPARATOR, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("separator", _SEPARATOR, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.QUESTIONS | C.COMPARE: "The character between fields of CSV and text files, such as "
             r"';', or \t for a tab. By default the first line tells.",
     }),
-    CommandOption("encoding", _TEXT, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("encoding", _TEXT, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.QUESTIONS | C.COMPARE: "The encoding of text files that are not in UTF-8, such as "
             "latin1 or utf-16.",
     }),
-    CommandOption("input_format", _choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"),
-        only_typed=_ONCE, help={
+    CommandOption("input_format", _choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"), help={
         C.QUESTIONS | C.COMPARE: "The format of standard input: csv (the default), tsv, ndjson or "
             "parquet.",
     }),
-    CommandOption("option", _TEXT, PRIVACY, metavar="NAME=VALUE", repeats=C.QUESTIONS, help={
+    CommandOption("option", _TEXT, PRIVACY, settable=True,
+        metavar="NAME=VALUE", repeats=C.QUESTIONS, help={
         C.QUESTIONS: "With --mechanism: an option of that mechanism's own, as in accounting=zcdp. "
             "Repeat it for several.",
     }),
     # What is charged
-    CommandOption("budget", _PATH, PRIVACY, metavar="BUDGET", help={
+    CommandOption("budget", _PATH, PRIVACY, settable=True, metavar="BUDGET", help={
         C.QUESTIONS: "Charge the answer to this budget before anything is read, and refuse what "
             "would overspend it: a file made by shortlist budget create, or postgresql://…",
     }),
-    CommandOption("reuse", _FLAG, PRIVACY, only_typed=_ONCE, goes_with="budget", help={
+    CommandOption("reuse", _FLAG, PRIVACY, goes_with="budget", help={
         C.QUESTIONS: "With --budget: if the same was answered before, print that answer again, "
             "for nothing.",
     }),
-    CommandOption("who", _TEXT, PRIVACY, goes_with="budget", help={
+    CommandOption("who", _TEXT, PRIVACY, settable=True, goes_with="budget", help={
         C.QUESTIONS: "With --budget: who asks. By default, you as the system knows you.",
     }),
-    CommandOption("dataset", _TEXT, PRIVACY, goes_with="budget", help={
+    CommandOption("dataset", _TEXT, PRIVACY, settable=True, goes_with="budget", help={
         C.QUESTIONS: "With --budget: the data set as the budget names it.",
     }),
     # What is printed and saved
-    CommandOption("output", _PATH, ANSWER, only_typed=_ONCE, help={
+    CommandOption("output", _PATH, ANSWER, help={
         C.QUESTIONS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
             "guarantee) or .csv (without it). With -, save nothing, and print the whole answer.",
     }),
-    CommandOption("report", _PATH, ANSWER, only_typed=_ONCE, help={
+    CommandOption("report", _PATH, ANSWER, help={
         C.QUESTIONS: "Write a page for people too, as .html: the list with its noise, whom it "
             "protects, what the numbers mean, and how to check it. One file, which loads nothing.",
     }),
-    CommandOption("overwrite", _FLAG, ANSWER, only_typed=_ONCE, help={
+    CommandOption("overwrite", _FLAG, ANSWER, help={
         C.QUESTIONS: "Let --output and --report replace a file.",
     }),
-    CommandOption("form", _choice(list(Form), made=Form), ANSWER, typed="--format", help={
+    CommandOption("form", _choice(list(Form), made=Form), ANSWER, settable=True,
+        typed="--format", help={
         C.QUESTIONS: "Print it as table (the default), csv (without the guarantee), json or "
             "markdown.",
     }),
@@ -479,11 +488,11 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("statistical", _FLAG, ANSWER, help={
         C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
     }),
-    CommandOption("as_json", _FLAG, ANSWER, typed="--json", only_typed=_ONCE, help={
+    CommandOption("as_json", _FLAG, ANSWER, typed="--json", help={
         C.QUESTIONS: "The same as --format json.",
         C.AUDIT: "Print JSON.",
     }),
-    CommandOption("dry_run", _FLAG, ANSWER, only_typed=_ONCE, help={
+    CommandOption("dry_run", _FLAG, ANSWER, help={
         C.QUESTIONS: "Only say what the answer would cost, how large the noise is, and what an "
             "item needs to be named, and whether it could be asked now. No row is read and "
             "nothing is spent.",
@@ -495,11 +504,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.COMPARE: "Print CSV, with all digits.",
     }),
     # Tests
-    CommandOption("seed", _WHOLE, TESTS, only_typed=_LESS_PRIVATE, help={
+    CommandOption("seed", _WHOLE, TESTS, less_private=True, help={
         C.QUESTIONS: "Draw the noise from a seed: the same answer each time, and no privacy at "
             "all.",
     }),
-    CommandOption("not_private", _FLAG, TESTS, only_typed=_LESS_PRIVATE, help={
+    CommandOption("not_private", _FLAG, TESTS, less_private=True, help={
         C.QUESTIONS: "Required with --seed.",
     }),
     CommandOption("not_private", _FLAG, PRIVACY, help={

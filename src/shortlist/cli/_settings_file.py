@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
+from shortlist.cli._options import CommandOption, Commands, options_of
 from shortlist.errors import InputError, nearest, shown, written
 from shortlist.runtime.processes import others_can_write
 
@@ -33,10 +33,10 @@ class Settings:
     context: typer.Context = field(repr=False)
 
     @property
-    def used(self) -> list[str]:
+    def used(self) -> list[CommandOption]:
         """The options that were not typed, in the order of the command's help."""
         return [
-            option.key
+            option
             for option in _settable(_command(self.context)).values()
             if option.name in self.values
             and getattr(self.context.get_parameter_source(option.name), "name", "") == "DEFAULT_MAP"
@@ -44,7 +44,8 @@ class Settings:
 
     def described(self) -> str:
         """Which come from the file, or nothing."""
-        return f"{', '.join(self.used)}: from {self.shown}" if self.used else ""
+        keys = ", ".join(option.key for option in self.used)
+        return f"{keys}: from {self.shown}" if keys else ""
 
 
 def configured(context: typer.Context, given: str | None) -> Any:
@@ -121,10 +122,17 @@ def _command(context: typer.Context) -> Commands:
 def _settable(commands: Commands) -> dict[str, CommandOption]:
     """What a file may set for some of these, by the keys; what they only refuse is left out."""
     taken = [o for command in commands for o in options_of(command) if o.help_of(command)]
-    return {option.key: option for option in taken if not option.only_typed}
+    return {option.key: option for option in taken if option.settable}
 
 
-_ONLY_TYPED = {option.key: option.only_typed for option in OPTIONS if option.only_typed}
+_ONLY_TYPED = {
+    option.key: "it makes answers less private, which must not happen unseen"
+    if option.less_private
+    else "it is meant for one answer"
+    for question in Commands.QUESTIONS
+    for option in options_of(question)
+    if not option.settable
+}
 
 
 def _check(

@@ -121,18 +121,28 @@ class Request:
                 if other in given:
                     raise InputError(
                         "{option} does not go with {other}: {why}",
-                        "omit one of the two",
+                        "{otherwise}{origin}",
                         option=option.in_shell,
                         other=reference(other),
                         why=why,
+                        otherwise=option.otherwise,
+                        origin=self._origin(option.name, other),
                     )
             if option.goes_with and option.goes_with not in given:
                 raise InputError(
                     "{option} goes with {other}",
-                    "give both, or omit it",
+                    "give both, or omit it{origin}",
                     option=option.in_shell,
                     other=reference(option.goes_with),
+                    origin=self._origin(option.name),
                 )
+
+    def _origin(self, *names: str) -> str:
+        """Which of these arguments were not typed, and where they are set."""
+        if self.settings is None:
+            return ""
+        keys = [option.key for option in self.settings.used if option.name in names]
+        return f" (set in {self.settings.shown}: {', '.join(keys)})" if keys else ""
 
     def plan(self, source: Source) -> Plan:
         """What would answer, and at which price."""
@@ -258,11 +268,11 @@ class Request:
 
     def blamed(self, argument: str | None) -> str:
         """What of a refusal may come from the settings: the argument at fault, if that does."""
-        option = reference(argument or "").rendered(SHELL)
-        key = option.lstrip("-")
-        if self.settings is not None and key in self.settings.used:
+        typed = SHELL.reference(argument or "")
+        if self.settings is not None and typed in (one.in_shell for one in self.settings.used):
+            key = typed.lstrip("-").lower()
             place = self.settings.shown
-            return f"{key} is from {place}: change it there, or type {option}, which comes first."
+            return f"{key} is from {place}: change it there, or type {typed}, which comes first."
         return f"{self.configured()}. To leave these out: --no-config."
 
     def charged(self) -> Budget | None:
