@@ -20,8 +20,6 @@ from shortlist.privacy.guarantee import Guarantee
 if TYPE_CHECKING:
     from shortlist.plan import Plan
 
-__all__ = ["Balance", "BudgetTerms", "more_questions"]
-
 _COMPARISON = "comparison"  # a unit of its own, where no column of users is named
 _PARTS_OF_TOTAL = (30, 10, 3)
 # Most mechanisms that name private items take so much of a question's delta for their thresholds.
@@ -62,11 +60,7 @@ class BudgetTerms:
         accounting: str | None,
         lost_share: float | None,
     ) -> BudgetTerms:
-        """The terms that a caller gives.
-
-        Raises:
-            InputError: One cannot be used.
-        """
+        """The terms that a caller gives."""
         epsilon, delta = require_epsilon("epsilon", epsilon), require_delta("delta", delta)
         unit = unit_for(accounting, delta, lost_share)
         usual = "add or remove one comparison" if protects == _COMPARISON else ADD_OR_REMOVE
@@ -82,7 +76,6 @@ class BudgetTerms:
 
     @classmethod
     def from_entry(cls, entry: Entry) -> BudgetTerms:
-        """The terms that the first entry of a ledger has."""
         record = entry.record
         kind = UNITS[record["accounting"]]
         return cls(
@@ -94,7 +87,6 @@ class BudgetTerms:
         )
 
     def json_values(self) -> dict[str, Any]:
-        """The terms as JSON values."""
         share = {"lost_share": self.unit.lost_share} if isinstance(self.unit, ZcdpUnit) else {}
         return {
             "dataset": self.dataset,
@@ -114,11 +106,7 @@ class BudgetTerms:
         return f"{self.unit.first} = {first}{lost}"
 
     def require(self, plan: Plan) -> None:
-        """Refuse what this budget does not protect.
-
-        Raises:
-            InputError: The plan is of another unit, or of other neighbours.
-        """
+        """Refuse what this budget does not protect."""
         asked = plan.engine.unit
         anybody = asked is None and self.protects != _COMPARISON  # it takes the caller's word
         if asked != self.protects and not anybody:
@@ -156,11 +144,7 @@ class Balance:
         return self.terms.total.less(self.spent)
 
     def require_sense(self, place: Words) -> None:
-        """Refuse a total that is smaller than what was spent.
-
-        Raises:
-            InputError: It is.
-        """
+        """Refuse a total that is smaller than what was spent."""
         if not self.spent.within(self.terms.total):
             raise InputError(
                 "{place}: its total is smaller than what was spent, so that it was changed by hand",
@@ -169,11 +153,7 @@ class Balance:
             )
 
     def require_room(self, cost: Amount) -> None:
-        """Refuse what would overspend.
-
-        Raises:
-            InputError: The cost is more than what is left; nothing was read.
-        """
+        """Refuse what would overspend."""
         if not cost.within(self.left):
             digits = _telling_apart(cost, self.left)
             raise InputError(

@@ -21,20 +21,6 @@ from shortlist.release.json_values import described_mechanism, json_value
 if TYPE_CHECKING:
     from shortlist.plan import Plan
 
-__all__ = [
-    "BEGINNING",
-    "GARBLED",
-    "Entry",
-    "asker",
-    "digest",
-    "faults",
-    "fingerprint",
-    "following",
-    "record_of",
-    "require_name",
-    "signature",
-]
-
 BEGINNING = "0" * 64  # what stands for the hash before the first entry
 GARBLED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 """What is raised where an entry that was changed by hand is looked at."""
@@ -143,7 +129,6 @@ class _ChainCheck:
         self._kept = kept
 
     def wrong_with(self, entry: Entry, stored: str) -> Iterator[str]:
-        """What is wrong with the next entry, in words."""
         record = entry.record
         if entry.number != self.expected or record["number"] != entry.number:
             yield f"before entry {entry.number}: one was removed or inserted"
@@ -163,7 +148,6 @@ class _ChainCheck:
 
 
 def record_of(plan: Plan) -> dict[str, Any]:
-    """The question, the mechanism with all parameters, what was asked, and of which columns."""
     record = {
         "question": {"name": plan.question.name, **vars(plan.question)},
         "mechanism": described_mechanism(plan.mechanism),
@@ -197,13 +181,11 @@ def fingerprint(plan: Plan, dataset: str, key: str) -> str:
 
 
 def signature(who: str) -> dict[str, str]:
-    """When, by whom, and by which version."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return {"time": now, "who": who, "library": __version__}
 
 
 def asker(who: str | None) -> str:
-    """Who asks; by default the user of the system."""
     if who is not None:
         return require_name("who", who)
     try:
@@ -213,11 +195,7 @@ def asker(who: str | None) -> str:
 
 
 def require_name(argument: str, name: object) -> str:
-    """A short text of one line.
-
-    Raises:
-        InputError: It is none.
-    """
+    """A short text of one line."""
     if not (isinstance(name, str) and name.strip() and is_short(name) and name.isprintable()):
         raise InputError("must be a text of one line", given={argument: name})
     return name

@@ -11,8 +11,6 @@ from shortlist.budget._balance import BudgetTerms
 from shortlist.budget._entries import GARBLED, Entry, digest
 from shortlist.errors import InputError, Words, in_quotes, nearest
 
-__all__ = ["Execute", "LedgerDatabase", "LedgerTables"]
-
 Execute = Callable[..., Sequence[Any]]
 """Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
 
@@ -97,11 +95,7 @@ class LedgerTables:
         return rows
 
     def find(self) -> str:
-        """The data set of the ledger.
-
-        Raises:
-            InputError: There is none, or more than one; or a newer version has made it.
-        """
+        """The data set of the ledger."""
         known = [name for name, *_ in self._budgets(None)]
         place, dataset = self._place.shown, self._dataset
         if dataset is None and len(known) != 1:
@@ -143,11 +137,7 @@ class LedgerTables:
         return n, head
 
     def last(self, *, lock: bool = False) -> Entry:
-        """The last entry; if asked for, nobody else may add one from here on.
-
-        Raises:
-            InputError: It is not the one that was added last.
-        """
+        """The last entry; if asked for, nobody else may add one from here on."""
         n, head = self.head(self._place.lock if lock else "")
         last = self._entry(n - 1)
         if last is None or last.hash != head or not last.makes_sense:
@@ -155,11 +145,7 @@ class LedgerTables:
         return last
 
     def terms(self) -> BudgetTerms:
-        """What the budget was created with, as its first entry says.
-
-        Raises:
-            InputError: It says no such thing.
-        """
+        """What the budget was created with, as its first entry says."""
         first = self._entry(0)
         with suppress(*GARBLED):
             if first is not None:
@@ -172,7 +158,6 @@ class LedgerTables:
         return Entry(number, found[0][0]) if found else None
 
     def changed(self) -> InputError:
-        """The refusal of a ledger that does not hang together."""
         return InputError(
             "{place}: entries of this ledger were changed, so that its sum cannot be believed",
             "see which by {sl.Budget.verify}, and restore it from a backup",
@@ -196,11 +181,7 @@ class LedgerTables:
         )
 
     def kept(self, plan: str) -> tuple[Entry, str] | None:
-        """The charge that has paid for a plan, the last time, and what was kept of it.
-
-        Raises:
-            InputError: It was changed since.
-        """
+        """The charge that has paid for a plan, the last time, and what was kept of it."""
         found = self._execute(
             "SELECT charge, content FROM shortlist_releases WHERE dataset = $1 AND plan = $2 "
             "ORDER BY charge DESC LIMIT 1",
@@ -245,7 +226,6 @@ class LedgerTables:
         ]
 
     def with_nonce(self, nonce: str) -> Entry | None:
-        """The charge of that nonce, if it stands."""
         known = (entry for entry, _ in self.entries() if entry.makes_sense)
         return next((entry for entry in known if entry.record.get("nonce") == nonce), None)
 
@@ -257,7 +237,6 @@ class LedgerTables:
 
 
 def _says_of(entry: Entry, charge: int, content: str) -> bool:
-    """Whether it is the entry of this release, as it is."""
     record = entry.record
     named = record.get("charge"), record.get("sha256")
     return entry.kind == "release" and named == (charge, digest(content))

@@ -7,7 +7,7 @@ table of one of their names comes first, for some user or on some day, changes n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shortlist.budget._ledger_tables import Execute
@@ -17,8 +17,6 @@ from shortlist.errors import InputError, Words, shown
 
 if TYPE_CHECKING:
     import psycopg
-
-__all__ = ["PostgresDatabase"]
 
 
 class LostConnectionError(InputError):
@@ -46,10 +44,10 @@ class PostgresDatabase:
             execute("SELECT pg_advisory_xact_lock(7264951203)")  # two would make the same tables
             fill(execute)
 
-    def writing(self) -> Any:
+    def writing(self) -> AbstractContextManager[Execute]:
         return self._transaction(*_WRITING, writes=True)
 
-    def reading(self) -> Any:
+    def reading(self) -> AbstractContextManager[Execute]:
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     @contextmanager
@@ -80,11 +78,7 @@ class PostgresDatabase:
         raise refusal
 
     def _found(self, execute: Execute, *, creates: bool) -> str:
-        """The schema of the ledgers, or the one in which a first ledger is created.
-
-        Raises:
-            InputError: There is none, or more than one.
-        """
+        """The schema of the ledgers, or the one in which a first ledger is created."""
         ((schemas, usual),) = execute(_SCHEMAS)
         if len(schemas) > 1:
             raise InputError(

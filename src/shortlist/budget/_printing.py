@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["as_csv", "budget_table", "entries_as_json"]
-
 KEPT, UNKNOWN = "released", "unknown"
 """The outcome of a charge: its release is kept; or nobody knows, as after a crash."""
 
@@ -33,7 +31,6 @@ _WIDTH_OF_BAR = 24
 
 
 def _rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """One row a charge, in the order in which they were made."""
     entries = list(entries)
     kept = {entry.record["charge"] for entry in entries if entry.kind == "release"}
     return [
@@ -68,7 +65,6 @@ def as_csv(entries: Iterable[Entry], first: str) -> str:
 
 
 def _cell(value: object) -> object:
-    """The value, with an apostrophe before what a spreadsheet would take for a formula."""
     return f"'{value}" if isinstance(value, str) and _is_formula(value) else value
 
 
@@ -80,13 +76,11 @@ def _is_formula(text: str) -> bool:
 
 
 def entries_as_json(entries: Iterable[Entry]) -> str:
-    """All entries as they are hashed, one a line, each beside its hash."""
     lines = (json.dumps({"hash": entry.hash, "body": entry.body}) for entry in entries)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def budget_table(balance: Balance, entries: Iterable[Entry]) -> RenderableType:
-    """All of it, for a terminal, a file or a notebook."""
     from rich.console import Group
     from rich.text import Text
 

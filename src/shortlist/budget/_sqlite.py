@@ -11,9 +11,9 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from shortlist.budget._ledger_tables import Execute
 from shortlist.databases.faults import Fault, fault_of_code
@@ -22,8 +22,6 @@ from shortlist.errors import InputError, Words, in_quotes
 
 if TYPE_CHECKING:
     import sqlite3
-
-__all__ = ["SqliteFile"]
 
 _NETWORK = {
     *("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "coda", "ncpfs", "9p", "ceph", "glusterfs"),
@@ -54,15 +52,14 @@ class SqliteFile:
         """Create the file, which appears under its name when it is complete."""
         self._require_local()
         if self._path.exists():
-            raise self._refusal(_EXISTS)
+            raise _EXISTS.of(self.shown)
         if not self._path.parent.is_dir():
-            raise self._refusal(_NO_FOLDER)
+            raise _NO_FOLDER.of(self.shown)
         self._require_nothing_beside()
         new = self._path.with_name(f"{self._unfinished}{uuid.uuid4().hex[:8]}.tmp")
         try:
-            os.close(
-                os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-            )  # only the owner may read answers
+            # Only the owner may read answers.
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with self._transaction(new, "rw", "BEGIN IMMEDIATE") as execute:
                 fill(execute)
             self._name(new)
@@ -74,7 +71,7 @@ class SqliteFile:
         try:
             os.link(new, self._path)
         except FileExistsError:
-            raise self._refusal(_EXISTS) from None
+            raise _EXISTS.of(self.shown) from None
         except OSError:  # the file system has no links
             self._take_name()
             new.replace(self._path)
@@ -89,7 +86,7 @@ class SqliteFile:
         try:
             self._path.open("xb").close()
         except FileExistsError:
-            raise self._refusal(_EXISTS) from None
+            raise _EXISTS.of(self.shown) from None
 
     def _require_nothing_beside(self) -> None:
         """Refuse a place where a ledger was: its journal would undo a new one, or destroy it."""
@@ -104,14 +101,14 @@ class SqliteFile:
                     name=in_quotes(f"{self._path.name}{end}"),
                 )
 
-    def writing(self) -> Any:
+    def writing(self) -> AbstractContextManager[Execute]:
         self._require_file()
         self._require_local()
         if not os.access(self._path, os.W_OK):
-            raise self._refusal(_READ_ONLY)
+            raise _READ_ONLY.of(self.shown)
         return self._transaction(self._path, "rw", "BEGIN IMMEDIATE")
 
-    def reading(self) -> Any:
+    def reading(self) -> AbstractContextManager[Execute]:
         """A transaction; where the file may be written, a change that was left is undone first."""
         self._require_file()
         folder = self._path.parent
@@ -137,19 +134,19 @@ class SqliteFile:
         finally:
             if connection is not None:
                 connection.close()  # which undoes what was not committed
-        raise self._refusal(fault)
+        raise fault.of(self.shown)
 
     def _require_file(self) -> None:
         if not self._path.exists():
-            raise self._refusal(_MISSING)
+            raise _MISSING.of(self.shown)
         if not self._path.is_file():
-            raise self._refusal(_NO_BUDGET)
+            raise _NO_BUDGET.of(self.shown)
         if is_mount_point(self._path):
-            raise self._refusal(_MOUNTED)
+            raise _MOUNTED.of(self.shown)
         if self._has_other_names():
             self._finish_creating()
             if self._has_other_names():
-                raise self._refusal(_LINKED)
+                raise _LINKED.of(self.shown)
 
     def _has_other_names(self) -> bool:
         return self._path.stat().st_nlink > 1
@@ -177,9 +174,6 @@ class SqliteFile:
                 kind=kind,
             )
 
-    def _refusal(self, fault: Fault) -> InputError:
-        return fault.of(self.shown)
-
 
 def _executing(connection: sqlite3.Connection) -> Execute:
     def execute(statement: str, *values: object) -> list[Any]:
@@ -193,11 +187,6 @@ def _fault(error: sqlite3.Error) -> Fault:
     if code == "SQLITE_ERROR" and "no such table" in str(error):
         return _NO_BUDGET
     return fault_of_code(code, _FAULTS) or _FAILED
-
-
-class _Mount(NamedTuple):
-    place: str
-    kind: str
 
 
 def network_filesystem(path: Path, mounts: Path = _MOUNTS) -> str | None:
@@ -228,11 +217,11 @@ def is_mount_point(file: Path, mounts: Path = _MOUNTS) -> bool:
     mounted = _mounted(mounts)
     if mounted is None:
         return os.path.ismount(file)
-    return os.path.realpath(file) in {mount.place for mount in mounted}
+    return os.path.realpath(file) in {place for place, _ in mounted}
 
 
-def _mounted(mounts: Path) -> list[_Mount] | None:
-    """The mounts in the order of the file; None where there is no such file.
+def _mounted(mounts: Path) -> list[tuple[str, str]] | None:
+    """What is mounted where, and its kind, in the order of the file; None where there is none.
 
     Linux ends a line with a line feed and a field with a space, and writes these two within a
     field as numbers. All else is part of a path, even what Unicode takes for a space or a line end.
@@ -242,7 +231,7 @@ def _mounted(mounts: Path) -> list[_Mount] | None:
     except OSError:
         return None
     rows = (line.split(" ") for line in text.split("\n"))
-    return [_Mount(_unescaped(row[1]), row[2]) for row in rows if len(row) >= 3]
+    return [(_unescaped(row[1]), row[2]) for row in rows if len(row) >= 3]
 
 
 def _unescaped(place: str) -> str:

@@ -20,17 +20,6 @@ from shortlist.privacy import ZCDP, round_up
 from shortlist.privacy.calibration import zcdp_rho
 from shortlist.privacy.guarantee import Guarantee
 
-__all__ = [
-    "LOST_SHARE",
-    "UNITS",
-    "Amount",
-    "BasicUnit",
-    "PureUnit",
-    "Unit",
-    "ZcdpUnit",
-    "unit_for",
-]
-
 LOST_SHARE = 0.75
 """The share of a total delta that is kept, by default, for the mass that releases leave out."""
 
@@ -52,11 +41,7 @@ class Amount(NamedTuple):
 
     @classmethod
     def of(cls, first: float, delta: float) -> Amount:
-        """The amount of two floats, exactly.
-
-        Raises:
-            InputError: One is NaN, infinite, negative or subnormal, or the first is 0.
-        """
+        """The amount of two floats, exactly."""
         usable = _LEAST <= first < float("inf") and (delta == 0 or _LEAST <= delta < 1)
         if not usable:
             raise InputError(
@@ -70,11 +55,9 @@ class Amount(NamedTuple):
 
     @classmethod
     def nothing(cls) -> Amount:
-        """What is spent before the first charge."""
         return cls(Fraction(0), Fraction(0))
 
     def within(self, other: Amount) -> bool:
-        """Whether neither number is more than the other's."""
         return self.first <= other.first and self.delta <= other.delta
 
     def plus(self, other: Amount) -> Amount:
@@ -84,7 +67,6 @@ class Amount(NamedTuple):
         return Amount(self.first - other.first, self.delta - other.delta)
 
     def times_in(self, left: Amount) -> int:
-        """How often it can be taken from what is left."""
         numbers = zip(self, left, strict=True)
         return min(int(whole // part) for part, whole in numbers if part > 0)
 
@@ -108,11 +90,7 @@ class Unit(ABC):
 
     @abstractmethod
     def cost(self, guarantee: Guarantee) -> Amount:
-        """What a release costs in this unit.
-
-        Raises:
-            InputError: This unit cannot express it.
-        """
+        """What a release costs in this unit."""
 
     @abstractmethod
     def epsilon(self, amount: Amount, delta: float) -> float:
@@ -193,11 +171,7 @@ UNITS: dict[str, type[Unit]] = {kind.name: kind for kind in (ZcdpUnit, PureUnit,
 
 
 def unit_for(accounting: str | None, delta: float, lost_share: float | None) -> Unit:
-    """The unit of that name; None for what suits a delta.
-
-    Raises:
-        InputError: There is none, or it does not go with the delta.
-    """
+    """The unit of that name; None for what suits a delta."""
     name = accounting or ("zcdp" if delta else "pure")
     if name not in UNITS:
         raise InputError("must be {known}", given={"accounting": accounting}, known=_KNOWN)

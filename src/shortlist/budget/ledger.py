@@ -320,11 +320,7 @@ class Budget(StaysHere, Ledger):
         return entries_as_json(self._entries())
 
     def _entries(self) -> list[Entry]:
-        """All entries.
-
-        Raises:
-            InputError: They do not hang together.
-        """
+        """All entries."""
         with self._reading() as tables:
             entries = tables.entries()
             if any(faults(entries, head=tables.head(), kept=None)):
@@ -378,11 +374,7 @@ class Charged(NamedTuple):
 
 
 def _database_at(url_or_path: object) -> LedgerDatabase:
-    """Where a ledger is.
-
-    Raises:
-        InputError: It can be nowhere.
-    """
+    """Where a ledger is."""
     if not isinstance(url_or_path, str | os.PathLike):
         raise InputError(
             "must be a path, or postgresql://user@host:5432/database",

@@ -37,7 +37,6 @@ def main() -> NoReturn:
 
 
 def _run(*, can_print: bool) -> int:
-    """Run the command; its exit status, where it is interrupted or exits, too."""
     try:
         return exit_status(can_print=can_print)
     except KeyboardInterrupt:  # before anything was parsed

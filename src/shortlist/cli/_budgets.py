@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from shortlist.budget import Budget
 
-__all__ = ["budget"]
-
 _CREATE = """shortlist budget create plays.budget --epsilon 3 --delta 3e-6 \\
     --protects user --dataset plays-2026"""
 

@@ -12,8 +12,6 @@ from shortlist.mechanisms import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
 from shortlist.parameters import Option, Takes, taken
 
-__all__ = ["mechanism_and_options", "own_options"]
-
 _BOUNDS = {"max_items_per_user", "max_groups_per_user", "max_comparisons_per_user"}
 _SUPPLIED = {"k", "epsilon", "delta"} | _BOUNDS
 """What the question or the source gives to every mechanism, by an argument of its own."""
@@ -87,7 +85,6 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _value(kind: type[Mechanism], mechanism: str, name: str, text: str) -> object:
-    """The value of an option from its text, by the type of its field."""
     if name in _SUPPLIED:
         raise InputError(
             "it has an argument of its own",
@@ -137,7 +134,6 @@ def _parsed(name: str, kind: Any, text: str) -> object:
 
 
 def _alternative(argument: str, known: Mapping[str, object], text: str) -> object:
-    """One of several, by its name or, of an `Option`, its value."""
     for name, value in known.items():
         if text.lower() in (name, str(getattr(value, "value", name)).lower()):
             return value

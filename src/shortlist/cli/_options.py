@@ -15,20 +15,6 @@ from shortlist.cli.completing import SHELLS, columns, commands, mechanisms, one_
 from shortlist.errors import nearest, shown
 from shortlist.strength import SCALE
 
-__all__ = [
-    "ANSWER",
-    "HELP",
-    "OPTIONS",
-    "BudgetForm",
-    "CommandOption",
-    "Commands",
-    "Form",
-    "ValueKind",
-    "number",
-    "options_of",
-    "whole",
-]
-
 PRIVACY, STORE, ANSWER, TESTS, HELP = "Privacy", "Database", "Answer", "Tests", "Help"
 
 
@@ -141,8 +127,6 @@ def _choice(words: Sequence[str], metavar: str = "NAME", made: type = str) -> Va
 
 
 class Form(StrEnum):
-    """How an answer is printed."""
-
     TABLE = "table"
     CSV = "csv"
     JSON = "json"
@@ -150,8 +134,6 @@ class Form(StrEnum):
 
 
 class BudgetForm(StrEnum):
-    """How the charges to a budget are printed."""
-
     CSV = "csv"
     JSON = "json"
 
@@ -227,7 +209,6 @@ class CommandOption:
 
     @property
     def is_flag(self) -> bool:
-        """Whether it has no value."""
         return self.kind is _FLAG
 
     @property
@@ -237,7 +218,6 @@ class CommandOption:
 
     @property
     def placeholder(self) -> str:
-        """What stands for its value in help."""
         return self.metavar or self.kind.metavar
 
     def help_of(self, command: Commands) -> str | None:

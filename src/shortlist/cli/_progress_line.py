@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from shortlist.errors import Words
 
-__all__ = ["showing_progress"]
-
 _PATIENCE = 1.0  # seconds
 
 
@@ -55,7 +53,6 @@ class _Line:
         self._status: Status | None = None
 
     def tell(self, phase: Words) -> None:
-        """Show this phase from now on."""
         self._phase = phase
 
     def show(self) -> None:
@@ -66,7 +63,6 @@ class _Line:
         self._status.start()
 
     def hide(self) -> None:
-        """Remove it."""
         if self._status is not None:
             self._status.stop()
         self._screen.close()

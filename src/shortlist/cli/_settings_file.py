@@ -14,8 +14,6 @@ from shortlist.cli._options import CommandOption, Commands, options_of
 from shortlist.errors import InputError, nearest, shown, written
 from shortlist.runtime.processes import others_can_write
 
-__all__ = ["Settings", "budget_of_file", "configured", "unconfigured"]
-
 _NAME = "shortlist.toml"
 
 
@@ -77,11 +75,7 @@ def configured(context: typer.Context, given: str | None) -> Any:
 
 
 def unconfigured(context: typer.Context, given: bool) -> bool:  # noqa: FBT001 - as Typer calls it
-    """Refuse that settings of a file are left out where one was typed before this.
-
-    Raises:
-        InputError: One was.
-    """
+    """Refuse that settings of a file are left out where one was typed before this."""
     if given and context.params.get("config") is not None:
         raise InputError("{config} and {no_config}: give one of the two")
     return given
@@ -100,11 +94,7 @@ def _settings_for(command: Commands, whole: dict[str, Any], name: str) -> dict[s
 
 
 def budget_of_file() -> tuple[str, str | None, str]:
-    """The budget that the nearest shortlist.toml names, its data set, and the name of the file.
-
-    Raises:
-        InputError: There is no such file, it names none, or it cannot be read.
-    """
+    """The budget that the nearest shortlist.toml names, its data set, and the name of the file."""
     path = _nearest_file()
     name = "" if path is None else shown(str(path))
     whole = {} if path is None else _read(path, name)
@@ -145,9 +135,6 @@ def _check(
         known: The settings that may.
         where: What the place is called.
         tables: What else may stand there.
-
-    Raises:
-        InputError: It names the place, and quotes the value if it is short.
     """
     if not isinstance(values, dict):
         raise InputError("{where} must be a table of settings", where=where)
@@ -219,7 +206,6 @@ def _require_own(path: Path) -> None:
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
-    """What stands in the file."""
     import tomllib
 
     try:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from shortlist.cli._options import OPTIONS
 from shortlist.errors import Face
 
-__all__ = ["SHELL"]
-
 _BY_NAME = {option.name: option for option in reversed(OPTIONS)}
 """The first row of each: those of questions stand before others."""
 

@@ -15,8 +15,6 @@ from shortlist.cli._options import ANSWER, HELP, CommandOption, Commands, option
 from shortlist.cli._settings_file import configured, unconfigured
 from shortlist.cli.failure import USAGE_ERROR
 
-__all__ = ["add_to", "examples", "group_of_commands"]
-
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
@@ -138,8 +136,6 @@ class _Command(TyperCommand):
 
 
 class _Group(TyperGroup):
-    """A command that has others."""
-
     def get_help_option(self, ctx: Any) -> Any:
         """Without a type."""
         option = super().get_help_option(ctx)

@@ -133,7 +133,6 @@ def _compare(  # noqa: PLR0913 - a command's options are its arguments
 
 
 def _questions(name: str, several: list[int]) -> list[Question]:
-    """One for each k, if there is any."""
     if name == shortlist.Domain.name:
         if several:
             raise InputError("{k}: a domain has no number of items", "omit it")
@@ -232,7 +231,6 @@ def _help(context: typer.Context, *, names: Sequence[str] | None, every: bool) -
 
 
 def _named(context: Any, names: Sequence[str]) -> Any:
-    """The context of a command, by its name within its group."""
     for name in names:
         commands = getattr(context.command, "commands", {})
         if name not in commands:
@@ -247,7 +245,6 @@ def _named(context: Any, names: Sequence[str]) -> Any:
 
 
 def _inside(context: Any) -> Iterator[Any]:
-    """The context of a command, and of all commands in it."""
     yield context
     for name in getattr(context.command, "commands", {}):
         yield from _inside(_below(context, name))

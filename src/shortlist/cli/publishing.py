@@ -142,7 +142,6 @@ def _publish(release: Release, request: Request) -> None:
 def _unsaved(
     path: Path | None, save: Callable[..., None], request: Request
 ) -> Iterator[tuple[Path, str]]:
-    """Save the answer or the report, if asked for; the file that could not be written, and why."""
     if path is None:
         return
     try:

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
     from shortlist.release.release import Release
 
-__all__ = [
-    "RANK",
-    "SCORE",
-    "FilledColumn",
-    "columns_in_file",
-    "columns_of",
-    "described_columns",
-    "iso_texts",
-    "series_of",
-    "table_of",
-]
-
 _TYPES_OF_ITEMS = (
     "String", "Date",
     "Int8", "Int16", "Int32", "Int64", "Int128",
@@ -90,7 +78,6 @@ class FilledColumn(NamedTuple):
 
     @property
     def is_numeric(self) -> bool:
-        """Whether it holds numbers."""
         return self.values.dtype.is_numeric()
 
     @property
@@ -161,11 +148,7 @@ def described_columns(release: Release) -> dict[str, Any]:
 
 
 def columns_in_file(described: Mapping[str, Any]) -> list[tuple[str, pl.DataType]]:
-    """The names and types of all columns of a file, in their order, from what it says of them.
-
-    Raises:
-        ValueError: It contradicts itself.
-    """
+    """The names and types of all columns of a file, in their order, from what it says of them."""
     types, by = described["types"], len(described.get("groups", []))
     items = [(name, type_named(types[name])) for name in described["items"]]
     columns = [

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.mechanism import Mechanism
     from shortlist.release.release import Release
 
-__all__ = ["UNPROVEN", "answers", "in_words", "of_budget", "title"]
-
 _COLUMNS_OF_PLAIN_TEXT = 80
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
@@ -106,7 +104,6 @@ def _wrapped(text: str, first: str = "") -> str:
 
 
 def title(release: Release) -> str:
-    """What the list is."""
     named = _TITLES.get(release.question, harmless(release.question))
     return f"{named}, by {', '.join(map(harmless, release.by))}" if release.by else named
 

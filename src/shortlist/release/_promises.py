@@ -17,18 +17,6 @@ from shortlist.strength import of_epsilon as band_of_epsilon
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
 
-__all__ = [
-    "Caution",
-    "assumed",
-    "cautions",
-    "cost",
-    "guesses_right",
-    "meaning",
-    "plainly",
-    "protected",
-    "what_epsilon_means",
-]
-
 _REVEALS = {
     Strength.STRONG: "little",
     Strength.MODERATE: "something",

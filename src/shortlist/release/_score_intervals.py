@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
-__all__ = ["DRAWN", "chart_of", "has_intervals", "how_sure", "reach"]
-
 DRAWN = 30
 """How many items a chart shows at most: the best."""
 

@@ -181,7 +181,6 @@ def _known(about: Any) -> dict[str, Any]:
 
 
 def _scores(noise: Mapping[str, Any], column: pl.Series) -> Scores:
-    """The scores of a column, each of which is a finite number."""
     unit, noise_sd = _of(str, noise["unit"]), _of(float, _number(noise["noise_sd"]))
     shared = noise.get("shared_sd")
     shared_sd = None if shared is None else _of(float, _number(shared))

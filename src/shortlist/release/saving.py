@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,6 @@ METADATA = "shortlist.release"
 """The key under which a Parquet file holds all but the items."""
 
 _NO_PATH = "no such path can exist"
-_Problem = tuple[Words, Words | None]  # the rule, and the remedy
 
 
 def _parquet(release: Release) -> bytes:
@@ -72,11 +72,13 @@ def check_output(
             may not be replaced, or is no ordinary writable file, has that name.
     """
     try:
-        problem = _suffix_problem(Path(path), suffixes) or _place_problem(_target(path), overwrite)
+        _require_suffix(path, suffixes)
+        _require_place(path, overwrite=overwrite)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:  # a ValueError: a null character in the path
-        problem = Words("{why}", why=getattr(error, "strerror", None) or _NO_PATH), None
-    if problem:
-        raise _refusal(path, *problem)
+        why = getattr(error, "strerror", None) or _NO_PATH
+        raise _refusal(path, Words("{why}", why=why)) from None
 
 
 def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> None:
@@ -95,14 +97,11 @@ def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> 
             raise _refusal(path, Words("it is a file to be read"), Words("give another name"))
 
 
-def _refusal(path: str | os.PathLike[str], rule: Words, remedy: Words | None) -> InputError:
-    given = Words("{path}", path=written(os.fspath(path)))
-    if remedy is None:
-        return InputError("cannot write {path!}: {rule}", given={"path": given}, rule=rule)
+def _refusal(path: str | os.PathLike[str], rule: Words, remedy: Words | str = "") -> InputError:
     return InputError(
         "cannot write {path!}: {rule}",
         "{remedy}",
-        given={"path": given},
+        given={"path": Words("{path}", path=written(os.fspath(path)))},
         rule=rule,
         remedy=remedy,
     )
@@ -137,38 +136,34 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """The file itself: a link is written through, not replaced."""
-    return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path))  # a link is written through, not replaced
 
 
 def _temporary(folder: Path) -> Path:
     return folder / f".shortlist-{os.urandom(8).hex()}.tmp"
 
 
-def _suffix_problem(path: Path, suffixes: Sequence[str]) -> _Problem | None:
-    if path.suffix.lower() in suffixes:
-        return None
-    rule = Words(
-        "its name must end in {others} or {last}",
-        others=", ".join(suffixes[:-1]),
-        last=suffixes[-1],
-    )
-    return rule, None
+def _require_suffix(path: str | os.PathLike[str], suffixes: Sequence[str]) -> None:
+    if Path(path).suffix.lower() not in suffixes:
+        rule = Words(
+            "its name must end in {others} or {last}",
+            others=", ".join(suffixes[:-1]),
+            last=suffixes[-1],
+        )
+        raise _refusal(path, rule)
 
 
-def _place_problem(target: Path, overwrite: bool) -> _Problem | None:  # noqa: FBT001 - as the caller's
-    """What forbids to write `target`, found by trying; the system's own reasons are raised."""
+def _require_place(path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Refuse what cannot be written, found out by trying; the system's own reasons are raised."""
+    target = _target(path)
     if not target.parent.is_dir():
-        return Words("the folder does not exist"), Words("create it first")
-    try:
-        kind = target.stat().st_mode
-    except FileNotFoundError:
-        pass
-    else:
-        if not stat.S_ISREG(kind):
-            return Words("it exists and is not a file"), Words("choose another name")
+        raise _refusal(path, Words("the folder does not exist"), Words("create it first"))
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise _refusal(path, Words("it exists and is not a file"), Words("choose another name"))
         if not overwrite:
-            return (
+            raise _refusal(
+                path,
                 Words("it exists, and may hold an answer"),
                 Words("give another name, or {overwrite=True}"),
             )
@@ -178,4 +173,3 @@ def _place_problem(target: Path, overwrite: bool) -> _Problem | None:  # noqa: F
         temporary.open("xb").close()
     finally:
         temporary.unlink(missing_ok=True)
-    return None
