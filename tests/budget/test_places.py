@@ -69,25 +69,35 @@ def test_no_half_of_a_ledger_is_left_where_it_cannot_be_made(path, monkeypatch):
     assert list(Path(path).parent.iterdir()) == []
 
 
+def in_a_child(action):
+    """What an action returns in a process of its own, which its limits end with."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        with contextlib.suppress(BaseException):
+            os.write(writer, action().encode())
+        os._exit(0)
+    os.close(writer)
+    os.wait()
+    with open(reader) as pipe:  # noqa: PTH123 - a number
+        return pipe.read()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork") or os.geteuid() != 0, reason="as another user")
 def test_a_ledger_that_may_only_be_read_is_shown_and_not_charged(path):
     """Root may write everything, so that this happens in a child who is nobody."""
     plan_of(created(path)).run()
     os.chmod(path, 0o444)  # noqa: PTH101
     os.chmod(Path(path).parent, 0o555)  # noqa: PTH101, S103
-    reader, writer = os.pipe()
-    if os.fork() == 0:
+
+    def charging():
         os.setuid(65534)
         budget = sl.Budget(path)
         try:
             budget.charge(plan_of(budget))
         except sl.InputError as error:
-            os.write(writer, f"{len(budget.to_csv().splitlines())} {error}".encode())
-        os._exit(0)
-    os.close(writer)
-    os.wait()
-    said = os.read(reader, 10_000).decode()
-    os.close(reader)
+            return f"{len(budget.to_csv().splitlines())} {error}"
+
+    said = in_a_child(charging)
     os.chmod(Path(path).parent, 0o755)  # noqa: PTH101, S103
     assert said.startswith("2 ")
     assert "may not be written, so that nothing can be charged; check the permissions" in said
@@ -99,23 +109,18 @@ def test_a_full_disk_is_refused_and_leaves_the_ledger_whole(path):
     budget = created(path)
     plan_of(budget).run()
     before = columns(budget, "number")
-    reader, writer = os.pipe()
-    if os.fork() == 0:
+
+    def charging():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        said, size = "", os.path.getsize(path)  # noqa: PTH202
+        size = os.path.getsize(path)  # noqa: PTH202
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        for _ in range(50):
-            try:
+        try:
+            for _ in range(50):
                 budget.charge(plan_of(budget))
-            except sl.InputError as error:
-                said = str(error)
-                break
-        os.write(writer, said.encode())
-        os._exit(0)
-    os.close(writer)
-    os.wait()
-    said = os.read(reader, 10_000).decode()
-    os.close(reader)
+        except sl.InputError as error:
+            return str(error)
+
+    said = in_a_child(charging)
     assert "the disk is full, so that nothing can be charged; make room and ask again" in said
     assert budget.verify() == []
     assert columns(budget, "number")[: len(before)] == before

@@ -50,14 +50,20 @@ class Example:
         }
 
 
-def release(items, *, scores=True, question="top-k", private=True, k=None, unit="noisy weight"):
-    """A release of `items`: a list of strings, or columns by name."""
+def release(
+    items, *, scores=True, question="top-k", private=True, k=None, unit="noisy weight", **other
+):
+    """A release of `items`: a list of strings, or columns by name.
+
+    Scores may be given, or whether there are any; `other` are other parts of a release.
+    """
     frame = pl.DataFrame(items if isinstance(items, dict) else {"title": items})
     values = [100.0 - i / 4 for i in range(frame.height)]
-    return Release(
-        question=question,
-        items=frame,
-        scores=Scores(values, unit=unit, noise_sd=4.88) if scores else None,
-        guarantee=replace(GUARANTEE, private=private),
-        mechanism=Example(k=k),
-    )
+    parts = {
+        "guarantee": replace(GUARANTEE, private=private),
+        "mechanism": Example(k=k),
+        "scores": (Scores(values, unit=unit, noise_sd=4.88) if scores else None)
+        if isinstance(scores, bool)
+        else scores,
+    }
+    return Release(question=question, items=frame, **parts | other)

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import shortlist as sl
@@ -21,7 +20,6 @@ from shortlist.mechanisms import (
 )
 from shortlist.privacy import Composed, Pure
 from shortlist.privacy.stored import cost_from, stored
-from shortlist.release import Release
 
 GIVEN = {"k": 20, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 10}
 KINDS = [
@@ -47,14 +45,8 @@ each = pytest.mark.parametrize("name", COSTS)
 
 
 def released(cost):
-    answer = release(["a"])
-    return Release(
-        question="top-k",
-        items=pl.DataFrame({"title": ["a"]}),
-        scores=None,
-        guarantee=replace(GUARANTEE, cost=cost, epsilon=3.0, delta=3e-6),
-        mechanism=answer.mechanism,
-    )
+    guarantee = replace(GUARANTEE, cost=cost, epsilon=3.0, delta=3e-6)
+    return release(["a"], scores=False, guarantee=guarantee)
 
 
 @each

@@ -2,33 +2,23 @@
 
 import json
 
-import polars as pl
 import pytest
 
 import shortlist as sl
 from helpers.refusals import MARKER, refusal
-from helpers.releases import GUARANTEE, Example
-from shortlist.release import Release, Scores
+from helpers.releases import release
+from shortlist.release import Scores
 
-FRAME = pl.DataFrame(
-    {
-        "country": ["CH", "CH", "FR", "FR", "FR"],
-        "year": [1, 2, 1, 1, 1],
-        "title": ["Emma", "Dune", "Emma", "Ulysses", "[b]"],
-    }
-)
+FRAME = {
+    "country": ["CH", "CH", "FR", "FR", "FR"],
+    "year": [1, 2, 1, 1, 1],
+    "title": ["Emma", "Dune", "Emma", "Ulysses", "[b]"],
+}
 SCORES = Scores([3.0, 5.0, 4.0, 9.0, -1.0], unit="noisy clipped count", noise_sd=1.0)
 
 
 def released(by=("country",), *, scores=SCORES):
-    return Release(
-        question="top-k",
-        items=FRAME,
-        scores=scores,
-        guarantee=GUARANTEE,
-        mechanism=Example(),
-        by=by,
-    )
+    return release(FRAME, scores=scores, by=by)
 
 
 def test_ranks_begin_anew_in_each_group():

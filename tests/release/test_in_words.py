@@ -9,7 +9,6 @@ import pytest
 import shortlist as sl
 from helpers.releases import GUARANTEE, HOSTILE, release
 from shortlist.bits import SeededBits
-from shortlist.release import Release
 from shortlist.release._in_words import UNPROVEN, answers, of_budget, title
 from shortlist.release._promises import cost
 from shortlist.release.report import report
@@ -70,13 +69,7 @@ def test_what_protects_nobody_is_said_in_capitals():
     assert seeded.split("\n\n")[1].startswith("NOT PRIVATE: THE NOISE CAME FROM A SEED. Nobody")
     assert "Nothing that adds up: it protects nobody." in seeded
     assert "costs as much again" not in seeded
-    weak = Release(
-        question="top-k",
-        items=release(["Emma"]).to_polars().select("title"),
-        scores=None,
-        guarantee=replace(GUARANTEE, epsilon=50.0),
-        mechanism=release(["Emma"]).mechanism,
-    )
+    weak = release(["Emma"], scores=False, guarantee=replace(GUARANTEE, epsilon=50.0))
     assert weak.explain().split("\n\n")[1].startswith("THIS PROTECTS HARDLY AT ALL: EPSILON IS")
     assert "HARDLY" not in plays.top_k(2, **SPENT).explain()
 

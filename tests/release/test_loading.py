@@ -18,7 +18,7 @@ from helpers.releases import GUARANTEE, HOSTILE, Example, release
 from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Approximate, Either, Gaussian, Pure
 from shortlist.questions import Domain, HittingSet, Rank, TopK
-from shortlist.release import Release, Scores
+from shortlist.release import Scores
 
 BIG = 2**63 - 1
 WINTER = datetime(2024, 10, 27, 1, 30, tzinfo=UTC)  # 2.30 in Paris, for the second time that night
@@ -77,14 +77,8 @@ def test_every_type_of_item_comes_back(tmp_path, suffix, kind, scores):
     ],
 )
 def test_the_cost_is_one_that_composes(tmp_path, suffix, cost):
-    answer = release(["a"])
-    held = Release(
-        question="top-k",
-        items=pl.DataFrame({"title": ["a"]}),
-        scores=None,
-        guarantee=replace(GUARANTEE, cost=cost, epsilon=2.0 + 0.1 + 0.2, delta=1e-4),
-        mechanism=answer.mechanism,
-    )
+    guarantee = replace(GUARANTEE, cost=cost, epsilon=2.0 + 0.1 + 0.2, delta=1e-4)
+    held = release(["a"], scores=False, guarantee=guarantee)
     loaded = saved(held, tmp_path, suffix)
     assert loaded == held
     assert loaded.guarantee.cost + cost == cost + cost
@@ -94,14 +88,7 @@ def test_the_cost_is_one_that_composes(tmp_path, suffix, cost):
 @WHOLE
 @pytest.mark.parametrize("limit", [math.inf, -math.inf, math.nan, 0.1 + 0.2, 3, None])
 def test_every_parameter_comes_back(tmp_path, suffix, limit):
-    answer = release(["a"])
-    held = Release(
-        question="domain",
-        items=pl.DataFrame({"title": ["a"]}),
-        scores=answer.scores,
-        guarantee=answer.guarantee,
-        mechanism=Example(limit=limit),
-    )
+    held = release(["a"], question="domain", mechanism=Example(limit=limit))
     loaded = saved(held, tmp_path, suffix)
     assert loaded == held
     assert repr(loaded.mechanism.parameters()) == repr(held.mechanism.parameters())
@@ -111,15 +98,9 @@ def test_every_parameter_comes_back(tmp_path, suffix, limit):
 @WHOLE
 @given(scores=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=4))
 def test_every_score_comes_back(tmp_path_factory, suffix, scores):
-    answer = release([str(i) for i in range(len(scores))])
+    items = pl.Series([str(i) for i in range(len(scores))], dtype=pl.String)
     noisy = Scores(scores, unit="noisy weight", noise_sd=0.1 + 0.2)
-    held = Release(
-        question="top-k",
-        items=pl.DataFrame({"title": answer.items}, schema={"title": pl.String}),
-        scores=noisy,
-        guarantee=answer.guarantee,
-        mechanism=answer.mechanism,
-    )
+    held = release({"title": items}, scores=noisy)
     assert list(saved(held, tmp_path_factory.mktemp("x"), suffix).scores) == scores
 
 
@@ -274,11 +255,9 @@ def test_what_is_said_twice_is_refused(tmp_path):
 
 
 def test_groups_that_are_torn_are_refused(tmp_path):
-    frame = pl.DataFrame({"land": ["CH", "CH", "FR"], "title": ["a", "b", "c"]})
-    answer = Release(
-        question="top-k", items=frame, scores=None, guarantee=GUARANTEE, mechanism=Example(),
-        by=["land"],
-    )  # fmt: skip
+    answer = release(
+        {"land": ["CH", "CH", "FR"], "title": ["a", "b", "c"]}, scores=False, by=["land"]
+    )
 
     def of(*rows):
         whole = answer.to_dict()

@@ -3,7 +3,6 @@
 import io
 import math
 import sys
-from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -16,7 +15,7 @@ from helpers.refusals import refusal
 from helpers.releases import HOSTILE, release
 from shortlist.bits import SeededBits
 from shortlist.mechanisms import WeightedGaussian
-from shortlist.release import Release, Scores
+from shortlist.release import Scores
 from shortlist.release._score_intervals import chart_of, how_sure, reach
 
 
@@ -44,15 +43,8 @@ def test_it_says_what_is_drawn_and_under_which_promise():
 def test_labels_of_groups_show_the_item_and_stick_out_nowhere(letter):
     vl_convert = pytest.importorskip("vl_convert")
     image = pytest.importorskip("PIL.Image")
-    made = release({"country": [letter * 60] * 3, "title": [f"{i}{letter * 60}" for i in range(3)]})
-    grouped = Release(
-        question="top-k",
-        items=made.to_polars().drop("rank", "weight"),
-        scores=made.scores,
-        guarantee=made.guarantee,
-        mechanism=made.mechanism,
-        by=("country",),
-    )
+    items = {"country": [letter * 60] * 3, "title": [f"{i}{letter * 60}" for i in range(3)]}
+    grouped = release(items, by=("country",))
     for width in (326, 720):
         chart = chart_of(grouped, width=width)
         for place, row in enumerate(rows_of(chart)):
@@ -92,18 +84,8 @@ def test_nothing_to_draw_is_refused_with_what_to_do():
     )
     empty = refusal(lambda: release({"title": []}).plot())
     assert empty == "there is no item in this release, and so nothing to draw."
-    assert "no scores" in refusal(lambda: _with_sd(math.inf).plot())
-
-
-def _with_sd(sd):
-    made = release(["a"])
-    return Release(
-        question=made.question,
-        items=made.to_polars().select("title"),
-        scores=Scores([1.0], unit="noisy weight", noise_sd=sd),
-        guarantee=replace(made.guarantee),
-        mechanism=made.mechanism,
-    )
+    endless = Scores([1.0], unit="noisy weight", noise_sd=math.inf)
+    assert "no scores" in refusal(release(["a"], scores=endless).plot)
 
 
 def test_a_plot_needs_altair(monkeypatch):

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shortlist
-from helpers.releases import HOSTILE, release
+from helpers.releases import GUARANTEE, HOSTILE, Example, release
 from shortlist.errors import InputError
 from shortlist.release import Release, Scores
 from shortlist.release.sheet import sheet
@@ -35,13 +35,8 @@ def test_several_item_columns_make_tuples_of_native_values():
 
 def test_is_immutable():
     frame = pl.DataFrame({"title": ["a", "b"]})
-    answer = release(["a"])
     kept = Release(
-        question="domain",
-        items=frame,
-        scores=None,
-        guarantee=answer.guarantee,
-        mechanism=answer.mechanism,
+        question="domain", items=frame, scores=None, guarantee=GUARANTEE, mechanism=Example()
     )
     frame[0, "title"] = "changed"
     kept.items.append("more")
@@ -60,15 +55,8 @@ def test_survives_pickling():
 
 
 def test_needs_one_score_per_item():
-    answer = release(["a"])
     with pytest.raises(ValueError, match="as many scores as items"):
-        Release(
-            question="top-k",
-            items=pl.DataFrame({"title": ["a", "b"]}),
-            scores=answer.scores,
-            guarantee=answer.guarantee,
-            mechanism=answer.mechanism,
-        )
+        release(["a", "b"], scores=release(["a"]).scores)
 
 
 def test_scores_are_a_value():
@@ -96,15 +84,8 @@ def test_the_part_of_the_noise_that_scores_share_is_part_of_their_value():
 
 
 def with_a_shared_part(shared_sd=3.125):
-    answer = release(["a", "b"])
     scores = Scores([107, 96], unit="noisy count", noise_sd=6.75, shared_sd=shared_sd)
-    return Release(
-        question="top-k",
-        items=answer.to_polars().select("title"),
-        scores=scores,
-        guarantee=answer.guarantee,
-        mechanism=answer.mechanism,
-    )
+    return release(["a", "b"], scores=scores)
 
 
 def test_it_is_shown_that_scores_share_a_part_of_their_noise():

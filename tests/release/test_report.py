@@ -20,7 +20,6 @@ from helpers.releases import GUARANTEE, HOSTILE, release
 from shortlist import charts
 from shortlist.mechanisms import AdaptiveTopK, WeightedGaussian
 from shortlist.privacy import Approximate
-from shortlist.release import Release
 from shortlist.release import report as report_room
 from shortlist.release.report import report
 
@@ -184,7 +183,7 @@ def test_who_is_protected_and_what_epsilon_means():
 )
 def test_a_guess_is_right_no_more_often_than_the_guarantee_allows(epsilon, delta, right):
     guarantee = replace(GUARANTEE, epsilon=epsilon, delta=delta, cost=Approximate(epsilon, delta))
-    said = told(report(_of(guarantee)))
+    said = told(report(release(["a"], guarantee=guarantee)))
     assert f"up to {right} may be" in said
     exact = (math.exp(min(epsilon, 50)) + delta) / (1 + math.exp(min(epsilon, 50)))
     assert 0 <= float(right.removesuffix(" %")) - 100 * exact < 0.1
@@ -194,22 +193,12 @@ def test_a_guess_is_right_no_more_often_than_the_guarantee_allows(epsilon, delta
 @pytest.mark.parametrize(("epsilon", "delta"), [(21.0, 0.0), (1.0, 0.0011)])
 def test_a_guarantee_by_name_only_is_called_one(epsilon, delta):
     guarantee = replace(GUARANTEE, epsilon=epsilon, delta=delta, cost=Approximate(epsilon, delta))
-    assert "This protects hardly at all: " in told(report(_of(guarantee)))
-
-
-def _of(guarantee):
-    made = release(["a"])
-    return Release(
-        question="top-k",
-        items=made.to_polars().select("title"),
-        scores=made.scores,
-        guarantee=guarantee,
-        mechanism=made.mechanism,
-    )
+    assert "This protects hardly at all: " in told(report(release(["a"], guarantee=guarantee)))
 
 
 def test_other_neighbours_are_told_as_what_they_are():
-    said = told(report(_of(replace(GUARANTEE, adjacency="change the outcome of one comparison"))))
+    guarantee = replace(GUARANTEE, adjacency="change the outcome of one comparison")
+    said = told(report(release(["a"], guarantee=guarantee)))
     assert "which of two neighbouring tables it was made from" in said
     assert "whether any one of these" not in said
 
@@ -363,15 +352,7 @@ def test_contrast_is_as_wcag_has_it():
 
 def grouped():
     items = {"place": ["<b>", "<b>", "Oslo"], "title": ["Emma", "Dune", "Emma"]}
-    made = release(items)
-    return Release(
-        question="top-k",
-        items=made.to_polars().drop("rank", "weight"),
-        scores=made.scores,
-        guarantee=made.guarantee,
-        mechanism=release(["a"], k=2).mechanism,
-        by=["place"],
-    )
+    return release(items, k=2, by=["place"])
 
 
 def test_groups_stand_before_the_rank_within_them():
