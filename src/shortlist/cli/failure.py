@@ -139,16 +139,13 @@ def _without_addresses(message: str) -> str:
         value = re.sub(r"^(?:--[\w-]+=|-\w)", "", argument)
         if not is_short(value):
             for text in (argument, value):
-                for form in (text, harmless(text), _as_parser_shows(text)):
+                as_parser = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+                for form in (text, harmless(text), as_parser):
                     message = message.replace(form, "…")
         if "://" in value and not value.lower().startswith("sqlite:///"):
             for form in (value, repr(value)[1:-1], str(Path(value))):
                 message = message.replace(form, "…://…")
     return message
-
-
-def _as_parser_shows(text: str) -> str:
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _usage(error: Any) -> str:

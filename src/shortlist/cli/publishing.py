@@ -49,9 +49,7 @@ def answer(request: Request) -> None:
     for warning in warned():
         warn(warning)
     if request.given.dry_run:
-        if form is Form.JSON and (configured := request.configured()):
-            typer.echo(f"settings: {configured}", err=True)
-        print_unpaid(_in_json(plan) if form is Form.JSON else _in_words(plan, request), "the plan")
+        _print_plan(plan, request, form)
         return
     with showing_progress(), without_panics():
         kept = plan.kept() if request.given.reuse else None
@@ -72,6 +70,15 @@ def warnings_of_ours() -> Iterator[Callable[[], list[Warning | str]]]:
         yield lambda: list({str(c.message): c.message for c in caught}.values())
 
 
+def _print_plan(plan: Plan, request: Request, form: Form) -> None:
+    if form is not Form.JSON:
+        print_unpaid(_in_words(plan, request), "the plan")
+        return
+    if configured := request.configured():
+        typer.echo(f"settings: {configured}", err=True)
+    print_unpaid(json.dumps(plan.to_dict(), indent=2) + "\n", "the plan")
+
+
 def _in_words(plan: Plan, request: Request) -> str:
     lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
     if configured := request.configured():
@@ -85,10 +92,6 @@ def _wrapped(sentence: str) -> str:
     import textwrap
 
     return textwrap.fill(sentence, 80, initial_indent="- ", subsequent_indent="  ")
-
-
-def _in_json(plan: Plan) -> str:
-    return json.dumps(plan.to_dict(), indent=2) + "\n"
 
 
 @contextlib.contextmanager

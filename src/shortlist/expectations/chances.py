@@ -40,11 +40,13 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
     done = "named" if isinstance(question, Domain) else "found"
     how = mechanism.finding.caption if mechanism.finding else ""
     left = [curve.name for curve in found if not curve.points]
+    name, epsilon, delta = type(mechanism).__name__, mechanism.epsilon, mechanism.delta
+    promise = f"{name}, epsilon = {epsilon:g}, delta = {delta:g}"
     return curves(
         [curve for curve in found if curve.points],
         title=f"{question.name}: what it takes to be {done}",
         notes=[
-            f"{_promise(mechanism)}. No data was read.",
+            f"{promise}. No data was read.",
             *([] if done == "named" else [_AMONG_OTHERS]),
             *how.split("\n"),
             *([f"Left out, as too large a table: {', '.join(left)}."] if left else []),
@@ -52,11 +54,6 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
         across="users who hold the item",
         up=f"chance of being {done}",
     )
-
-
-def _promise(mechanism: Mechanism) -> str:
-    name, epsilon, delta = type(mechanism).__name__, mechanism.epsilon, mechanism.delta
-    return f"{name}, epsilon = {epsilon:g}, delta = {delta:g}"
 
 
 def chances(mechanism: Mechanism) -> list[NamedCurve]:

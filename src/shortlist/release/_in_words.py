@@ -127,20 +127,16 @@ def _of_again(before: GivenBefore) -> str:
 
 def answers(release: Release) -> list[Section]:
     """All questions in the order in which one asks, answered."""
+    ranked = release.question == "rank"
+    missing = "Did a missing item win nothing?" if ranked else "Does a missing item have no users?"
     return [
         Section("Who is protected?", protected(release.guarantee), assumed(release.guarantee)),
         Section(what_epsilon_means(release.guarantee), meaning(release.guarantee), []),
-        Section(_of_missing(release), _missing(release), []),
+        Section(missing, _missing(release), []),
         Section("Are the scores counts?", list(_scores(release)), []),
         *([Section("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
         *_drawn(release),
     ]
-
-
-def _of_missing(release: Release) -> str:
-    if release.question == "rank":
-        return "Did a missing item win nothing?"
-    return "Does a missing item have no users?"
 
 
 def _missing(release: Release) -> list[str]:
@@ -155,7 +151,8 @@ def _missing(release: Release) -> list[str]:
 
 
 def _why(release: Release) -> str:
-    reasons = [_RARE] if _finds_private_items(release.mechanism) is not False else []
+    found = _selecting(release.mechanism)
+    reasons = [_RARE] if found is None or found.names_private_items else []
     if release.k is None:
         return ", or ".join([*reasons, _BELOW])
     return ", or ".join([_MISSING.get(release.question, _MORE), *reasons, _BEHIND])
@@ -236,12 +233,6 @@ def _people_to_be_named(mechanism: AnyMechanism) -> list[str]:
     found = _selecting(mechanism)
     finding = None if found is None else found.finding
     return [] if finding is None else [people_needed(finding.around)]
-
-
-def _finds_private_items(mechanism: AnyMechanism) -> bool | None:
-    """Whether it names items that only the table knew; None where that cannot be said."""
-    found = _selecting(mechanism)
-    return None if found is None else found.names_private_items
 
 
 def _selecting(mechanism: AnyMechanism) -> Mechanism | None:

@@ -46,7 +46,7 @@ def protected(guarantee: Guarantee) -> list[str]:
         (
             f"Two tables are neighbours if they differ by this: {harmless(guarantee.adjacency)}. "
             "Epsilon limits how much more likely this list can be with one of them than with the "
-            f"other{_allowing(guarantee)}."
+            f"other{', and delta allows for rare exceptions' * bool(guarantee.delta)}."
         ),
         (
             "What is true of many people can still be learned from the list: that is what it is "
@@ -73,10 +73,6 @@ def _how_well(guarantee: Guarantee) -> str:
     """The band, and why it is no better."""
     band = _band(guarantee).described
     return f"{band[0].upper()}{band[1:]}: {why(guarantee.epsilon, guarantee.delta)}."
-
-
-def _allowing(guarantee: Guarantee) -> str:
-    return ", and delta allows for rare exceptions" if guarantee.delta else ""
 
 
 def _guessed(guarantee: Guarantee) -> str:
@@ -107,10 +103,12 @@ def meaning(guarantee: Guarantee) -> list[str]:
     """What epsilon and delta mean, in paragraphs."""
     if not guarantee.private:
         return ["Nothing: it would hold if the noise had not come from a seed."]
+    hardly = _band(guarantee) is Strength.HARDLY
+    right = "nearly all may be right" if hardly else f"up to {guesses_right(guarantee)} may be"
     return [
         (
             f"Suppose somebody guesses {_guessed(guarantee)}, and thinks both equally likely. "
-            f"Without the list, half of such guesses are right. With it, {_guesses(guarantee)}."
+            f"Without the list, half of such guesses are right. With it, {right}."
         ),
         f"{_times(guarantee)} Measured by epsilon, {SCALE}.",
         (
@@ -121,18 +119,13 @@ def meaning(guarantee: Guarantee) -> list[str]:
     ]
 
 
-def _guesses(guarantee: Guarantee) -> str:
-    if _band(guarantee) is Strength.HARDLY:
-        return "nearly all may be right"
-    return f"up to {guesses_right(guarantee)} may be"
-
-
 def _times(guarantee: Guarantee) -> str:
     tables = "with one of two neighbouring tables as with the other"
     if band_of_epsilon(guarantee.epsilon) is Strength.HARDLY:
         return f"Some results may be thousands of times as likely {tables}, or more."
     times = math.exp(guarantee.epsilon)
-    return f"Any result is at most {times:,.4g} times as likely {tables}{_beside(guarantee)}."
+    beside = f", plus at most delta = {plainly(guarantee.delta)}" if guarantee.delta else ""
+    return f"Any result is at most {times:,.4g} times as likely {tables}{beside}."
 
 
 class Caution(NamedTuple):
@@ -166,11 +159,6 @@ def cost(guarantee: Guarantee) -> str:
         f"several lists, count these; or, in zCDP, rho = {guarantee.cost.rho:.4g}{lost}. A second "
         "run costs as much again, and gives another list. To show this list again costs nothing."
     )
-
-
-def _beside(guarantee: Guarantee) -> str:
-    delta = guarantee.delta
-    return f", plus at most delta = {plainly(delta)}" if delta else ""
 
 
 def plainly(delta: float) -> str:

@@ -83,10 +83,6 @@ def load(path: str | os.PathLike[str]) -> Release:
     )
 
 
-def _from_json(path: Path) -> Release:
-    return from_json(path.read_bytes())
-
-
 def from_json(text: str | bytes) -> Release:
     """The release that a JSON text holds.
 
@@ -153,7 +149,10 @@ def _from_parquet(path: Path) -> Release:
     return _release(about, rows.collect().get_columns())
 
 
-_READERS: dict[str, Callable[[Path], Release]] = {".json": _from_json, ".parquet": _from_parquet}
+_READERS: dict[str, Callable[[Path], Release]] = {
+    ".json": lambda path: from_json(path.read_bytes()),
+    ".parquet": _from_parquet,
+}
 
 
 def _known(about: Any) -> dict[str, Any]:
