@@ -9,7 +9,6 @@ import pytest
 from helpers.drawn import ONE
 from helpers.exactness import Script, ints
 from shortlist.audit.exact._order_laws import order_law
-from shortlist.audit.exact.enumerator import in_floats
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Normal
@@ -22,6 +21,10 @@ def deviation(seen, n, law):
     return max(
         abs(seen.get(o, 0) - n * p) / math.sqrt(max(n * p * (1 - p), 1)) for o, p in law.items()
     )
+
+
+def in_floats(law):
+    return {outcome: float(p) for outcome, p in law.items()}
 
 
 def normal_cdf(z):
