@@ -14,7 +14,7 @@ from helpers.exactness import agreeing, between, ints, within_stated_error
 from helpers.light import KeptBack
 from helpers.refusals import refusal
 from shortlist.algorithms import thinning
-from shortlist.algorithms.thinning import succeeding
+from shortlist.algorithms.thinning import rare_coins, succeeding
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import UNIT, ExactDraws
@@ -77,6 +77,77 @@ def test_items_of_hardly_any_chance_succeed_by_their_own():
     found, oracle = law_of(items, its_chances), coins(items, its_chances)
     for outcome, p in oracle.items():
         assert math.isclose(found.get(outcome, 0), p, rel_tol=1e-10, abs_tol=1e-29)
+
+
+# --- coins of numbers that are all known, of which the rare ones are thinned
+
+
+GAPS = [-1.9, -3.0, 0.4, -1.0, -1.0, 2.5]
+RARE_BELOW = round(-0.9 / UNIT)
+
+
+def distance_of_coins(its_chances, rare_below=RARE_BELOW, gaps=GAPS):
+    units = np.array([round(gap / UNIT) for gap in gaps], np.int64)
+
+    def run(draws):
+        return tuple(rare_coins(units, its_chances, rare_below, draws).tolist())
+
+    found, tossed = law(run), law(lambda draws: tuple(draws.coin(its_chances(units)).tolist()))
+    return max(abs(found.get(o, 0) - tossed.get(o, 0)) for o in found.keys() | tossed.keys())
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Also few rare numbers are thinned."""
+    monkeypatch.setattr(thinning, "_WORTH_THINNING", 0)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("rare_below", [RARE_BELOW, round(-9 / UNIT), round(9 / UNIT)])
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 4.0])
+def test_thinned_coins_have_the_law_of_tossed_ones(sigma, rare_below):
+    assert distance_of_coins(chances(0.0, sigma), rare_below) < 1e-12
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("gaps", [[], [3.0], [-3.0]])
+def test_coins_of_none_and_of_one(gaps):
+    assert distance_of_coins(chances(0.0, 1.0), gaps=gaps) < 1e-12
+
+
+def test_of_very_many_coins_few_are_drawn():
+    tossed = []
+
+    class Counting(ExactDraws):
+        def coin(self, chances):
+            tossed.append(len(chances))
+            return super().coin(chances)
+
+    gaps = np.full(100_000, round(-3.5 / UNIT))
+    gaps[::1000] = round(3.5 / UNIT)
+    heads = rare_coins(gaps, chances(0.0, 1.0), round(-3 / UNIT), Counting(SeededBits(3)))
+    assert heads[::1000].mean() > 0.95
+    assert abs(heads.sum() - 100 - 23) < 30
+    assert tossed[0] == 100
+    assert 60 < tossed[1] < 220
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("Quotient", lambda numbers, _most: numbers),
+        ("_how_many", lambda n, _chance, _draws: n),
+        (
+            "_at_least_all",
+            lambda chances, below: Fraction(chances(ints(below - 1)).approximate()[0][0]) / 2,
+        ),
+        ("sample", lambda _n, size, _draws: np.arange(size)),
+    ],
+)
+def test_wrongly_thinned_coins_are_caught(monkeypatch, name, wrong):
+    monkeypatch.setattr(thinning, name, wrong)
+    assert distance_of_coins(chances(0.0, 1.0)) > 1e-3
 
 
 # --- mistakes

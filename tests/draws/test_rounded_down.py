@@ -9,11 +9,12 @@ from scipy.special import ndtr
 
 from helpers.drawn import ONE, noise_at
 from helpers.exactness import Script, ints
+from shortlist import kernels
 from shortlist.audit.exact.enumerator import law
 from shortlist.audit.samples._sampled_together import sample
 from shortlist.audit.stand_ins import Unknown
 from shortlist.bits import SeededBits
-from shortlist.draws import ExactDraws, RoundingGrid, noisy_values
+from shortlist.draws import ExactDraws, RoundingGrid, _rounded_normals, noisy_values
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.runtime import threads
 
@@ -33,6 +34,61 @@ def test_they_are_the_exact_values_rounded_down(sd, step, margin):
         ]
         down = [int((value * ONE / step).floor().unique_fmpz()) for value in exact]
     assert rounded.tolist() == down
+
+
+@pytest.fixture
+def by_table(monkeypatch):
+    """A table of the quantile function also for few values."""
+    monkeypatch.setattr(_rounded_normals, "_WORTH_A_TABLE", 0)
+
+
+@pytest.mark.usefixtures("by_table")
+@pytest.mark.parametrize("margin", [0.0, np.inf])
+@pytest.mark.parametrize(
+    ("sd", "step"), [(0.01, ONE // 8), (3.0, ONE // 256), (3.0, 4 * ONE), (1e4, ONE)]
+)
+def test_by_a_table_they_are_the_exact_values_rounded_down(sd, step, margin):
+    n = 2**12
+    scores = (np.arange(n) * 1237 - 20_000) * (ONE // 64)
+    words = SeededBits(8).words(n // 2).view(np.uint32)
+    grid = RoundingGrid(step, -2000, 2**61)
+    rounded = ExactDraws(SeededBits(8), margin).rounded_down(scores, Normal(sd), grid)
+    some = slice(None, None, 32)
+    with ctx.workprec(300):
+        exact = [
+            arb(score) / ONE + noise_at(fmpq(2 * int(w) + 1, 2**33), sd, 1, None, True)
+            for score, w in zip(scores.tolist()[some], words[some], strict=True)
+        ]
+        down = [int((value * ONE / step).floor().unique_fmpz()) for value in exact]
+    assert rounded[some].tolist() == np.maximum(down, -2001).tolist()
+
+
+@pytest.mark.usefixtures("by_table")
+def test_a_value_that_32_bits_leave_open_goes_by_later_ones():
+    """The median of the noise lies on an edge, between two words; and the far end of a tail."""
+    words = np.array([2**31 - 1, 2**31, 0, 2**32 - 1], np.uint32).view(np.uint64)
+    for later, ends in ((0, (-1, 0)), (2**64 - 1, (-1, 0))):
+        bits = Script(*words.tolist(), later, later, later, later)
+        drawn = ExactDraws(bits).rounded_down(
+            ints(0, 0, 0, 0), Normal(3.0), RoundingGrid(ONE, -5, 5)
+        )
+        assert drawn.tolist() == [*ends, -6, 5]
+
+
+@pytest.mark.parametrize("octave", [8, 9, 15, 24, 28, 29, 30])
+def test_the_table_is_the_quantile_function(octave):
+    """Of uniforms at the ends of cells, and in between: within what the kernel takes for it."""
+    cubics, n = _rounded_normals._cubics(), kernels.CELLS
+    at = np.array([0.0, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0])
+    for cell in range(0, n, 9):
+        given = (
+            np.vander(at, 4, increasing=True) @ cubics[(octave - kernels.FIRST_OCTAVE) * n + cell]
+        )
+        for place, value in zip(at, given, strict=True):
+            uniform = 2.0 ** (octave - 32) * (1 + (cell + place) / n)
+            with ctx.workprec(200):
+                exact = -arb(2).sqrt() * (2 * arb(uniform)).erfcinv()
+                assert abs(exact - float(value)) < 2.0**-31.5
 
 
 @pytest.mark.parametrize("sd", [1e-6, 0.01, 3.0])
@@ -96,8 +152,10 @@ def test_the_enumerator_says_what_it_cannot(noise, grid):
 
 
 @pytest.mark.parametrize("margin", [0.0, 2.0**-12, np.inf])
-@pytest.mark.parametrize("n", [0, 1, 40, 100])
-def test_blocks_and_threads_change_nothing(monkeypatch, margin, n):
+@pytest.mark.parametrize("n", [0, 1, 40, 99])
+@pytest.mark.parametrize("worth_a_table", [0, 1000])
+def test_blocks_and_threads_change_nothing(monkeypatch, margin, n, worth_a_table):
+    monkeypatch.setattr(_rounded_normals, "_WORTH_A_TABLE", worth_a_table)
     scores = np.random.default_rng(1).integers(-(10**6), 10**6, n)
 
     def rounded():

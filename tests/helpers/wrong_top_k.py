@@ -77,7 +77,7 @@ class _Watched(Search):
 class _StopsByAll(UntilSafe):
     def is_enough(self, search, rounds, estimates):
         progress = search.progress
-        near = progress.so_far[~progress.found] > 0
+        near = progress.so_far > 0
         return super().is_enough(search, rounds, estimates) and not near.any()
 
 

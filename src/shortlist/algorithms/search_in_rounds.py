@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +26,7 @@ from shortlist.algorithms.rounding_grids import (
     UNIT_OF_WEIGHTS,
     GridFor,
 )
+from shortlist.algorithms.thinning import rare_coins
 from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
@@ -58,6 +60,7 @@ BOOSTS = 2**11
 
 _CELLS = 2**14  # of a table of boosts, at most
 _FAR = 4.1  # standard deviations from where on every boost is rounded to 0: e^(-_FAR²/2) < 2^-12
+_RARE = 3.0  # standard deviations below the bar: coins of chances below 0.00135 are thinned
 _LEAST_BOOST = 0.3  # that an estimate takes for what an item was worth
 
 
@@ -78,34 +81,55 @@ class Progress:
     Attributes:
         held: Users' bounded sets.
         steering: The same users, as they weight their items after the first round.
-        items: Positions of the items that anybody holds, shape (n,).
-        sums: What users add in the round to come, of every item there could be.
-        boosts: How much weight each of the items was worth in it, shape (n,).
+        items: Positions of the items that anybody holds and that were not found, rising, shape
+            (n,): what is found leaves.
         so_far: The noisy sums of all rounds, part by part, in steps, shape (n,).
-        found: Whether each was found, shape (n,).
+        sums: What users add in the round to come, of every item there could be.
+        boosts: How much weight each of these is worth in it; None in the first round.
         rounds: How many rounds were run.
     """
 
     held: UserSets
     steering: Steering
     items: Ints
-    sums: Ints
-    boosts: NDArray[np.int16]
     so_far: Ints
-    found: NDArray[np.bool_]
+    sums: Ints
+    boosts: NDArray[np.int16] | None = None
     rounds: int = 0
+
+    @property
+    def sums_of_items(self) -> Ints:
+        """What users add to those not found."""
+        return self.sums if len(self.items) == len(self.sums) else self.sums[self.items]
+
+    def leave(self, found: NDArray[np.bool_]) -> Ints:
+        """Let what was found leave; its positions, rising."""
+        named = self.items[found]
+        if len(named):
+            self.items, self.so_far = self.items[~found], self.so_far[~found]
+        return named
 
 
 class Observed(NamedTuple):
-    """The noisy sums of one round.
+    """What one round told.
 
     Attributes:
-        left: The places in `Progress.items` of those that were not found before, shape (m,).
+        items: The positions of the items that were not found before, rising, shape (m,).
         sums: The noisy sum of each, in steps, shape (m,).
+        boosts: How much weight each was worth, by position; None in the first round.
+        found: The positions of those that it found.
     """
 
-    left: Ints
+    items: Ints
     sums: Ints
+    boosts: NDArray[np.int16] | None
+    found: Ints
+
+    def of(self, items: Ints) -> tuple[Floats, Floats]:
+        """The noisy sums of some of the items, and what they were worth, at least a little."""
+        worth = np.ones(len(items)) if self.boosts is None else self.boosts[items] / BOOSTS
+        sums = self.sums[np.searchsorted(self.items, items)]
+        return sums.astype(np.float64), np.maximum(worth, _LEAST_BOOST)
 
 
 class Found(NamedTuple):
@@ -218,72 +242,87 @@ class Search:
         In the last round nothing is asked but whether an item is found, so that it is a coin.
         """
         progress = self.begin(held)
-        first = self.observe(progress, draws).sums
+        first = self.observe(progress, draws)
+        found = [first.found]
         for _ in range(self.schedule.rounds - 2):
             self.steer(progress)
-            self.observe(progress, draws)
+            found.append(self.observe(progress, draws).found)
         self.steer(progress)
-        self._toss(progress, draws)
-        weights = first[progress.found].astype(np.float64) * self.step
-        return Found(progress.items[progress.found], weights)
+        found.append(self._toss(progress, draws))
+        items = np.sort(np.concatenate(found))
+        return Found(items, first.of(items)[0] * self.step)
 
     def found_early(self, stop: StopRule | None, held: UserSets, draws: Draws) -> FoundEarly:
         """The items found, of users' bounded sets, until the rule says that these are enough."""
         progress = self.begin(held)
-        estimates = _Estimates(np.zeros(len(progress.items)), np.zeros(len(progress.items)))
-        first: Floats = np.zeros(len(progress.items))
+        told: list[Observed] = []
+        estimates: Floats = np.empty(0)
         while True:
-            part = self.schedule.parts[progress.rounds]
-            observed = self.observe(progress, draws)
-            if progress.rounds == 1:
-                first = observed.sums.astype(np.float64) * self.step
-            estimates.add(progress, part, observed)
-            found = estimates.of(np.flatnonzero(progress.found)) * self.step
+            told.append(self.observe(progress, draws))
+            estimates = np.append(estimates, self._estimates(told) * self.step)
             n = progress.rounds
-            if n == self.schedule.rounds or (stop and stop.is_enough(self, n, found)):
-                named = progress.found
-                return FoundEarly(progress.items[named], first[named], found, n)
+            if n == self.schedule.rounds or (stop and stop.is_enough(self, n, estimates)):
+                break
             self.steer(progress)
+        items = np.concatenate([observed.found for observed in told])
+        order = np.argsort(items)
+        items, estimates = items[order], estimates[order]
+        return FoundEarly(items, told[0].of(items)[0] * self.step, estimates, n)
+
+    def _estimates(self, told: Sequence[Observed]) -> Floats:
+        """Of what the last of these rounds found, in steps.
+
+        Noisy sums over what the item was worth, by least squares: in all rounds until it was found.
+        """
+        found = told[-1].found
+        products, squares = np.zeros(len(found)), np.zeros(len(found))
+        for part, observed in zip(self.schedule.parts, told, strict=False):
+            sums, worth = observed.of(found)
+            products += part * worth * sums
+            squares += part * worth * worth
+        return products / squares
 
     def begin(self, held: UserSets) -> Progress:
         """Each user spreads weight evenly."""
         sums = held.added_by_size(self._even_weights(held.largest))
         items = np.flatnonzero(sums)  # nobody else has any
-        boosts, so_far = np.full(len(items), BOOSTS, np.int16), np.zeros(len(items), np.int64)
-        found = np.zeros(len(items), np.bool_)
-        return Progress(held, held.steering(), items, sums, boosts, so_far, found)
+        return Progress(held, held.steering(), items, np.zeros(len(items), np.int64), sums)
 
     def observe(self, progress: Progress, draws: Draws) -> Observed:
         """Add noise to what users add; find what reaches the bar by all noisy sums so far."""
-        r, left = progress.rounds, np.flatnonzero(~progress.found)
-        noisy = self._noisy(progress.sums[progress.items[left]], r, draws)
-        progress.so_far[left] += self.schedule.parts[r] * noisy
-        progress.found[left] = progress.so_far[left] >= self._bar(r)
+        r, items = progress.rounds, progress.items
+        noisy = self._noisy(progress.sums_of_items, r, draws)
+        progress.so_far += self.schedule.parts[r] * noisy
         progress.rounds += 1
-        return Observed(left, noisy)
+        found = progress.leave(progress.so_far >= self._bar(r))
+        return Observed(items, noisy, progress.boosts, found)
 
     def steer(self, progress: Progress) -> None:
         """Let users weight the items anew, by the noisy sums of each so far."""
-        held, left = progress.held, np.flatnonzero(~progress.found)
-        progress.boosts[left] = self._boosts(progress.rounds - 1, progress.so_far[left])
-        boosts = np.full(held.n_items, -1, np.int16)
-        boosts[progress.items[left]] = progress.boosts[left]
+        held, boosts = progress.held, self._boosts(progress.rounds - 1, progress.so_far)
+        if len(boosts) < held.n_items:
+            boosts, left = np.full(held.n_items, -1, np.int16), boosts
+            boosts[progress.items] = left
+        progress.boosts = boosts
         limits = self._floors(held.largest), self._caps(held.largest)
         rounds = self.schedule.rounds
         with phase("round {n} of {rounds}", n=progress.rounds + 1, rounds=rounds):
             progress.sums = progress.steering.sums(boosts, *limits)
 
-    def _toss(self, progress: Progress, draws: Draws) -> None:
-        """Find what the last round would find, without its noise."""
-        left = np.flatnonzero(~progress.found)
-        sums = progress.sums[progress.items[left]]
-        progress.found[left] = draws.coin(self._last(progress.so_far[left], sums))
+    def _toss(self, progress: Progress, draws: Draws) -> Ints:
+        """The positions of what the last round finds, without its noise."""
+        last = self._last(progress.so_far, progress.sums_of_items)
+        rare_below = math.floor(-_RARE * last.sd / last.unit)
+        return progress.leave(
+            rare_coins(last.gaps, lambda gaps: replace(last, gaps=gaps), rare_below, draws)
+        )
 
     def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
         """The sums of round r in noise, in steps; what is below the grid is out for good."""
         noise = Normal(self._sds[r])
         multiples = draws.rounded_down(sums, noise, self.grid, unit=UNIT_OF_WEIGHTS)
-        return np.where(multiples < self.grid.lowest, -FARTHEST // self.grid.step, multiples)
+        below = multiples < self.grid.lowest
+        return np.where(below, -FARTHEST // self.grid.step, multiples) if below.any() else multiples
 
     def _last(self, so_far: Ints, sums: Ints) -> NormalCDF:
         """The chance that an item is found by the last round, which adds these sums in noise."""
@@ -304,9 +343,9 @@ class Search:
         A table over cells of the noisy sums so far says it, so that it depends on nothing else.
         """
         table, base, shift = self._tables[r]
-        cells = np.clip((so_far >> shift) - base, 0, len(table) - 1)
-        boosts: NDArray[np.int16] = table[cells]
-        return boosts
+        cells = so_far >> shift
+        cells -= base
+        return table.take(cells, mode="clip")
 
     def _table(self, r: int) -> _TableOfBoosts:
         size = self.grid.step * UNIT_OF_WEIGHTS / self.schedule.whole
@@ -435,25 +474,3 @@ class UntilMany(StopRule):
     def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:  # noqa: ARG002 - any search
         """Whether there are as many."""
         return len(estimates) >= self.enough[rounds - 1]
-
-
-class _Estimates(NamedTuple):
-    """Of each item, its noisy sums over what it was worth, until it was found: least squares.
-
-    Attributes:
-        sums: Of the sums times the boosts, by precision, shape (n,).
-        squares: Of the boosts' squares, by precision, shape (n,).
-    """
-
-    sums: Floats
-    squares: Floats
-
-    def add(self, progress: Progress, part: int, observed: Observed) -> None:
-        """Add one round."""
-        worth = np.maximum(progress.boosts[observed.left] / BOOSTS, _LEAST_BOOST)
-        self.sums[observed.left] += part * worth * observed.sums
-        self.squares[observed.left] += part * worth * worth
-
-    def of(self, places: Ints) -> Floats:
-        """The estimates of some, in steps."""
-        return self.sums[places] / self.squares[places]

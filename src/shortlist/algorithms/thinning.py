@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Floats, Ints, Reals
@@ -24,8 +25,9 @@ from shortlist.evidence import ItemsBelowThreshold, WeighedItems
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["BinomialWeights", "succeeding"]
+__all__ = ["BinomialWeights", "rare_coins", "succeeding"]
 
+_WORTH_THINNING = 4096  # numbers: of fewer, all coins are tossed
 _NEGLIGIBLE = 45.0  # what weighs less than about exp(-45) has no number of its own
 
 
@@ -192,6 +194,29 @@ def succeeding(
     fetched = unshown.fetch(ranks)
     _require_as_counted(fetched.weights, len(ranks), unshown.below)
     return fetched.at(draws.coin(Quotient(chances(fetched.weights), most)))
+
+
+def rare_coins(
+    gaps: Ints, chances: Callable[[Ints], Reals], rare_below: int, draws: Draws
+) -> NDArray[np.bool_]:
+    """A coin for each number, of which those of small chances are thinned where they are many.
+
+    Args:
+        gaps: The numbers, shape (n,).
+        chances: Of such numbers: the larger one is, the larger its chance.
+        rare_below: Numbers below it have small chances; public.
+        draws: The exact draws.
+    """
+    is_rare = gaps < rare_below
+    rare = np.flatnonzero(is_rare)
+    if len(rare) < _WORTH_THINNING:
+        return draws.coin(chances(gaps))
+    most = _at_least_all(chances, rare_below)
+    some = rare[sample(len(rare), _how_many(len(rare), most, draws), draws)]
+    heads = np.zeros(len(gaps), np.bool_)
+    heads[~is_rare] = draws.coin(chances(gaps[~is_rare]))
+    heads[some] = draws.coin(Quotient(chances(gaps[some]), most))
+    return heads
 
 
 def _require_as_counted(weights: Ints, n: int, below: int) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.draws._rounded_normals import are_quick, rounded_normals
 from shortlist.draws.contract import (
     UNIT,
     Candidates,
@@ -144,6 +145,9 @@ class ExactDraws(Draws):
     def rounded_down(
         self, scores: Ints, noise: Noise, grid: RoundingGrid, *, unit: float = UNIT
     ) -> Ints:
+        if are_quick(noise, len(scores), grid.step * unit):
+            by_balls = self.margin > 0
+            return rounded_normals(scores, noise, grid, unit, self.bits, by_balls=by_balls)
         words, multiples = self.bits.words(len(scores)), np.empty(len(scores), np.int64)
 
         def of(places: slice | Ints) -> NoisyValues:

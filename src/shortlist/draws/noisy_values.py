@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["ANY", "NoisyValues", "blocks", "contenders"]
+__all__ = ["ANY", "NoisyValues", "blocks", "contenders", "steps_in"]
 
 ANY = np.iinfo(np.int64).min  # a bound that every noisy value reaches
 
@@ -137,7 +137,7 @@ class NoisyValues:
     def multiples(self, step: int) -> Ints:
         """How many steps fit into each value, rounded down."""
         multiples, known = self.certain_multiples(step)
-        decide = partial(_steps, step * self._unit)
+        decide = partial(steps_in, step * self._unit)
         for i in np.flatnonzero(~known).tolist():
             whole, rest = divmod(int(self._scores[i]), step)
             multiples[i] = whole + self._settle(i, rest, decide)
@@ -277,7 +277,7 @@ def _cell(digits: int, value: arb) -> float | None:
     return None if cell is None else float(cell)
 
 
-def _steps(size: float, value: arb) -> int | None:
+def steps_in(size: float, value: arb) -> int | None:
     """The whole number of sizes that fit into every number of the ball, or None."""
     from flint import arb
 

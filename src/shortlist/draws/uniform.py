@@ -79,10 +79,11 @@ class Partial(Protocol):
 class Uniform:
     """A uniform number, known by its leading bits."""
 
-    def __init__(self, source: Bits, word: int) -> None:
+    def __init__(self, source: Bits, word: int, bits: int = 64) -> None:
+        """A word of so many bits is known."""
         self._source = source
         self._numerator = word
-        self.bits = 64
+        self.bits = bits
 
     def fetch(self) -> None:
         self._numerator = self._numerator << 64 | int(self._source.words(1)[0])

@@ -9,6 +9,7 @@ from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
+from shortlist.kernels.normals import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
 from shortlist.kernels.rounds import steer
 from shortlist.kernels.tallies import add_up, choose, farthest, find_members, slack_jumps, tally
 from shortlist.kernels.user_items import (
@@ -29,7 +30,11 @@ from shortlist.kernels.user_items import (
 )
 
 __all__ = [
+    "CELLS",
+    "FIRST_OCTAVE",
     "NOWHERE",
+    "OCTAVES",
+    "UNCLEAR",
     "add_up",
     "choose",
     "count_units",
@@ -54,6 +59,7 @@ __all__ = [
     "place_of",
     "place_parts",
     "reach",
+    "round_normals",
     "rows_per_bucket",
     "slack_jumps",
     "sort_chunks",

@@ -50,7 +50,8 @@ def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, s
         for place in range(start, start + n):
             boost = np.int64(boosts[kept[place]])
             if boost == 0:
-                sums[kept[place]] += even
+                if even:  # where it is 0, nothing is looked up for nothing
+                    sums[kept[place]] += even
             else:
                 square = min(floor + np.int64(boost * boost * share), cap)
                 sums[kept[place]] += np.int64(math.sqrt(square))

@@ -48,4 +48,9 @@ def zeros(n: int) -> Ints:
 
 def total(scratches: list[list[Any]], n_items: int) -> Ints:
     """The sum of what the parts counted: the last scratch of each, shape (n_items,)."""
-    return sum((scratch[-1] for scratch in scratches), zeros(n_items))
+    if not scratches:
+        return zeros(n_items)
+    first, *others = (scratch[-1] for scratch in scratches)
+    for other in others:
+        first += other
+    return first  # type: ignore[no-any-return]  # nobody else has it

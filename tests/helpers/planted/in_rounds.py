@@ -15,7 +15,7 @@ from helpers.planted.planting import (
 )
 from shortlist import kernels
 from shortlist.algorithms import search_in_rounds
-from shortlist.algorithms.search_in_rounds import BOOSTS, Observed, Search
+from shortlist.algorithms.search_in_rounds import BOOSTS, Search
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import contributions
@@ -69,12 +69,13 @@ def _noise_again(patches):
 
     def noisy(right, self, sums, r, draws):
         kept = vars(now["progress"])
+        items = now["progress"].items
         if r == 0:
             told = right(self, sums, r, draws)
-            kept["_noise"] = told - sums // self.grid.step
+            kept["_heard"] = items, told - sums // self.grid.step
             return told
-        noise = kept["_noise"][np.flatnonzero(~now["progress"].found)]
-        return sums // self.grid.step + noise
+        first, noise = kept["_heard"]
+        return sums // self.grid.step + noise[np.searchsorted(first, items)]
 
     patches.method(Search, "observe", observes)
     patches.method(Search, "_noisy", noisy)
@@ -96,12 +97,11 @@ def _noise_clamped(right, self, sums, r, draws):
 
 def _steered_by_truth(patches):
     def true(self, progress, _draws):
-        so_far = vars(progress).get("_true", np.zeros(len(progress.items), np.int64))
-        part = self.schedule.parts[progress.rounds]
-        return so_far + part * (progress.sums[progress.items] // self.grid.step)
+        so_far = vars(progress).get("_true", np.zeros(len(progress.sums), np.int64))
+        return so_far + self.schedule.parts[progress.rounds] * (progress.sums // self.grid.step)
 
     def steers(right, self, progress):
-        noisy, progress.so_far = progress.so_far, vars(progress)["_true"]
+        noisy, progress.so_far = progress.so_far, vars(progress)["_true"][progress.items]
         right(self, progress)
         progress.so_far = noisy
 
@@ -140,19 +140,23 @@ def _bounded_anew(patches):
 
 
 def _true_sums_told(right, self, progress, draws):
-    sums, is_first = progress.sums, progress.rounds == 0
+    true, is_first = progress.sums_of_items // self.grid.step, progress.rounds == 0
     observed = right(self, progress, draws)
-    true = sums[progress.items[observed.left]] // self.grid.step
-    return Observed(observed.left, true) if is_first else observed
+    return observed._replace(sums=true) if is_first else observed
 
 
 def _estimates_without_noise(patches):
-    def adds(right, self, progress, part, observed):
-        true = progress.sums[progress.items[observed.left]] // vars(progress)["_step"]
-        return right(self, progress, part, Observed(observed.left, true))
+    true = []
 
-    _remembered(patches, "_step", lambda self, _progress, _draws: self.grid.step)
-    patches.method(search_in_rounds._Estimates, "add", adds)
+    def observes(right, self, progress, draws):
+        true[progress.rounds :] = [progress.sums_of_items // self.grid.step]
+        return right(self, progress, draws)
+
+    def estimates(right, self, told):
+        return right(self, [was._replace(sums=sums) for was, sums in zip(told, true, strict=True)])
+
+    patches.method(Search, "observe", observes)
+    patches.method(Search, "_estimates", estimates)
 
 
 def _stops_by_truth(right, self, _stop, held, draws):
