@@ -1,5 +1,6 @@
 """Search in rounds: what users add, what an item is worth, and when enough was found."""
 
+import functools
 import itertools
 import math
 from dataclasses import replace
@@ -12,10 +13,13 @@ from hypothesis import strategies as st
 
 from helpers.hitting import contributions
 from shortlist import kernels
+from shortlist.algorithms import search_in_rounds, thinning
 from shortlist.algorithms.rounding_grids import coarse_grid
-from shortlist.algorithms.search_in_rounds import BOOSTS, UntilSafe
+from shortlist.algorithms.search_in_rounds import BOOSTS, UntilMany, UntilSafe
+from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.evidence import contributions as contributions_module
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK
 
@@ -139,6 +143,78 @@ def test_nobody_and_one_user_find_nothing():
     for users in ([], [[]], [[0]]):
         found = rounds_of().found(held_by(*users, n_items=1), ExactDraws(SeededBits(5)))
         assert found.items.tolist() == []
+
+
+# --- what is done where items are many changes no law
+
+
+def as_if_many(monkeypatch, *, renumbered, thinned):
+    """What is done for very many items is done for few."""
+    if renumbered:
+        monkeypatch.setattr(contributions_module, "_MANY", 0)
+        monkeypatch.setattr(contributions_module, "_FEW", 2**40)
+    if thinned:
+        monkeypatch.setattr(thinning, "_WORTH_THINNING", 0)
+        monkeypatch.setattr(search_in_rounds, "_RARE", -9.0)  # so that every coin is thinned
+
+
+TINY = [[2, 0], [2], [4, 2], [0, 4]]  # nobody holds 1 and 3
+
+
+def tiny_laws():
+    """Of what all rounds find, and of what rounds that stop find; with what is told of it."""
+    given = {"epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2}
+    to_the_end = AdaptiveGaussian(**given, rounds=2).audit_hints().coarse.search
+    stopping = AdaptiveTopK(**given, k=1).audit_hints().coarse.search
+
+    def all_rounds(draws):
+        found = to_the_end.found(held_by(*TINY, n_items=5), draws)
+        return tuple(found.items.tolist()), tuple(found.first.tolist())
+
+    def until_one(draws):
+        stop = UntilMany((1,) * stopping.schedule.rounds)
+        found = stopping.found_early(stop, held_by(*TINY, n_items=5), draws)
+        told = (found.items, found.first, found.estimates)
+        return found.rounds, *(tuple(values.tolist()) for values in told)
+
+    return law(all_rounds), law(until_one)
+
+
+PLAIN = functools.cache(tiny_laws)
+
+
+@pytest.mark.parametrize(("renumbered", "thinned"), [(True, False), (False, True), (True, True)])
+def test_the_law_of_few_items_is_that_of_many(monkeypatch, renumbered, thinned):
+    plain = PLAIN()
+    as_if_many(monkeypatch, renumbered=renumbered, thinned=thinned)
+    for expected, found in zip(plain, tiny_laws(), strict=True):
+        assert len(expected) > 3
+        for outcome in expected.keys() | found.keys():
+            assert abs(found.get(outcome, 0) - expected.get(outcome, 0)) < 1e-12
+
+
+def test_a_coin_thinned_by_another_bar_is_caught(monkeypatch):
+    expected, _ = PLAIN()
+    monkeypatch.setattr(thinning, "_WORTH_THINNING", 0)
+    right = search_in_rounds.rare_coins
+
+    def by_a_bar_of_another_round(gaps, chances, _rare_below, draws):
+        return right(gaps + 2**20, chances, int(gaps.max(initial=0)) + 2**21, draws)
+
+    monkeypatch.setattr(search_in_rounds, "rare_coins", by_a_bar_of_another_round)
+    found, _ = tiny_laws()
+    assert max(abs(found.get(o, 0) - p) for o, p in expected.items()) > 1e-3
+
+
+def test_renumbered_sets_are_the_same_sets(monkeypatch):
+    monkeypatch.setattr(contributions_module, "_MANY", 0)
+    held = held_by([7, 3], [3, 5, 0], [], [5], n_items=9)
+    same, codes = held.renumbered()
+    assert sorted(codes.tolist()) == [0, 3, 5, 7]
+    assert same.n_items == 4
+    assert same.users_of_size().tolist() == held.users_of_size().tolist()
+    weights = np.array([0, 7, 5, 3])
+    assert same.added_by_size(weights).tolist() == held.added_by_size(weights)[codes].tolist()
 
 
 # --- rounds that stop when k of those found are safe

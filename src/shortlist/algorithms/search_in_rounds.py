@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist import kernels
 from shortlist.algorithms.rounding_grids import (
     BITS_OF_WEIGHTS,
     FARTHEST,
@@ -80,6 +81,7 @@ class Progress:
 
     Attributes:
         held: Users' bounded sets.
+        codes: What each item's position is in the table; None where it is the position here.
         steering: The same users, as they weight their items after the first round.
         items: Positions of the items that anybody holds and that were not found, rising, shape
             (n,): what is found leaves.
@@ -90,6 +92,7 @@ class Progress:
     """
 
     held: UserSets
+    codes: Ints | None
     steering: Steering
     items: Ints
     so_far: Ints
@@ -102,12 +105,17 @@ class Progress:
         """What users add to those not found."""
         return self.sums if len(self.items) == len(self.sums) else self.sums[self.items]
 
-    def leave(self, found: NDArray[np.bool_]) -> Ints:
-        """Let what was found leave; its positions, rising."""
-        named = self.items[found]
-        if len(named):
-            self.items, self.so_far = self.items[~found], self.so_far[~found]
-        return named
+    def positions(self, items: Ints) -> Ints:
+        """In the table."""
+        return items if self.codes is None else self.codes[items]
+
+    def hear(self, noisy: Ints, part: int, bar: int) -> Ints:
+        """Add noisy sums, part by part; what reaches the bar leaves. Its positions, rising."""
+        noisy = np.require(noisy, requirements=["C", "W"])  # what kernels are compiled for
+        left, found = np.empty_like(self.items), np.empty_like(self.items)
+        n = kernels.hear(noisy, part, bar, self.items, self.so_far, left, found)
+        self.items, self.so_far = left[: len(left) - n], self.so_far[: len(left) - n]
+        return found[:n].copy()
 
 
 class Observed(NamedTuple):
@@ -249,8 +257,10 @@ class Search:
             found.append(self.observe(progress, draws).found)
         self.steer(progress)
         found.append(self._toss(progress, draws))
-        items = np.sort(np.concatenate(found))
-        return Found(items, first.of(items)[0] * self.step)
+        items = np.concatenate(found)
+        weights, positions = first.of(items)[0] * self.step, progress.positions(items)
+        order = np.argsort(positions)
+        return Found(positions[order], weights[order])
 
     def found_early(self, stop: StopRule | None, held: UserSets, draws: Draws) -> FoundEarly:
         """The items found, of users' bounded sets, until the rule says that these are enough."""
@@ -265,9 +275,9 @@ class Search:
                 break
             self.steer(progress)
         items = np.concatenate([observed.found for observed in told])
-        order = np.argsort(items)
-        items, estimates = items[order], estimates[order]
-        return FoundEarly(items, told[0].of(items)[0] * self.step, estimates, n)
+        weights, positions = told[0].of(items)[0] * self.step, progress.positions(items)
+        order = np.argsort(positions)
+        return FoundEarly(positions[order], weights[order], estimates[order], n)
 
     def _estimates(self, told: Sequence[Observed]) -> Floats:
         """Of what the last of these rounds found, in steps.
@@ -284,17 +294,18 @@ class Search:
 
     def begin(self, held: UserSets) -> Progress:
         """Each user spreads weight evenly."""
+        held, codes = held.renumbered()
         sums = held.added_by_size(self._even_weights(held.largest))
         items = np.flatnonzero(sums)  # nobody else has any
-        return Progress(held, held.steering(), items, np.zeros(len(items), np.int64), sums)
+        nothing = np.zeros(len(items), np.int64)
+        return Progress(held, codes, held.steering(), items, nothing, sums)
 
     def observe(self, progress: Progress, draws: Draws) -> Observed:
         """Add noise to what users add; find what reaches the bar by all noisy sums so far."""
         r, items = progress.rounds, progress.items
         noisy = self._noisy(progress.sums_of_items, r, draws)
-        progress.so_far += self.schedule.parts[r] * noisy
         progress.rounds += 1
-        found = progress.leave(progress.so_far >= self._bar(r))
+        found = progress.hear(noisy, self.schedule.parts[r], self._bar(r))
         return Observed(items, noisy, progress.boosts, found)
 
     def steer(self, progress: Progress) -> None:
@@ -313,9 +324,8 @@ class Search:
         """The positions of what the last round finds, without its noise."""
         last = self._last(progress.so_far, progress.sums_of_items)
         rare_below = math.floor(-_RARE * last.sd / last.unit)
-        return progress.leave(
-            rare_coins(last.gaps, lambda gaps: replace(last, gaps=gaps), rare_below, draws)
-        )
+        heads = rare_coins(last.gaps, lambda gaps: replace(last, gaps=gaps), rare_below, draws)
+        return progress.items[heads]
 
     def _noisy(self, sums: Ints, r: int, draws: Draws) -> Ints:
         """The sums of round r in noise, in steps; what is below the grid is out for good."""
@@ -343,9 +353,9 @@ class Search:
         A table over cells of the noisy sums so far says it, so that it depends on nothing else.
         """
         table, base, shift = self._tables[r]
-        cells = so_far >> shift
-        cells -= base
-        return table.take(cells, mode="clip")
+        boosts = np.empty(len(so_far), np.int16)
+        kernels.look_up_boosts(so_far, table, shift, base, boosts)
+        return boosts
 
     def _table(self, r: int) -> _TableOfBoosts:
         size = self.grid.step * UNIT_OF_WEIGHTS / self.schedule.whole

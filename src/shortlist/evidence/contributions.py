@@ -21,6 +21,9 @@ __all__ = ["Contributions", "UnreachedRows", "places_of"]
 # Subset choices drawn at a time: it bounds the memory that bounding takes.
 _BATCH = 2**20
 
+_MANY = 2**17  # items: sums of fewer fit the processor's caches
+_FEW = 8  # rows an item: with more, most are of items that are in the caches anyway
+
 
 @dataclass(frozen=True)
 class Contributions(UserSets):
@@ -145,6 +148,19 @@ class Contributions(UserSets):
 
     def added_by_size(self, weights: Ints) -> Ints:
         return self.added_up(kernels.weigh, weights)
+
+    def renumbered(self) -> tuple[Contributions, Ints | None]:
+        """As `UserSets.renumbered`, where items are many and few users hold each.
+
+        What lies side by side is in the processor's caches when it is asked for.
+        """
+        n_rows = int(self.sizes.sum())
+        if self.n_items < _MANY or n_rows > _FEW * self.n_items:
+            return self, None
+        numbers = np.full(self.n_items, kernels.NOWHERE, np.uint32)
+        items, codes = np.empty_like(self.items), np.empty(self.n_items, np.int64)
+        n = kernels.renumber(self.starts, self.sizes, self.items, numbers, items, codes)
+        return replace(self, items=items, n_items=n, known=None, whole=None), codes[:n]
 
     def steering(self) -> Steering:
         return _Steered(self)

@@ -64,6 +64,13 @@ class UserSets(ABC):
             weights: What a user adds to each item held, by their number, shape (`largest` + 1,).
         """
 
+    def renumbered(self) -> tuple[UserSets, Ints | None]:
+        """The same sets under codes that are summed up faster, and what each of these was.
+
+        Those that nobody holds may be left out. None where codes stay the same.
+        """
+        return self, None
+
     @abstractmethod
     def steering(self) -> Steering:
         """The same users, who weight their items anew from round to round."""

@@ -10,7 +10,7 @@ from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.normals import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
-from shortlist.kernels.rounds import steer
+from shortlist.kernels.rounds import hear, look_up_boosts, steer
 from shortlist.kernels.tallies import add_up, choose, farthest, find_members, slack_jumps, tally
 from shortlist.kernels.user_items import (
     NOWHERE,
@@ -24,6 +24,7 @@ from shortlist.kernels.user_items import (
     partition,
     pick_subsets,
     reach,
+    renumber,
     rows_per_bucket,
     sort_falling,
     weigh,
@@ -47,11 +48,13 @@ __all__ = [
     "find_members",
     "group",
     "group_parts",
+    "hear",
     "inner_kernel",
     "invert",
     "keep_items",
     "kernel",
     "look_up",
+    "look_up_boosts",
     "lower",
     "name_users",
     "partition",
@@ -59,6 +62,7 @@ __all__ = [
     "place_of",
     "place_parts",
     "reach",
+    "renumber",
     "round_normals",
     "rows_per_bucket",
     "slack_jumps",

@@ -8,7 +8,7 @@ import numpy as np
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["steer"]
+__all__ = ["hear", "look_up_boosts", "steer"]
 
 _ONE = 2**40  # the square of a weight of 1
 _SHORT = 1 - 2.0**-50  # what is multiplied by it is not rounded up, in three operations
@@ -55,3 +55,30 @@ def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, s
             else:
                 square = min(floor + np.int64(boost * boost * share), cap)
                 sums[kept[place]] += np.int64(math.sqrt(square))
+
+
+@kernel("int64(int64[::1], int64, int64, int64[::1], int64[::1], int64[::1], int64[::1])")
+def hear(noisy, part, bar, items, so_far, left, found):
+    """Add the noisy sum of each item, `part` times, to those so far.
+
+    Items that reach the bar are written to `found`, others to `left`, and the sums of these to the
+    front of `so_far`. Returns how many are found.
+    """
+    n = np.int64(0)
+    for i in range(len(items)):
+        now = so_far[i] + part * noisy[i]
+        if now >= bar:
+            found[n] = items[i]
+            n += 1
+        else:
+            left[i - n] = items[i]
+            so_far[i - n] = now
+    return n
+
+
+@kernel("void(int64[::1], int16[::1], int64, int64, int16[::1])")
+def look_up_boosts(so_far, table, shift, base, boosts):
+    """The entry of each sum's cell, of 2^shift, counted from `base`; that of an end beyond it."""
+    last = len(table) - 1
+    for i in range(len(so_far)):
+        boosts[i] = table[min(max((so_far[i] >> shift) - base, 0), last)]

@@ -19,6 +19,7 @@ __all__ = [
     "partition",
     "pick_subsets",
     "reach",
+    "renumber",
     "rows_per_bucket",
     "sort_falling",
     "weigh",
@@ -149,6 +150,26 @@ def keep_items(starts, sizes, items, places, first, last, kept, begins, left, n_
             begins[n], left[n] = begin, cursor - begin
             n += 1
     n_left[0] = n - first
+
+
+@kernel("int64(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1])")
+def renumber(starts, sizes, items, numbers, renumbered, codes):
+    """Number the items anew, in the order in which users' sets first have them; how many there are.
+
+    Those that one user has then lie side by side. `numbers`, of each item, are `NOWHERE` at first;
+    users' items are written to `renumbered`, and what each of them was to `codes`.
+    """
+    n = np.int64(0)
+    for user in range(len(starts)):
+        for place in range(starts[user], starts[user] + sizes[user]):
+            number = numbers[items[place]]
+            if number == NOWHERE:
+                number = np.uint32(n)
+                numbers[items[place]] = number
+                codes[n] = items[place]
+                n += 1
+            renumbered[place] = number
+    return n
 
 
 @kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1], int64[::1])")
