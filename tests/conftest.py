@@ -1,5 +1,6 @@
 """Databases, and the command, for all tests that ask for them."""
 
+import gc
 import itertools
 import os
 import re
@@ -52,6 +53,16 @@ def pytest_sessionstart(session):
     second = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
     for loop in reversed(loops) if second else loops:
         getattr(loop, "compiled", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop():
+    """Tests themselves are no garbage, and looking through all of them takes half a second."""
+    gc.freeze()
+    try:
+        return (yield)
+    finally:
+        gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,10 @@ from ledgers import PART, TOTAL
 from shortlist.budget._units import Amount
 
 
-@pytest.mark.parametrize(("kind", "times"), [("path", 50), ("postgresql", 4)])
+@pytest.mark.parametrize(
+    ("kind", "times"),
+    [("path", 8), pytest.param("path", 50, marks=pytest.mark.exhaustive), ("postgresql", 4)],
+)
 def test_eight_processes_of_eight_threads(request, kind, times):
     """Each charges 1/200 of the budget; with PostgreSQL 50 times by `python -m bench ledger`."""
     place = request.getfixturevalue(kind)

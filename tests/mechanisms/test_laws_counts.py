@@ -294,23 +294,21 @@ def test_only_differences_of_counts_matter(kind, shift):
         assert select(mechanism, counts, bits[0]) == select(mechanism, raised, bits[1])
 
 
-HARD = {
-    "all equal": np.full(300, 7),
-    "all zero": np.zeros(300, np.int64),
-    "within a few": np.arange(300) % 4 + 10**9,
-    "huge": 2**62 - np.arange(300) ** 2,
-    "huge and far apart": np.linspace(0, 2**62, 300).astype(np.int64),
-    "one far ahead": np.append(np.arange(299), 2**62),
-    "powers": np.append(2 ** np.arange(63), np.arange(200)),
-}
+HARD = [
+    np.full(300, 7),
+    np.zeros(300, np.int64),
+    np.arange(300) % 4 + 10**9,
+    2**62 - np.arange(300) ** 2,
+    np.linspace(0, 2**62, 300).astype(np.int64),
+    np.append(np.arange(299), 2**62),
+    np.append(2 ** np.arange(63), np.arange(237)),
+]
 
 
 @every
-@pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0, 50.0])
-def test_hard_counts_end_in_time_and_name_nothing_twice(kind, name, epsilon):
-    counts = HARD[name]
-    for k in (1, 40, len(counts)):
+def test_hard_counts_end_in_time_and_name_nothing_twice(kind, epsilon):
+    for counts, k in itertools.product(HARD, (1, 40, 300)):
         if kind in ("limited domain, two", "limited domain, three") and k > 3:
             continue
         positions = select(build(kind, k, epsilon, 1e-6), counts, ExactDraws(SeededBits(8)))

@@ -1,8 +1,6 @@
 """What holds of every mechanism's answers, whatever the counts."""
 
-import itertools
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -40,28 +38,25 @@ def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism, name):
             check(unbounded.select(seen, ExactDraws(SeededBits(1))), 2)
 
 
-TABLES = {
-    "none": [],
-    "one": [7],
-    "one, common": [10**6],
-    "equal": [1000] * 300,
-    "zeros": [0] * 50,
-    "zeros and one": [0, 0, 5000, 0],
-    "distinct": list(range(2000)),
-}
-
-
-built_once = cache(build)  # for all tables
+TABLES = [
+    [],
+    [7],
+    [10**6],
+    [1000] * 300,
+    [0] * 50,
+    [0, 0, 5000, 0],
+    list(range(700)),
+]
 
 
 @every
-@pytest.mark.parametrize("counts", TABLES.values(), ids=TABLES)
-def test_no_item_is_given_twice(mechanism, counts):
-    shown = evidence(mechanism, counts)
-    for k, epsilon in itertools.product([1, 2, 1000], [0.01, 1.0, 30.0]):
-        built = built_once(mechanism, k=k, epsilon=epsilon)
-        limit = k if "k" in mechanism.fields() else None
-        check(built.select(shown, ExactDraws(SeededBits(2))), len(counts), limit)
+def test_no_item_is_given_twice(mechanism):
+    limited = "k" in mechanism.fields()
+    for k, epsilon in [(1, 0.01), (1, 30.0), (2, 1.0), (1000, 0.01), (1000, 30.0)]:
+        built = build(mechanism, k=k, epsilon=epsilon)
+        for counts in TABLES:
+            selection = built.select(evidence(mechanism, counts), ExactDraws(SeededBits(2)))
+            check(selection, len(counts), k if limited else None)
 
 
 @pytest.mark.parametrize(
