@@ -140,6 +140,10 @@ class Dialect:
         """Each user's distinct items, from one pass over the keys, which have no nulls."""
         return read_by_joins(scratch.keep(keys.distinct()), scratch, is_by_user=False)
 
+    def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
+        """The rows with what a table, of `Scratch.give_each`, has for the number in a column."""
+        return rows.join(each, key)
+
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         """Work out a query once, as a temporary table: whoever reads that sees the same rows.
 

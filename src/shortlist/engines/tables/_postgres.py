@@ -13,6 +13,8 @@ from shortlist.databases.postgres import LOST, code_of, why
 from shortlist.databases.quoting import literal, quoted
 from shortlist.engines.tables._dialect import SqlDialect
 from shortlist.engines.tables._expressions import (
+    SIZE,
+    VALUE,
     Arrow,
     Expression,
     Key,
@@ -20,7 +22,7 @@ from shortlist.engines.tables._expressions import (
     call,
     names_tables_alone,
 )
-from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_joins
+from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_values
 from shortlist.errors import Words
 
 if TYPE_CHECKING:
@@ -107,12 +109,26 @@ class Postgres(SqlDialect):
         parts = [_text("|"), _text(f"{key[0]}.{key[1]}"), *map(_written, [user, *items])]
         return call("md5", "string", call("concat_ws", "string", *parts))
 
+    def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
+        # In an array, which is made once for a query: a join of all rows takes half as long again.
+        def listed(name: str) -> Expression:
+            return each.agg(listed=each[name].collect(order_by=each[key])).as_scalar()
+
+        others = (name for name in each.columns if name != key)
+        return rows.mutate(**{name: listed(name)[rows[key]] for name in others})
+
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
-        # Rows are sorted, so that what is joined to a user's is at hand.
+        # Rows are sorted once, and each user's are counted as they come. DISTINCT without ON would
+        # group them, and sort them then.
         listed = ", ".join(f'"{name}"' for name in keys.columns)
-        words = f"SELECT DISTINCT ON ({listed}) * FROM ({{rows}}) AS held ORDER BY {listed}"  # noqa: S608 - names of ours
-        distinct = scratch.made(keys.schema(), lambda name: self._create(name, keys, words))
-        return read_by_joins(distinct, scratch, is_by_user=True)
+        words = (
+            f'SELECT *, CAST(count(*) OVER (PARTITION BY "{VALUE}") AS int) AS "{SIZE}" FROM ('  # noqa: S608 - names of ours
+            f"SELECT DISTINCT ON ({listed}) * FROM ({{rows}}) AS held ORDER BY {listed}) AS whole"
+        )
+        schema = {**keys.schema(), SIZE: "int32"}
+        return read_by_values(
+            scratch.made(schema, lambda name: self._create(name, keys, words)), scratch
+        )
 
     def _create(self, name: str, query: Expression, statement: str = "{rows}") -> None:
         super()._create(name, query, statement)

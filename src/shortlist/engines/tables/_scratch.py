@@ -83,6 +83,11 @@ class Scratch:
 
         return self.give_rows(pa.table({name: pa.array(held) for name, held in columns.items()}))
 
+    def give_each(self, key: str, columns: Mapping[str, NDArray[Any]]) -> Expression:
+        """A temporary table of a row for each whole number from 0 on, to be looked up by it."""
+        n = len(next(iter(columns.values())))
+        return self.give({key: np.arange(n, dtype=np.int32), **columns})
+
     def give_rows(self, rows: Arrow) -> Expression:
         """A temporary table of these rows."""
         import ibis

@@ -35,7 +35,15 @@ if TYPE_CHECKING:
 
     from shortlist.engines.tables._dialect import Dialect
 
-__all__ = ["ItemsInEngine", "NumberedItems", "SetsRead", "identified", "read_by_joins", "read_sets"]
+__all__ = [
+    "ItemsInEngine",
+    "NumberedItems",
+    "SetsRead",
+    "identified",
+    "read_by_joins",
+    "read_by_values",
+    "read_sets",
+]
 
 # By the bytes of a float, the bits of the whole numbers that it counts without a gap.
 _BITS = {2: 11, 4: 24, 8: 53}
@@ -277,6 +285,25 @@ def read_by_joins(distinct: Expression, scratch: Scratch, *, is_by_user: bool) -
 
     numbered = NumberedItems(held, names, scratch)
     whole = SetsRead(numbered, find_sets, find_pairs, find_users, is_by_user=is_by_user)
+    return whole
+
+
+def read_by_values(sets: Expression, scratch: Scratch) -> SetsRead:
+    """The sets of users who are known by their own values, so that nothing is joined.
+
+    Args:
+        sets: Each user's distinct items: `VALUE`, the columns of an item, `SIZE`.
+        scratch: Where temporary tables are made.
+    """
+    names = [name for name in sets.columns if name not in (VALUE, SIZE)]
+    held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
+    known = sets.mutate(**{USER: sets[VALUE]})
+    whole = SetsRead(
+        NumberedItems(held, names, scratch),
+        find_sets=lambda: (known,),
+        find_pairs=lambda: scratch.keep(whole.coded(known)),
+        is_by_user=True,
+    )
     return whole
 
 

@@ -158,7 +158,8 @@ class SetsInTable(UserSets):
 
     def _added(self, weights: Ints) -> Expression:
         """What users add to each item, in the engine: `CODE` and `SUM`."""
-        pairs = self.pairs.join(self._by_size(weights), SIZE)
+        look_up = self.scratch.dialect.looked_up
+        pairs = look_up(self.pairs, self._given(weights), SIZE)
         return pairs.group_by(CODE).agg(**{SUM: total(pairs[_WEIGHT])})
 
     def _weighed(self, weights: Ints) -> Expression:
@@ -168,17 +169,16 @@ class SetsInTable(UserSets):
         """
         import ibis
 
-        given, columns = self._by_size(weights), self.values.columns
-        kept = [part.join(given, SIZE).select(*columns, _WEIGHT) for part in self.values.parts]
+        columns, parts = self.values.columns, self.values.parts
+        look_up, given = self.scratch.dialect.looked_up, self._given(weights)
+        kept = [look_up(part, given, SIZE).select(*columns, _WEIGHT) for part in parts]
         nothing = ibis.literal(0, type="int64")
         others = [part.select(*columns, **{_WEIGHT: nothing}) for part in self.values.left_out]
         rows = united([*kept, *others])
         return rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT]), HOLDERS: rows.count()})
 
-    def _by_size(self, weights: Ints) -> Expression:
-        """The weight of each size that there is."""
-        sizes = np.flatnonzero(self._users_of_size)
-        return self.scratch.give({SIZE: sizes.astype(np.int32), _WEIGHT: weights[sizes]})
+    def _given(self, weights: Ints) -> Expression:
+        return self.scratch.give_each(SIZE, {_WEIGHT: weights})
 
     def weigh(self, show_from: int | None = None) -> WeightedHistogram:
         """Items below the threshold stay in the engine."""
