@@ -42,14 +42,12 @@ class SteeringInTable(Steering):
         if not self.is_sorted:
             self.pairs, self.is_sorted = self.scratch.keep(self.pairs, by=USER), True
         squares = np.where(boosts < 0, -1, boosts.astype(np.int32) ** 2)
-        given = [
-            self.scratch.give_each(CODE, {_SQUARE: squares}),
-            self.scratch.give_each(SIZE, {"floor": floors, "cap": caps}),
-        ]
+        worth = self.scratch.give_each(CODE, {_SQUARE: squares})
+        limits = self.scratch.give_each(SIZE, {"floor": floors, "cap": caps})
         with self.scratch.summing():
-            rows = self.scratch.fetch(_weighed(self.pairs, *given, self.scratch))
-        for table in given:
-            self.scratch.forget(table)
+            rows = self.scratch.fetch(_weighed(self.pairs, worth, limits, self.scratch))
+        self.scratch.forget(worth)
+        self.scratch.forget(limits)
         sums = np.zeros(self.n_items, np.int64)
         sums[rows[CODE]] = rows[SUM]
         return sums
