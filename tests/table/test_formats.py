@@ -191,6 +191,24 @@ def test_a_public_list_may_be_in_utf_8_beside_a_table_that_is_not(write, known):
     assert sl.pairs(table, **named).top_k(1, epsilon=1.0).items == ["é"]
 
 
+HALVES = [r"\ud83d", r"a\udc00", r"\ud83dx", r"\ud83d\u0041", r"\u0000"]
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_half_of_a_character_is_refused_once_it_is_read(write, half, column):
+    """Two of them, that differ, would be one user."""
+    row = {"user": MARKER, "item": "a", column: f"{MARKER}{half}"}
+    lines = [f'{{"user": "{u}", "item": "{i}"}}' for u, i in (("b", "c"), row.values())]
+    table = open_pairs(write("t.ndjson", "\n".join(lines).encode()))
+    refusal(table.pairs, "half of a character", "write whole characters", "not shown")
+
+
+def test_a_character_of_two_halves_is_one_and_other_columns_may_hold_what_they_will(write):
+    row = rb'{"user": "u", "item": "\ud83d\ude00", "other": "\ud83d"}'
+    assert rows_of(open_pairs(write("t.ndjson", row))) == [("u", "\U0001f600")]
+
+
 @pytest.mark.parametrize("encoding", ["latin-99", "hex", "", 7, b"latin1"])
 def test_what_is_no_encoding(write, encoding):
     path = write("t.csv", text(".csv"))

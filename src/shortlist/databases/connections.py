@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import finalize
 
 from shortlist.databases import duckdb
+from shortlist.databases.through_ibis import is_ibis
 
 __all__ = ["interruptible", "lock_of", "remember_reopening", "reopened_if_lost"]
 
@@ -75,8 +76,7 @@ def _kept(places: dict[int, _T], owner: object, value: _T) -> _T | None:
 
 def _backend_of(data: Any) -> Any:
     """The connection of Ibis; None where it is no table of Ibis."""
-    library = type(data).__module__.partition(".")[0]
-    return data.get_backend() if library == "ibis" else None
+    return data.get_backend() if is_ibis(data) else None
 
 
 def _connection_of(data: Any) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.databases.quoting import literal
+from shortlist.databases.through_ibis import is_ibis
 from shortlist.runtime.processes import private_folder
 
 __all__ = [
@@ -61,8 +62,7 @@ def interrupt_of(native: Any) -> Callable[[], None] | None:
     Relations of DuckDB 1 do not tell their connection: then DuckDB itself must hear of Ctrl-C.
     """
     connection = connection_of(native) if is_relation(native) else None
-    is_ibis = type(native).__module__.partition(".")[0] == "ibis"
-    if is_ibis and (backend := native.get_backend()).name == "duckdb":
+    if is_ibis(native) and (backend := native.get_backend()).name == "duckdb":
         connection = backend.con
     return getattr(connection, "interrupt", None)
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shortlist.databases.faults import Fault, guarded
+from shortlist.databases.through_ibis import Expression, as_text
 from shortlist.databases.urls import scheme_of
 from shortlist.errors import Words
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["LOST", "address_of", "code_of", "connector", "why"]
+__all__ = ["LOST", "address_of", "code_of", "connector", "why", "with_base_types"]
 
 LOST = ("08", "57P")
 """How the codes of errors begin by which a connection is lost, or the server is shut down."""
@@ -51,6 +52,43 @@ def connector(url: str, subject: Words) -> Callable[[], psycopg.Connection[Any]]
         )
 
     return lambda: guarded(connect, lambda error: why(error).of(subject))
+
+
+def with_base_types(table: Expression) -> Expression:
+    """A table of Ibis with domains as the types that they are over, and CHAR(n) as text.
+
+    Ibis knows no domain, and takes the padding of CHAR(n) for a part of the text. Where the server
+    does not answer, the table is as it was: reading it will say why.
+    """
+    schema = table.schema()
+    if not any(dtype.is_unknown() or dtype.is_string() for dtype in schema.values()):
+        return table
+    backend = table.get_backend()
+    try:
+        bases = _base_types(backend.con, backend.compile(table))
+    except Exception:  # noqa: BLE001 - of Ibis, or of the driver
+        return table
+    typed = {}
+    for (name, dtype), base in zip(schema.items(), bases, strict=True):
+        if base.startswith("bpchar") or (dtype.is_unknown() and base == "text"):
+            typed[name] = as_text(table[name])
+        elif dtype.is_unknown() and not base.isdigit():
+            typed[name] = table[name].cast(backend.compiler.type_mapper.from_string(base))
+    return table.mutate(**typed) if typed else table
+
+
+def _base_types(connection: psycopg.Connection[Any], query: str) -> list[str]:
+    """The types of a query's columns; enums are text, and others that extensions bring numbers."""
+    texts = """
+        SELECT oid::int8 FROM pg_type
+        WHERE oid::int8 = ANY(%s) AND (typtype = 'e' OR typname = 'citext')"""
+    with connection.transaction():
+        # Of a domain, the server tells the type below all domains.
+        rows = f"SELECT * FROM ({query}) AS held LIMIT 0"  # noqa: S608 - as Ibis writes it
+        columns = connection.execute(rows.encode()).description or []
+        codes = [column.type_code for column in columns]
+        as_texts = {code for (code,) in connection.execute(texts, [codes])}
+    return ["text" if column.type_code in as_texts else column.type_display for column in columns]
 
 
 def why(error: Exception) -> Fault:

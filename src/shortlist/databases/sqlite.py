@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.databases.faults import Fault
+from shortlist.databases.through_ibis import Expression, as_text, call
 from shortlist.databases.urls import path_of, scheme_of
 from shortlist.errors import InputError, Words
 
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["DAMAGED", "UNFINISHED", "code_of", "connect", "sqlite_path"]
+__all__ = ["DAMAGED", "UNFINISHED", "code_of", "connect", "sqlite_path", "with_values_apart"]
 
 UNFINISHED = (
     "SQLITE_READONLY_ROLLBACK",
@@ -54,3 +55,24 @@ def connect(path: Path, mode: str = "ro", **options: Any) -> sqlite3.Connection:
 def code_of(error: Exception) -> str:
     """The name of an error's code, such as SQLITE_BUSY; empty where it has none."""
     return str(getattr(error, "sqlite_errorname", None) or "")
+
+
+def with_values_apart(table: Expression) -> Expression:
+    """A table of Ibis in which no value is read as another, whatever the type of its column says.
+
+    A column of SQLite holds values of any type. Ibis would read all but 0 as true, and 1.5 as 1.
+    """
+    import ibis
+
+    columns = {}
+    for name, dtype in table.schema().items():
+        column = table[name]
+        if dtype.is_boolean():
+            text = as_text(column)
+            columns[name] = ibis.cases((text == "0", "false"), (text == "1", "true"), else_=text)
+        elif dtype.is_integer() or (dtype.is_decimal() and dtype.scale == 0):
+            whole = column.typeof().isin(("integer", "null"))
+            # What stands in place of another value is text, which whoever reads numbers refuses.
+            text = call("quote", "int64", column)
+            columns[name] = ibis.cases((whole, column.cast("int64")), else_=text)
+    return table.mutate(**columns) if columns else table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
+from shortlist.errors import InputError
 from shortlist.evidence import PublicCounts, UserSets, Wants
 from shortlist.table.identity import identity_of_part
 from shortlist.table.keys import Coding
@@ -59,7 +61,8 @@ class Origin:
         held = table.parts[0].held
         self._is_in_engine = is_in_engine(held)
         if self._is_in_engine and find_spec("ibis") is not None:
-            self._in_engine = table_in_engine(held, table.columns)
+            with suppress(InputError):  # of a column that can be fetched, but not added up there
+                self._in_engine = table_in_engine(held, table.columns)
         self._unknown = secrets.token_hex(16)
 
     def __call__(self) -> list[object]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist.databases import postgres, sqlite
 from shortlist.databases.connections import interruptible, lock_of, reopened_if_lost
 from shortlist.databases.duckdb import interrupt_of, without_bar_of
+from shortlist.databases.through_ibis import is_ibis
 from shortlist.errors import InputError, Words, reference, shown
 from shortlist.table._arrow import is_arrow, open_arrow
 from shortlist.table.key_types import text_of
@@ -51,6 +53,8 @@ def open_frame(data: object, argument: str) -> TablePart:
         return attempt(lambda: open_arrow(native, origin), refusal)
     if isinstance(native, Mapping):
         return _open_mapping(native, origin, refusal)
+    if is_ibis(native):
+        native = attempt(lambda: _as_it_is_held(native), refusal)
     frame: Any = attempt(lambda: nw.from_native(native), refusal)
     refusal = InputError(
         "{origin} has no schema that can be read",
@@ -106,9 +110,15 @@ _LINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
 )
 
 
+def _as_it_is_held(table: Any) -> Any:
+    """A table of Ibis, with the types that its database gives to what it holds."""
+    as_held = {"postgres": postgres.with_base_types, "sqlite": sqlite.with_values_apart}
+    return as_held.get(table.get_backend().name, lambda table: table)(table)
+
+
 def _origin(data: object, argument: str) -> Words:
     """How messages name it: a table of Ibis that has a name, by that."""
-    if type(data).__module__.startswith("ibis.") and type(data).__name__ == "Table":
+    if is_ibis(data):
         node: Any = data.op()  # type: ignore[attr-defined]  # Ibis is not required
         if type(node).__name__ == "DatabaseTable":
             return Words('the table "{name}"', name=shown(node.name))

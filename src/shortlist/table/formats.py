@@ -195,9 +195,17 @@ def scan(
     if names is None:  # the columns are those of the first line
         return pl.scan_ndjson(as_named(source), infer_schema_length=1)
     rows = pl.scan_ndjson(as_named(source), schema=dict.fromkeys(names, pl.String()))
+    texts = pl.col(names).map_batches(_of_whole_characters, pl.String, is_elementwise=True)
     # The parser writes numbers by their values, 7.0 as 7, but keeps the sign of -0.0.
-    signless = (pl.when(pl.col(name) == "-0").then(pl.lit("0")).otherwise(name) for name in names)
-    return rows.with_columns(each.alias(name) for each, name in zip(signless, names, strict=True))
+    return rows.with_columns(texts.replace("-0", "0"))
+
+
+def _of_whole_characters(texts: pl.Series) -> pl.Series:
+    """The same texts; UnicodeError if one may have been written with half of a character."""
+    # The parser reads any lone surrogate as NUL, so that all of them would be one.
+    if texts.str.contains("\0", literal=True).any():
+        raise UnicodeError("lone surrogate")
+    return texts
 
 
 def as_named(source: str | bytes) -> str | io.BytesIO:

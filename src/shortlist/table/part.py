@@ -41,6 +41,13 @@ _CAUSES = {
     r"deflate|gzip|zstd|zlib|snappy|lz4|brotli|decompress|unexpected end of file": Cause(
         Words("its compressed content is cut short or damaged"), Words("fetch it or write it again")
     ),
+    r"surrogate|unicodecodepoint": Cause(
+        Words(
+            "a text in it holds half of a character, an escape such as \\ud83d without the other "
+            "half, or NUL"
+        ),
+        Words("write whole characters"),
+    ),
     r"codec can't decode|UTF-16 stream": Cause(
         Words("a part of it is not in the encoding that was given"), Words("check {encoding}")
     ),

@@ -279,7 +279,7 @@ def _told_apart(column: Expression) -> Expression:
 
     rows = column.name("text").as_table().filter(ibis.literal(value=False))
     for text in _EQUAL_TO_SOME_COLLATIONS:
-        rows = rows.union(ibis.literal(text).name("text").as_table())
+        rows = rows.union(ibis.literal(text, type=column.type()).name("text").as_table())
     return rows.agg(n=rows["text"].nunique())
 
 

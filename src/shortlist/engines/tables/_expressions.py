@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from inspect import Parameter, Signature
 from typing import Any, TypeAlias
+
+from shortlist.databases.through_ibis import Expression, as_text, call, declared
 
 __all__ = [
     "CODE",
@@ -29,7 +30,6 @@ __all__ = [
     "united",
 ]
 
-Expression: TypeAlias = Any  # of Ibis: a table or a column, which nothing reads until it is fetched
 Arrow: TypeAlias = Any  # a table of PyArrow
 Key: TypeAlias = tuple[int, int]  # fresh random bits, 62 in each
 
@@ -58,25 +58,6 @@ def item_columns(n: int) -> list[str]:
     return [f"{_ITEM}{place}" for place in range(n)]
 
 
-def as_text(column: Expression) -> Expression:
-    """The column cast to text, whatever type of the engine Ibis takes for text already.
-
-    Of an enum or CHAR(n), say, Ibis would leave the cast out: both would be text to it, but for
-    whether there may be nulls.
-    """
-    import ibis
-
-    nullable = not column.type().nullable
-    return column.cast(ibis.dtype("string", nullable=nullable))
-
-
-def call(name: str, returned: str, *arguments: Expression) -> Expression:
-    """A function of the engine, by its own name, of one row's values."""
-    import ibis
-
-    return _declared(ibis.udf.scalar, name, returned, arguments)(*arguments)
-
-
 def total(column: Expression) -> Expression:
     """The sum of whole numbers, in 64 bits: at most so many users add at most 2^32 each.
 
@@ -89,7 +70,7 @@ def aggregate(name: str, returned: str, column: Expression) -> Expression:
     """A function of the engine, by its own name, of many rows' values."""
     import ibis
 
-    return _declared(ibis.udf.agg, name, returned, (column,))(column)
+    return declared(ibis.udf.agg, name, returned, (column,))(column)
 
 
 def numbered(rows: Expression, name: str, by: str | None) -> Expression:
@@ -107,22 +88,6 @@ def names_tables_alone(rows: Expression) -> bool:
     held = rows.op().find(ops.PhysicalTable)
     others = rows.op().find((ops.SQLQueryResult, ops.SQLStringView, ops.Impure))
     return bool(held) and not others and all(type(node) is ops.DatabaseTable for node in held)
-
-
-def _declared(kind: Any, name: str, returned: str, arguments: tuple[Expression, ...]) -> Any:
-    """What Ibis takes for a function with these parameters."""
-    import ibis
-
-    def function() -> None:
-        """Only its signature is looked at."""
-
-    names = [f"argument_{place}" for place in range(len(arguments))]
-    function.__name__ = name
-    function.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in names]
-    )
-    types = tuple(argument.type() for argument in arguments)
-    return kind.builtin(function, name=name, signature=(types, ibis.dtype(returned)))
 
 
 def united(parts: Sequence[Expression]) -> Expression:

@@ -10,7 +10,7 @@ from shortlist.databases import sqlite
 from shortlist.databases.faults import Fault
 from shortlist.databases.urls import path_of, require_file
 from shortlist.engines.tables._dialect import Dialect
-from shortlist.engines.tables._expressions import Expression, names_tables_alone
+from shortlist.engines.tables._expressions import Expression, call, names_tables_alone
 from shortlist.errors import Words
 from shortlist.table.identity import identity_of_database
 
@@ -34,6 +34,9 @@ class SQLite(Dialect):
         connection = ibis.sqlite.from_connection(native)
         finalize(connection, native.close)
         return connection
+
+    def digits(self, column: Expression) -> Expression:
+        return call("hex", "string", column).lower()
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the rows say it
         """Its one file, and what is beside it."""
