@@ -152,7 +152,7 @@ def test_the_order_of_rows_says_nothing():
     [
         ({"by": "title"}, 'by="title" and item="title" are the same column'),
         ({"by": "user"}, 'by="user" and user="user" are the same column'),
-        ({"by": ["year", "year"]}, 'by names the column "year" twice'),
+        ({"by": ["year", "year"]}, 'by: names the column "year" twice'),
         ({"by": []}, "names no column"),
         ({"by": 3}, "a column is given by its name"),
         ({"by": "contry"}, 'Did you mean "country"?'),

@@ -98,12 +98,7 @@ def interruptible(
 
     DuckDB seldom looks for signals while it works, and then raises an error like any other; Spark's
     handler of signals uses the line on which this thread waits. So they work in a thread of their
-    own, which this one waits for.
-
-    Args:
-        action: What an engine does for us.
-        stop: What stops that, if there is anything: otherwise the action is run in this thread.
-        thread: The kind of thread.
+    own, which this one waits for. Where nothing can stop it, it is run in this thread.
     """
     _hear_signals()
     if stop is None:

@@ -35,12 +35,7 @@ def fault_of_code(code: str, faults: Mapping[str, Fault]) -> Fault | None:
 def guarded(action: Callable[[], _T], complaint: Callable[[Exception], InputError]) -> _T:
     """What the action returns; where a driver fails, a complaint instead of its error.
 
-    Args:
-        action: Something that a driver does.
-        complaint: What to raise in place of its error, of which nothing but codes may be repeated.
-
-    Raises:
-        InputError: With that complaint, once the driver's error is gone: it is no context.
+    Of that, nothing but codes may be repeated, and it is gone when the complaint is raised.
 
     >>> guarded(lambda: 1 // 0, lambda error: InputError("{kind}", kind=type(error)))
     Traceback (most recent call last):

@@ -32,12 +32,7 @@ def code_of(error: Exception) -> str:
 
 
 def connector(url: str, subject: Words) -> Callable[[], psycopg.Connection[Any]]:
-    """How to connect. The address is known to the function alone, and no attribute shows it.
-
-    Args:
-        url: As libpq takes it.
-        subject: What messages call it by.
-    """
+    """How to connect. The address is known to the function alone, and no attribute shows it."""
 
     def connect() -> psycopg.Connection[Any]:
         import psycopg

@@ -28,12 +28,9 @@ def path_of(url: str) -> str:
 
 
 def require_file(url: str, origin: Words, *, never: str = "") -> None:
-    """Refuse a file that is not there: it is never made, and its path is not shown.
+    """Refuse a file that is not there, if the URL names one; its path is not shown.
 
-    Args:
-        url: The URL that names it; if it names none, there is nothing to refuse.
-        origin: What messages call it by.
-        never: That it is never created, where somebody may expect it.
+    Messages call it by its origin, and say by `never` that none is made where one may be expected.
     """
     path = path_of(url)
     if not path or Path(path).is_file():

@@ -56,14 +56,9 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
         max_comparisons_per_user: With `user`, the most comparisons of one user that count; of a
             user with more, a uniformly random subset counts. More noise for a larger bound, more
             comparisons lost for a smaller one. Choose it without looking at the data.
-        separator: What stands between the fields of .csv and .txt files; in .tsv it is a tab. By
-            default the first line tells: a comma, or a semicolon, a tab or a bar, if it holds more
-            of these outside quotes. A warning says which, if it is no comma.
-        encoding: Of text files that are not in UTF-8, such as "latin1", "cp1252" or "utf-16": any
-            that Python knows. They are converted in memory.
-        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
-            anything with a method `charge(plan)`, which refuses by raising an error. None to
-            charge nothing.
+        separator: As in `pairs`.
+        encoding: As in `pairs`.
+        budget: As in `pairs`.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the

@@ -72,17 +72,11 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             a user, each answer is worth about half of the budget.
         public_groups: With a list of public items: the groups that everybody knows, likewise.
             Each of them has all public items.
-        separator: What stands between the fields of .csv and .txt files; in .tsv it is a tab. By
-            default the first line tells: a comma, or a semicolon, a tab or a bar, if it holds more
-            of these outside quotes. A warning says which, if it is no comma.
-        encoding: Of text files that are not in UTF-8, such as "latin1", "cp1252" or "utf-16": any
-            that Python knows. They are converted in memory.
-        table: With a URL, the table or view, or schema.table.
-        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
-            anything with a method `charge(plan)`, which refuses by raising an error. None to
-            charge nothing.
-        users: About how many users there are, if everybody may know that: then a delta above one
-            over this number is warned of. Do not count them in the table for it.
+        separator: As in `pairs`.
+        encoding: As in `pairs`.
+        table: As in `pairs`.
+        budget: As in `pairs`.
+        users: As in `pairs`.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the

@@ -131,15 +131,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
 
 
 def _stays(table: SensitiveTable, *, pull: object) -> bool:
-    """Whether the rows of a table stay where they are, in an engine that adds them up.
-
-    Args:
-        table: Checked by its schema.
-        pull: Whether they are to be fetched.
-
-    Raises:
-        InputError: They are here, so that nothing is to be fetched; or Ibis is missing.
-    """
+    """Whether the rows of a table stay where they are, in an engine that adds them up."""
     if not isinstance(pull, bool):
         raise InputError("must be True or False", given={"pull": pull})
     lies = is_in_engine(table.parts[0].held)
@@ -246,17 +238,14 @@ class Pairs(Source):
             return self.grouped(
                 by, max_groups_per_user=max_groups_per_user, public_groups=public_groups
             )
+        given: dict[str, object] = {}
         if max_groups_per_user != 1:
+            given = {"max_groups_per_user": max_groups_per_user}
+        elif public_groups is not None:
+            given = {"public_groups": ...}
+        if given:
             raise InputError(
-                "it goes with {by}",
-                "name the columns of groups, or omit it",
-                given={"max_groups_per_user": max_groups_per_user},
-            )
-        if public_groups is not None:
-            raise InputError(
-                "it goes with {by}",
-                "name the columns of groups, or omit it",
-                given={"public_groups": ...},
+                "it goes with {by}", "name the columns of groups, or omit it", given=given
             )
         return self
 

@@ -238,11 +238,7 @@ def _in_database(data: object, table: object) -> object:
 
 
 def require_question(question: object) -> None:
-    """Refuse what is no question.
-
-    Raises:
-        InputError: It is none.
-    """
+    """Refuse what is no question."""
     if not isinstance(question, Question):
         raise InputError(
             "must be a question, such as shortlist.TopK(20) or shortlist.Domain()",

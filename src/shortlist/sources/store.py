@@ -39,11 +39,8 @@ def store(
         table: With a URL, the table, with one row per item.
         item: With a URL, the column of items.
         count: With a URL, the column of counts: whole numbers from 0 to 2^62.
-        budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
-            anything with a method `charge(plan)`, which refuses by raising an error. None to
-            charge nothing.
-        users: About how many users there are, if everybody may know that: then a delta above one
-            over this number is warned of. Do not count them in the table for it.
+        budget: As in `pairs`.
+        users: As in `pairs`.
 
     Raises:
         InputError: There is no such database, table or column, it may not be read, or its rows

@@ -20,11 +20,9 @@ _OF_THE_SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 
 
 class Ids(NamedTuple):
-    """The column of ids, the smallest of them, and how many there are from it to the largest."""
-
     column: str
     first: int
-    size: int
+    size: int  # from the first to the last, gaps included
 
 
 class PostgresTable:
@@ -104,11 +102,7 @@ class PostgresTable:
             )
 
     def ids(self) -> Ids:
-        """The column of ids: one with the index by count, if there is one, and few gaps.
-
-        Raises:
-            InputError: All span too much.
-        """
+        """The column of ids: one with the index by count, if there is one, and few gaps."""
         found = [self._span(column) for column in self._id_columns]
         best = min(
             found,
@@ -197,11 +191,7 @@ class PostgresTable:
         )
 
     def require_index(self, column: str | None = None) -> None:
-        """Refuse, without reading a row, a table of which sorted access would read all.
-
-        Args:
-            column: The ids that it goes with; None for any column that could hold them.
-        """
+        """Refuse a table of which sorted access would read all; by default, for any ids."""
         if column is None:
             column = next(filter(self.is_indexed, self._id_columns), self._id_columns[0])
         if not self.is_indexed(column):
@@ -220,33 +210,19 @@ class PostgresTable:
 
 
 class NamedTable(NamedTuple):
-    """A table, a view or the like.
-
-    Attributes:
-        number: Its own.
-        schema: The name of its schema.
-        name: Its name in there.
-        kind: "r" for a table, "p" for one with partitions, "m" for a materialised view.
-        is_visible: Whether its name alone means it.
-        is_open: Whether the user may use its schema.
-        has_children: Whether tables inherit from it.
-    """
+    """A table, a view or the like."""
 
     number: int
     schema: str
     name: str
-    kind: str
-    is_visible: bool
-    is_open: bool
-    has_children: bool
+    kind: str  # "r" for a table, "p" for one with partitions, "m" for a materialised view
+    is_visible: bool  # by its name alone
+    is_open: bool  # to this user, by its schema
+    has_children: bool  # tables that inherit from it
 
 
 def find_table(connection: psycopg.Connection[Any], names: TableAndColumns) -> NamedTable:
-    """The table, of a kind that an index can cover.
-
-    Raises:
-        InputError: There is none, or several, or one that cannot be a store.
-    """
+    """The one table of that name, of a kind that an index can cover."""
     found, origin = _tables_called(connection, names.table), names.origin
     if not found:
         raise InputError(
@@ -310,39 +286,19 @@ def _visible_tables(connection: psycopg.Connection[Any]) -> list[str]:
 
 
 class Column(NamedTuple):
-    """A column.
-
-    Attributes:
-        number: Its number in the table.
-        base: The name of its type; of a domain, of the type below all domains.
-        category: The kind of type: "S" for strings, "E" for enums.
-        shown: The type as SQL writes it.
-        is_required: Whether it is NOT NULL.
-        is_readable: Whether the user may read it.
-    """
-
     number: int
-    base: str
-    category: str
-    shown: str
+    base: str  # the name of its type; of a domain, of the type below all domains
+    category: str  # of types: "S" for strings, "E" for enums
+    shown: str  # the type as SQL writes it
     is_required: bool
     is_readable: bool
 
 
 class Index(NamedTuple):
-    """An index.
-
-    Attributes:
-        is_unique: Whether no two rows agree in its columns.
-        is_primary: Whether it belongs to the primary key.
-        columns: The columns it sorts by.
-        options: For each, "0" if it rises with nulls last, "3" if it falls with nulls first.
-    """
-
     is_unique: bool
     is_primary: bool
     columns: list[str]
-    options: list[str]
+    options: list[str]  # of each column: "0" if it rises with nulls last, "3" if it falls
 
 
 def select(connection: psycopg.Connection[Any], query: str, *values: object) -> list[Any]:

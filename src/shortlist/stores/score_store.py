@@ -231,14 +231,7 @@ class ScoreStore(StaysHere, ABC):
 
 
 def _whole_scores(values: ArrayLike, origin: Words) -> Ints:
-    """Counts, as they were read, as 64-bit integers.
-
-    Args:
-        values: Shape (n,), as they were read.
-        origin: The table and the column, for messages.
-
-    Raises:
-        InputError: One is null, or no whole number from 0 to 2^62. It is not quoted.
+    """Counts, as they were read, as integers; refused unless all are whole, from 0 to 2^62.
 
     >>> _whole_scores([7, 0], Words("counts"))
     array([7, 0])
@@ -265,12 +258,7 @@ def _whole_scores(values: ArrayLike, origin: Words) -> Ints:
 
 
 def _aligned(wanted: Ints, found: Ints, scores: Ints) -> Ints:
-    """The score of each wanted id, -1 where it was not found.
-
-    Args:
-        wanted: Ids, shape (n,).
-        found: Those that exist, in any order, each once.
-        scores: Theirs.
+    """The score of each wanted id, -1 where it is not among those that were found.
 
     >>> _aligned(np.array([5, 2, 9]), np.array([9, 5]), np.array([90, 50]))
     array([50, -1, 90])

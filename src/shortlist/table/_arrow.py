@@ -32,8 +32,7 @@ def _types(module: str) -> tuple[type, ...]:
 def open_arrow(data: Any, origin: Words) -> TablePart:
     """A table, a batch, a reader or a dataset, opened as far as its schema.
 
-    Raises:
-        ValueError: Two columns have the same name.
+    ValueError, if two columns have the same name.
     """
     import polars as pl
 

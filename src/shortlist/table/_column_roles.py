@@ -12,75 +12,31 @@ from shortlist.table.part import TablePart, attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_groups", "check_names", "check_roles", "types_of"]
+__all__ = ["check_roles", "types_of"]
 
 _LISTED = 40  # columns named in a message at most
 _WHY_NOT_SHOWN = "It is not shown: without names it would be somebody's row."
 
 
-def check_names(item: object, **first: object) -> dict[str, str]:
-    """The roles of columns by their names; what cannot be a name is refused.
+def check_roles(**named: object) -> dict[str, str]:
+    """The roles of columns by their names, of which `item` and `by` may have several.
 
-    Something that is no string is not quoted, for it may be the data.
+    What cannot be a name is refused. What is no string is not quoted, for it may be the data.
 
-    >>> check_names(["page"], user="reader")
-    {'reader': 'user', 'page': 'item'}
-    """
-    names: Any = list(item) if isinstance(item, list | tuple) else [item]
-    if not names:
-        raise InputError("names no column", "name at least one", given={"item": Words("[]")})
-    for argument, name in [*first.items(), *(("item", name) for name in names)]:
-        _check_name(argument, name)
-    for argument, name in first.items():
-        if name in names:
-            raise _same_column(argument, "item", name)
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise InputError(
-            '{item=} names the column "{twice}" twice',
-            "name it once",
-            given={"item": ...},
-            twice=shown(twice[0]),
-        )
-    return {str(name): role for role, name in first.items()} | dict.fromkeys(names, "item")
-
-
-def check_groups(by: object, roles: Mapping[str, str]) -> dict[str, str]:
-    """The columns of groups, with their role, put before the items among other columns' roles.
-
-    >>> check_groups("country", {"reader": "user", "page": "item"})
+    >>> check_roles(user="reader", by="country", item=["page"])
     {'reader': 'user', 'country': 'by', 'page': 'item'}
     """
-    names: Any = list(by) if isinstance(by, list | tuple) else [by]
-    if not names:
-        raise InputError("names no column", "name at least one", given={"by": Words("[]")})
-    for place, name in enumerate(names):
-        _check_name("by", name)
-        if name in roles:
-            raise _same_column("by", roles[name], name)
-        if name in names[:place]:
-            raise InputError(
-                '{by=} names the column "{twice}" twice',
-                "name it once",
-                given={"by": ...},
-                twice=shown(name),
-            )
-    others = {name: role for name, role in roles.items() if role != "item"}
-    return others | dict.fromkeys(names, "by") | dict(roles)
-
-
-def check_roles(**named: object) -> dict[str, str]:
-    """The roles of columns by their names, where each has one of its own.
-
-    >>> check_roles(winner="white", loser="black")
-    {'white': 'winner', 'black': 'loser'}
-    """
     roles: dict[str, str] = {}
-    for argument, name in named.items():
-        _check_name(argument, name)
-        if name in roles:
-            raise _same_column(roles[str(name)], argument, name)
-        roles[str(name)] = argument
+    for argument, given in named.items():
+        several = argument in ("item", "by") and isinstance(given, list | tuple)
+        names: Any = given if several else [given]
+        if not names:
+            raise InputError("names no column", "name at least one", given={argument: Words("[]")})
+        for name in names:
+            _check_name(argument, name)
+            if name in roles:
+                raise _given_twice(roles[name], argument, name)
+            roles[name] = argument
     return roles
 
 
@@ -95,7 +51,14 @@ def _check_name(argument: str, name: object) -> None:
         )
 
 
-def _same_column(one: str, other: str, name: object) -> InputError:
+def _given_twice(one: str, other: str, name: str) -> InputError:
+    if one == other:
+        return InputError(
+            'names the column "{twice}" twice',
+            "name it once",
+            given={one: ...},
+            twice=shown(name),
+        )
     return InputError(
         "{one} and {other} are the same column",
         "name two different ones",

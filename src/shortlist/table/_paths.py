@@ -77,15 +77,7 @@ def is_list_of_paths(data: object, kinds: type | tuple[type, ...]) -> TypeGuard[
 
 
 def files_of(data: object, argument: str) -> list[NamedFile]:
-    """The files of a path, a glob, a directory or a list of these, none of them twice.
-
-    Args:
-        data: What the caller gave.
-        argument: The name of the argument, for messages.
-
-    Raises:
-        InputError: There is no such file, it may not be read, or it stands there twice.
-    """
+    """The files of a path, a glob, a directory or a list of these, none of them twice."""
     if isinstance(data, str | os.PathLike):
         path = _path(data, argument)
         files = _found(path, named(argument, path))

@@ -49,13 +49,7 @@ _T = TypeVar("_T", bound=np.generic)
 
 
 def code(columns: Sequence[pl.Series]) -> Keys:
-    """Codes of the rows of one or several columns of one length.
-
-    Args:
-        columns: Strings, integers, dates or datetimes without nulls, each under its own name.
-
-    Raises:
-        InputError: The keys need 2^32 codes or more.
+    """Codes of the rows of columns without nulls; refused if they need 2^32 codes or more.
 
     >>> import polars as pl
     >>> keys = code([pl.Series("country", ["fr", "fr", "ch"]), pl.Series("page", [7, 8, 7])])
@@ -100,13 +94,7 @@ def code_each(
 ) -> Iterator[Any]:
     """Codes of each column; of users, the first of them, perhaps their numbers.
 
-    Args:
-        pieces: Rows; those with a null are left out.
-        types: The names and types of their columns.
-        n_rows: How many rows may be expected.
-
-    Raises:
-        InputError: As in `code`.
+    Rows with a null are left out; about `n_rows` are expected.
     """
     import polars as pl
 
@@ -130,10 +118,8 @@ def code_each(
 def read_pieces(rows: pl.LazyFrame, *, streamed: bool) -> tuple[int, Iterator[pl.DataFrame]]:
     """How many rows there are, and the rows, a piece at a time.
 
-    Args:
-        rows: What is to be read.
-        streamed: Whether a piece is read when it is asked for: of files that say how many rows
-            they have. All else is read whole.
+    A piece is read when it is asked for, if rows are `streamed`: of files that say how many they
+    have. All else is read whole.
     """
     import polars as pl
 
@@ -267,7 +253,6 @@ class ValueCoder:
     """
 
     def __init__(self, like: pl.Series, n_rows: int) -> None:
-        """Take an empty column of the name and type, and how many rows may be expected."""
         self._values = like
         self._codes = Growing(np.uint32, n_rows)
         self._table = HashTable()
@@ -359,15 +344,7 @@ class HashTable:
         return self._held[: self._n]
 
     def look_up(self, keys: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
-        """Write the code of each key; one that comes for the first time gets the next.
-
-        Args:
-            keys: Shape (n,), C-contiguous.
-            codes: To be written; shape (n,).
-
-        Raises:
-            InputError: There are 2^32 different keys or more.
-        """
+        """Write the code of each key, C-contiguous; one that comes first gets the next."""
         done = 0
         while True:
             table = self._odd, self._slots, self._held

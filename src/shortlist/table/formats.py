@@ -117,12 +117,7 @@ def _suffix(file: str) -> str | None:
 
 
 def format_of(file: str, separator: str | None) -> Format | None:
-    """The format by the file's suffix, or None if it is not known.
-
-    Args:
-        file: The name of the file.
-        separator: As the caller gave it, for files whose suffix does not say one.
-    """
+    """The format by the file's suffix, or None if it is not known."""
     suffix = _suffix(file)
     return None if suffix is None else format_by_suffix(suffix, separator)
 
@@ -179,8 +174,8 @@ def scan(
     Args:
         source: The name of the file, or its content.
         held: Its format.
-        names: Of NDJSON, the columns; those of the first line if None.
-        options: Of CSV, more of how it is parsed.
+        names: Of NDJSON, the columns; None for those of the first line.
+        options: Of CSV.
     """
     import polars as pl
 

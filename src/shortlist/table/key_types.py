@@ -165,11 +165,7 @@ def fits_numpy(dtype: pl.DataType) -> bool:
 
 
 def as_text(column: pl.Series, refusal: InputError) -> pl.Series:
-    """The objects as text: strings as they are, and others as `text_of` writes them.
-
-    Args:
-        column: The objects; or what a library made of them, if they were all of one type.
-        refusal: What to raise where one of them is something else.
+    """Objects, or what a library made of them, as text: as `text_of` writes them; or the refusal.
 
     >>> import polars as pl
     >>> from datetime import date

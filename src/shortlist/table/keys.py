@@ -63,24 +63,16 @@ class Keys:
         return self.coding.take(codes)
 
     def find(self, values: pl.DataFrame) -> NDArray[np.int64]:
-        """The code of each row of values, and -1 where it has none.
+        """The code of each row of values, of the keys' names and types, and -1 where it has none.
 
         A value that no row holds may still have a code, an unused one: its count is zero.
-
-        Args:
-            values: The columns of the keys, under the same names and of the same types.
         """
         return self.coding.find(values)
 
 
 @dataclass(frozen=True, eq=False)
 class RawKeys:
-    """The keys of rows as numbers of 64 bits, equal where the keys are.
-
-    Attributes:
-        codes: The number of each row: shape (rows,), C-contiguous and writable.
-        size: None: any number may be there.
-    """
+    """The keys of rows as any numbers of 64 bits, equal where the keys are; else as `Keys`."""
 
     codes: NDArray[np.uint64]
     size: None = field(init=False, default=None)

@@ -147,15 +147,8 @@ def attempt(
 ) -> _T:
     """What the action returns; where a library fails, the refusal instead of its error.
 
-    The refusal is raised after the library's error is gone: not even its context quotes a cell.
-
-    Args:
-        action: Something that a library does.
-        refusal: What to raise; or what makes that of the cause, called only where it fails.
-
-    Raises:
-        InputError: As said.
-        MemoryError: The library failed for want of memory; the table is not damaged.
+    The refusal, or what is made of the cause, is raised after the library's error is gone: not even
+    its context quotes a cell. MemoryError stays one: the table is not damaged.
     """
     try:
         return action()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
@@ -205,41 +205,28 @@ def _conform(column: pl.Series, dtype: pl.DataType, *, parse: bool) -> pl.Series
     return cast
 
 
-def _is_by_hand(public_items: object) -> bool:
-    """Whether a message may show one of them: they were written by hand, and are no column."""
-    return isinstance(public_items, list | tuple)
-
-
 def _from_values(public_items: object, wanted: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """The values as the columns that are wanted, of their types.
-
-    Raises:
-        InputError: These are no values, or one is a null or of another type.
-    """
+    """The values as the columns that are wanted, of their types."""
     import polars as pl
 
-    values, by_hand = _values(public_items), _is_by_hand(public_items)
-    if len(wanted) == 1:
-        return pl.DataFrame(
-            [_series(name, values, dtype, by_hand=by_hand) for name, dtype in wanted.items()]
-        )
-    for value in values:
-        if not isinstance(value, tuple | list) or len(value) != len(wanted):
-            columns = ", ".join(map(shown, wanted))
-            found = _found(value, by_hand=by_hand)
-            size = len(wanted)
+    values, n = _values(public_items), len(wanted)
+    # A message may show one of them, if they were written by hand, and are no column.
+    found = partial(_found, by_hand=isinstance(public_items, list | tuple))
+    for value in values if n > 1 else ():
+        if not isinstance(value, tuple | list) or len(value) != n:
             raise InputError(
                 "{public_items=} holds {found}",
                 "an item is a tuple of {size} values: {columns}",
                 given={"public_items": ...},
-                found=found,
-                size=size,
-                columns=columns,
+                found=found(value),
+                size=n,
+                columns=", ".join(map(shown, wanted)),
             )
+    columns = [[value[i] for value in values] for i in range(n)] if n > 1 else [values]
     return pl.DataFrame(
         [
-            _series(name, [value[position] for value in values], dtype, by_hand=by_hand)
-            for position, (name, dtype) in enumerate(wanted.items())
+            _series(name, column, dtype, found)
+            for column, (name, dtype) in zip(columns, wanted.items(), strict=True)
         ]
     )
 
@@ -262,7 +249,9 @@ def _values(public_items: object) -> list[Any]:
     )
 
 
-def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) -> pl.Series:
+def _series(
+    name: str, values: list[Any], dtype: pl.DataType, found: Callable[[object], str]
+) -> pl.Series:
     import polars as pl
 
     values = [_as_read(value, dtype) for value in values]
@@ -272,7 +261,7 @@ def _series(name: str, values: list[Any], dtype: pl.DataType, *, by_hand: bool) 
                 "{public_items=} holds a null (None)", "omit it", given={"public_items": ...}
             )
         if not _is_of(value, dtype):
-            raise _other_type(name, _found(value, by_hand=by_hand), dtype)
+            raise _other_type(name, found(value), dtype)
     refusal = _no_fit(name, dtype)
     series = attempt(lambda: pl.Series(name, values, dtype=dtype, strict=True), refusal)
     if series.to_list() != values:

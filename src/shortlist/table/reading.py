@@ -31,12 +31,8 @@ def open_parts(data: object, argument: str, writing: Writing | None = None) -> l
 
     Args:
         data: As in `shortlist.pairs`; or the standard input.
-        argument: The name of the argument, for messages.
-        writing: How text files are written, as in `shortlist.pairs`.
-
-    Raises:
-        InputError: There is no such file, or it is no table.
-        RuntimeError: Polars cannot read in this process.
+        argument: Its name, for messages.
+        writing: How text files are written.
     """
     require_threads()
     writing = Writing() if writing is None else writing
@@ -77,13 +73,6 @@ def rows_of(parts: list[TablePart], types: Mapping[str, pl.DataType]) -> pl.Lazy
 
     No cast changes what kind of values they are: a type that a library found by looking at
     the rows may depend on one of them, and would change how all others are written.
-
-    Args:
-        parts: Files or frames.
-        types: The types of the named columns, in their order.
-
-    Raises:
-        InputError: A column holds values of another kind than its type says.
     """
     import polars as pl
 
@@ -125,22 +114,14 @@ def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType) -> pl.Serie
 
 
 def require_dates(rows: pl.DataFrame, origin: Words) -> pl.DataFrame:
-    """The same rows; refuse dates and times that nothing could show once they are named.
-
-    Args:
-        rows: Of items.
-        origin: What they are read from.
-
-    Raises:
-        InputError: One lies outside of the years 1 to 9999, or is infinite.
-    """
+    """The same rows of items; refuse dates and times that nothing could show once named."""
     if not all(map(is_datable, rows.get_columns())):
         raise beyond_dates(origin)
     return rows
 
 
 def beyond_dates(origin: Words) -> InputError:
-    """The refusal of such dates and times."""
+    """The refusal of dates and times that Python has not."""
     return InputError(
         "{origin}: a date or time of an item lies outside of the years 1 to 9999, or is infinite",
         "cast the column to text. It is not shown",

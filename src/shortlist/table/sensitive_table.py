@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from shortlist.errors import InputError, Words, in_quotes
-from shortlist.table._column_roles import check_groups, check_names, types_of
+from shortlist.table._column_roles import check_roles, types_of
 from shortlist.table.coding import code_each, join, read_pieces
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import fits_numpy
@@ -88,16 +88,9 @@ class SensitiveTable(CheckedTable):
         return dict(items)
 
     def by(self, names: object) -> SensitiveTable:
-        """The same table with the columns of groups as the first of its items' columns.
-
-        Args:
-            names: The column or columns of groups.
-
-        Raises:
-            InputError: One is unknown, named twice, or of no usable type.
-        """
+        """The same table with these columns, of groups, as the first of its items' columns."""
         first, *items = self.columns
-        roles = check_groups(names, {first: self.role} | dict.fromkeys(items, "item"))
+        roles = check_roles(**{self.role: first}, by=names, item=items)
         return SensitiveTable(self.parts, types_of(self.parts, roles), self.role)
 
     def pairs(self) -> tuple[Keys | RawKeys, Keys]:
@@ -116,24 +109,10 @@ class SensitiveTable(CheckedTable):
         >>> users.codes, pages.size
         (array([0, 0], dtype=uint32), 2)
         """
-
-        def coded() -> tuple[Keys | RawKeys, Keys]:
-            users, *items = self._coded()
-            return users, reduce(join, items)
-
-        return self._attempt(coded)
+        return self._attempt(lambda: self._joined(slice(None)))
 
     def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
-        """Read users, groups and items, where the first of the item columns are those of groups.
-
-        Args:
-            n_by: How many these are.
-
-        Returns:
-            Users, groups and items.
-
-        Raises:
-            InputError: As `pairs`.
+        """Read users, groups and items, as `pairs`: the first `n_by` item columns are of groups.
 
         >>> import polars as pl
         >>> frame = pl.DataFrame({"user": [7, 7], "country": ["FR", "CH"], "page": ["a", "a"]})
@@ -142,15 +121,14 @@ class SensitiveTable(CheckedTable):
         >>> users.size, countries.size, pages.size
         (1, 2, 1)
         """
+        return self._attempt(lambda: self._joined(slice(n_by), slice(n_by, None)))
 
-        def coded() -> tuple[Keys | RawKeys, Keys, Keys]:
-            users, *others = self._coded()
-            return users, reduce(join, others[:n_by]), reduce(join, others[n_by:])
-
-        return self._attempt(coded)
+    def _joined(self, *parts: slice) -> tuple[Any, ...]:
+        """The keys of users, and of each part of the item columns."""
+        users, *items = self._coded()
+        return users, *(reduce(join, items[part]) for part in parts)
 
     def _coded(self) -> Iterator[Any]:
-        """The keys of each column."""
         in_parquet = all(part.kind == "Parquet" for part in self.parts)
         n_rows, pieces = read_pieces(rows_of(self.parts, self.columns), streamed=in_parquet)
         return code_each(map(self._with_dates, pieces), self.columns, n_rows)
@@ -215,19 +193,15 @@ def open_table(
     >>> open_table(frame, user="user", items=["page"]).columns
     {'user': Int64, 'page': String}
     """
-    roles = check_names(items, **first)
+    roles = check_roles(**first, item=items)
     return SensitiveTable(*open_checked(data, roles, writing), next(iter(first)))
 
 
 def whole_counts(column: pl.Series, written: Words) -> Ints:
     """The counts of a column of integers, or of text that is written as integers are.
 
-    Args:
-        column: Shape (n_items,).
-        written: The file and the column, for messages.
-
-    Raises:
-        InputError: One is null, or no whole number from 0 to 2^62. It is not quoted.
+    It is refused, and not quoted, where one is null, or no whole number from 0 to 2^62. Messages
+    call it as it was `written`.
 
     >>> import polars as pl
     >>> whole_counts(pl.Series(["7", "0"]), Words("count"))
@@ -295,11 +269,6 @@ def _repeats_between(numbers: Ints, low: int, high: int) -> bool:
 
 def align(items: pl.DataFrame, counts: Ints, wanted: pl.DataFrame) -> Ints:
     """The count of each wanted item, 0 where the histogram has none; other items are dropped.
-
-    Args:
-        items: One row per item, as from `Table.counts`.
-        counts: The count of each.
-        wanted: The same columns, no row twice.
 
     >>> import polars as pl
     >>> pages = pl.DataFrame({"page": ["a", "b"]})
