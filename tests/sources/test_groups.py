@@ -151,7 +151,7 @@ def test_the_order_of_rows_says_nothing():
     ("given", "words"),
     [
         ({"by": "title"}, 'by="title" and item="title" are the same column'),
-        ({"by": "user"}, 'by="user" and user="user" are the same column'),
+        ({"by": "user"}, 'user="user" and by="user" are the same column'),
         ({"by": ["year", "year"]}, 'by: names the column "year" twice'),
         ({"by": []}, "names no column"),
         ({"by": 3}, "a column is given by its name"),

@@ -128,9 +128,9 @@ def unpacked(suffix):
     return f".{inner}", "".join(f".{name}" for name in packed)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be"])
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".ndjson", ".csv.gz", ".csv.zst"])
-def test_utf_16_is_named_with_what_converts_it(write, encoding, suffix):
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32"])
+@pytest.mark.parametrize("suffix", [".csv", ".ndjson", ".csv.gz", ".csv.zst"])
+def test_utf_16_or_32_is_named_with_what_converts_it(write, encoding, suffix):
     inner, packed = unpacked(suffix)
     path = write(f"my t{suffix}", PACK[packed](text(inner).decode().encode(encoding)))
     said = refusal(lambda: open_pairs(path), "is not in UTF-8", f"iconv -f {encoding} -t utf-8")

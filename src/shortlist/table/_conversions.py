@@ -18,7 +18,10 @@ from shortlist.table.part import Cause
 
 __all__ = ["array_of_json", "conversion", "converted", "encoding_of", "first_line", "in_utf_8"]
 
-_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = {  # those of UTF-32 first, of which one begins as one of UTF-16
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
 _BYTE_ORDER_MARK = "\ufeff"
 _CHUNK = 2**20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -93,8 +96,8 @@ def _unpacked(raw: IO[bytes]) -> Any:
 
 def _encoding(content: IO[bytes] | gzip.GzipFile) -> str | None:
     chunk = content.read(_CHUNK)
-    if chunk.startswith(_UTF_16_MARKS):
-        return "utf-16"
+    if marked := next((name for mark, name in _MARKS.items() if chunk.startswith(mark)), None):
+        return marked
     # A zero byte is half of a Latin letter, where no mark stands before it.
     if b"\0" in chunk[:2]:
         return "utf-16be" if chunk.startswith(b"\0") else "utf-16le"
