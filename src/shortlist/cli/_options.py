@@ -160,7 +160,7 @@ class CommandOption:
     Attributes:
         name: What it is called in Python.
         kind: What is written after it.
-        panel: The box of the help in which it stands.
+        panel: The box of the help in which it stands, for all commands or for each.
         help: What it does, by the commands that take it; nothing, where they only refuse it.
         metavar: What help calls its value, if not as others of this kind.
         typed: What is typed, if not its name; without dashes it is an argument.
@@ -177,7 +177,7 @@ class CommandOption:
 
     name: str
     kind: ValueKind
-    panel: str | None = None
+    panel: str | Mapping[Commands, str] | None = None
     _: KW_ONLY
     help: Mapping[Commands, str]
     metavar: str = ""
@@ -222,7 +222,14 @@ class CommandOption:
 
     def help_of(self, command: Commands) -> str | None:
         """What it does in this command, or None where it is not taken."""
-        return next((text for of, text in self.help.items() if command in of), None)
+        return _of_command(command, self.help)
+
+    def panel_of(self, command: Commands) -> str | None:
+        return _of_command(command, self.panel) if isinstance(self.panel, Mapping) else self.panel
+
+
+def _of_command(command: Commands, texts: Mapping[Commands, str]) -> str | None:
+    return next((text for of, text in texts.items() if command in of), None)
 
 
 def options_of(command: Commands) -> list[CommandOption]:
@@ -360,10 +367,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "sqlite:///items.db or postgresql://user@host/database. The items are public. Put a "
             "password in PGPASSWORD or a password file.",
     }),
-    CommandOption("table", _TEXT, STORE, settable=True, metavar="TABLE", help={
+    CommandOption("table", _TEXT, {C.TOP_K: STORE}, settable=True, metavar="TABLE", help={
         C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
-    }),
-    CommandOption("table", _TEXT, settable=True, metavar="TABLE", help={
         C.ROWS: "With a URL in place of FILE: the table.",
     }),
     CommandOption("pull", _FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
@@ -488,10 +493,9 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.QUESTIONS: "Draw the noise from a seed: the same answer each time, and no privacy at "
             "all.",
     }),
-    CommandOption("not_private", _FLAG, TESTS, less_private=True, help={
+    CommandOption("not_private", _FLAG, {C.QUESTIONS: TESTS, C.COMPARE: PRIVACY}, less_private=True,
+        help={
         C.QUESTIONS: "Required with --seed.",
-    }),
-    CommandOption("not_private", _FLAG, PRIVACY, help={
         C.COMPARE: "Required: this looks at the rows without noise.",
     }),
     # Budgets

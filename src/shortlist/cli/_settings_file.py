@@ -160,25 +160,17 @@ def _check(
 
 def _check_type(value: object, option: CommandOption, where: str) -> None:
     several = bool(option.repeats & Commands.QUESTIONS)
-    kind = option.kind.described + ", or a list of such texts" * several
-    if several and isinstance(value, list):
-        wrong = [one for one in value if not isinstance(one, str)]
-        if wrong:
+    values = value if several and isinstance(value, list) else [value]
+    for one in values:
+        if not isinstance(one, option.kind.in_file) or isinstance(one, bool):
             raise InputError(
-                "{where}: {key} must be {kind}; the list holds {value}",
+                "{where}: {key} must be {kind}{but} {value}",
                 where=where,
                 key=option.key,
-                kind=kind,
-                value=written(wrong[0]),
+                kind=option.kind.described + ", or a list of such texts" * several,
+                but="; the list holds" if values is value else ", not",
+                value=written(one),
             )
-    elif not isinstance(value, option.kind.in_file) or isinstance(value, bool):
-        raise InputError(
-            "{where}: {key} must be {kind}, not {value}",
-            where=where,
-            key=option.key,
-            kind=kind,
-            value=written(value),
-        )
 
 
 def _nearest_file() -> Path | None:

@@ -89,7 +89,7 @@ def _described(option: CommandOption, command: Commands) -> Any:
         "show_default": isinstance(option.default, int),
         "callback": {"config": configured, "no_config": unconfigured}.get(option.name),
         "is_eager": option.eager,
-        "rich_help_panel": option.panel,
+        "rich_help_panel": option.panel_of(command),
     }
     if option.is_argument:
         return typer.Argument(**how)

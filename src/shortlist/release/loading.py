@@ -233,27 +233,29 @@ def _require_items(items: pl.DataFrame, ranks: pl.Series, by: list[str]) -> None
         raise InputError("its ranks are not 1, 2, 3 and so on")
 
 
-def _given_before(said: Any) -> GivenBefore | None:
-    if said is None:
+def _given_before(described: Any) -> GivenBefore | None:
+    if described is None:
         return None
-    return GivenBefore(_of(int, said["charge"]), date.fromisoformat(_of(str, said["day"])))
+    return GivenBefore(
+        _of(int, described["charge"]), date.fromisoformat(_of(str, described["day"]))
+    )
 
 
-def _guarantee(said: Mapping[str, Any]) -> Guarantee:
-    epsilon, delta = _of(float, said["epsilon"]), _of(float, said["delta"])
+def _guarantee(described: Mapping[str, Any]) -> Guarantee:
+    epsilon, delta = _of(float, described["epsilon"]), _of(float, described["delta"])
     if not (0 < epsilon < math.inf and 0 <= delta < 1):
         raise InputError("its guarantee is none: epsilon must be above 0, and delta from 0 to 1")
-    cost = cost_from(**_number(said["cost"]))
+    cost = cost_from(**_number(described["cost"]))
     if cost.delta(epsilon * _SLACK) > delta * _SLACK:
         raise InputError("its epsilon and delta promise more than its cost implies")
     return Guarantee(
         epsilon=epsilon,
         delta=delta,
         cost=cost,
-        adjacency=_of(str, said["adjacency"]),
-        protects=_of(str, said["protects"]),
-        assumes=tuple(_of(str, sentence) for sentence in said["assumes"]),
-        private=_of(bool, said["private"]),
+        adjacency=_of(str, described["adjacency"]),
+        protects=_of(str, described["protects"]),
+        assumes=tuple(_of(str, sentence) for sentence in described["assumes"]),
+        private=_of(bool, described["private"]),
     )
 
 

@@ -73,10 +73,10 @@ def _by_group(items: pl.DataFrame, by: tuple[str, ...], order: Ints | None) -> I
     )
 
 
-def restated(release: Release, **said: object) -> Release:
+def restated(release: Release, **words: object) -> Release:
     """The same release, with other words on its budget."""
     other = copy(release)
-    vars(other).update(said)
+    vars(other).update(words)
     return other
 
 

@@ -107,12 +107,12 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
 
 def _title(release: Release) -> str:
     """What was asked and how many items came out."""
-    said = f"{len(release):,} item{'s' * (len(release) != 1)}"
+    items = f"{len(release):,} item{'s' * (len(release) != 1)}"
     if not release.by:
-        return f"{release.question}: {said}"
+        return f"{release.question}: {items}"
     groups = len(list(release.groups()))
     by = ", ".join(release.by)
-    return f"{release.question} by {by}: {said} in {groups:,} group{'s' * (groups != 1)}"
+    return f"{release.question} by {by}: {items} in {groups:,} group{'s' * (groups != 1)}"
 
 
 def advice(release: Release) -> str:
@@ -144,7 +144,7 @@ def notes(guarantee: Guarantee, mechanism: AnyMechanism) -> tuple[tuple[str, str
         ("privacy", _privacy(guarantee)),
         ("neighbours", guarantee.adjacency),
         ("assumes", "; ".join(guarantee.assumes) or "nothing"),
-        *_mechanism("mechanism", name_of(mechanism), _not_said_before(guarantee, mechanism)),
+        *_mechanism("mechanism", name_of(mechanism), _not_shown_before(guarantee, mechanism)),
     ]
     return tuple((label, harmless(line)) for label, line in lines)
 
@@ -155,15 +155,15 @@ def _privacy(guarantee: Guarantee) -> str:
     return f"{band}: epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
 
 
-def _not_said_before(guarantee: Guarantee, mechanism: AnyMechanism) -> dict[str, object]:
+def _not_shown_before(guarantee: Guarantee, mechanism: AnyMechanism) -> dict[str, object]:
     """The parameters, but for an epsilon and a delta that are those of the guarantee."""
-    said = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    return {k: v for k, v in mechanism.parameters().items() if (k, v) not in said.items()}
+    shown = {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    return {k: v for k, v in mechanism.parameters().items() if (k, v) not in shown.items()}
 
 
 def parameters(guarantee: Guarantee, mechanism: AnyMechanism) -> list[str]:
     """The mechanism and what it wraps, a line each, with all parameters that have a value."""
-    parts = _parts("mechanism", name_of(mechanism), _not_said_before(guarantee, mechanism))
+    parts = _parts("mechanism", name_of(mechanism), _not_shown_before(guarantee, mechanism))
     return [harmless(f"{name}: {', '.join(_written(own))}") for _, name, own in parts]
 
 

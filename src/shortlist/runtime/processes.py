@@ -100,17 +100,17 @@ def remove_private_folders() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def even_unmade(told: Callable[[Any], str]) -> Callable[[Any], str]:
+def even_unmade(described: Callable[[Any], str]) -> Callable[[Any], str]:
     """A `__repr__` that a traceback can show also where `__init__` has failed."""
 
-    @wraps(told)
-    def tell(self: Any) -> str:
+    @wraps(described)
+    def shown(self: Any) -> str:
         try:
-            return told(self)
+            return described(self)
         except AttributeError:
             return f"<{type(self).__name__} that was not made>"
 
-    return tell
+    return shown
 
 
 class StaysHere:
