@@ -34,8 +34,9 @@ class TopKOfBoth(KItems):
 
 
 @answering.register
-def _in_both(question: TopKOfBoth, build, *, epsilon, delta, **_):
-    inner = build(epsilon / 2, delta / 2)  # a user may be in both groups
+def _in_both(question: TopKOfBoth, asked):
+    epsilon, delta = asked.epsilon, asked.delta
+    inner = asked(epsilon / 2, delta / 2)  # a user may be in both groups
     return InBoth(inner=inner, k=question.k, epsilon=epsilon, delta=delta)
 
 

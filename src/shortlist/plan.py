@@ -314,7 +314,6 @@ class Plan:
             yield shown
 
     def _told_of(self, charge: Charge | None) -> str:
-        """What the release says of the budget."""
         if charge is not None:
             return charge.described
         return NONE_CHARGED if self.budget is None else f"charged, by {type(self.budget).__name__}"

@@ -145,18 +145,14 @@ def mechanism_for(
         asked = default_mechanism(question, engine, bounds, accounting)
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
-    given_bounds = filled(kind, bounds)
-    given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **given_bounds}
+    given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **filled(kind, bounds)}
     _require_options(kind, options, given)
     if "accounting" in kind.fields() and accounting in kind.accountings:
         options = {"accounting": accounting, **options}
     chosen = answering_in_groups(
         question,
-        AskedFor(kind, given, options),
-        epsilon=epsilon,
-        delta=delta,
-        max_items_per_user=(given_bounds | options).get("max_items_per_user"),
-        max_groups_per_user=_groups_per_user(engine, bounds),
+        AskedFor(kind, given, options, epsilon, delta),
+        _groups_per_user(engine, bounds),
     )
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(

@@ -1,6 +1,5 @@
 """Output laws: the enumerator's law of each mechanism against brute force."""
 
-import itertools
 import math
 
 import numpy as np
@@ -13,26 +12,13 @@ from helpers.laws import (
     agree,
     build,
     output_law,
-    positions_law,
     shown,
 )
-from helpers.oracles_of_counts import peeling_oracle
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.evidence import PublicCounts
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import unit_weight
-from shortlist.mechanisms import Peeling
-
-
-def test_peeling_is_the_exponential_mechanism_repeated():
-    for d in range(1, 5):
-        for counts in itertools.combinations_with_replacement(range(4), d):
-            for k in range(1, d + 2):
-                mechanism = Peeling(k=k, epsilon=1.3)
-                oracle = peeling_oracle(counts, k, mechanism.local_epsilon)
-                agree(positions_law(mechanism, PublicCounts(np.array(counts))), oracle, 1e-12)
 
 
 @pytest.mark.parametrize("mechanism", ALL + OF_COUNTS)

@@ -58,9 +58,6 @@ def worst_excess(mechanism, pairs, **how):
     return worst
 
 
-SMALL = list(neighbours(range(3), users=3))
-
-
 def score_edges(mechanism):
     """Where the scores of a selection are cut into cells: near the thresholds, where they tell."""
     threshold = getattr(mechanism, "mean_threshold", None) or mechanism.threshold
@@ -104,14 +101,6 @@ def test_peeled_scores_from_fresh_noise_are_caught():
 
     assert excess(DiscoverThenRank) < 1e-9
     assert excess(FreshScores) > 0.01
-
-
-def test_peeling_is_pure():
-    mechanism = Peeling(k=2, epsilon=1.0)
-    for data, more in SMALL:
-        p, q = output_law(mechanism, data), output_law(mechanism, more)
-        assert largest_log_ratio(p, q) <= 1 + 1e-12
-        assert largest_log_ratio(q, p) <= 1 + 1e-12
 
 
 class LooseThreshold(WeightedGaussian):

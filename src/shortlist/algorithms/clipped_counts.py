@@ -136,7 +136,6 @@ class ClippedCounts:
 
     @property
     def _most(self) -> int:
-        """How many of the items one user can hold."""
         return max(self.held.n_items if self.most is None else self.most, 1)
 
     @property
@@ -155,7 +154,6 @@ class ClippedCounts:
 
     @cached_property
     def _users_of_size(self) -> Ints:
-        """How many users hold so many of the items."""
         return self.held.users_of_size()
 
     def _weights(self, bound: int) -> Ints:

@@ -95,7 +95,6 @@ class Competition:
         return math.fsum(np.log(self._all.choices(slack)))
 
     def _reached(self, slack: int) -> bool:
-        """Whether N(slack) > exp(floor)."""
         known = self._log(slack)
         if abs(known - self.floor) > _MARGIN * (1 + known):
             return known > self.floor

@@ -114,5 +114,4 @@ class _Untaken:
         return taken
 
     def remove(self, i: int) -> None:
-        """Take this id out."""
         self.take(self._place_of.get(i, i))

@@ -214,7 +214,6 @@ class _FirstPlaces:
         return values, values * error + exactly * TINY
 
     def ball(self, i: int) -> arb:
-        """The exact whole number."""
         from flint import arb
 
         less, most = (factors.tolist() for factors in self._factors)

@@ -270,12 +270,10 @@ class ExponentialWeights:
         None where these are not enough, or where there is no quick way. Weights and running sums
         are off by what `approximate` says and by an ulp for each term, the uniform by 2^-64.
         """
-        many = self.multiplicities
-        if self.at_most == math.inf or many.dtype != np.int64:
-            return None
-        decays = _decays(self.epsilon, self.at_most)
-        kernels_take_it = self.counts.flags.carray and many.flags.carray
-        if decays is None or not kernels_take_it:
+        decays = None if self.at_most == math.inf else _decays(self.epsilon, self.at_most)
+        many = np.ascontiguousarray(self.multiplicities, np.float64)
+        compiled_for = self.counts.flags.carray and many.flags.carray
+        if decays is None or not compiled_for:
             return None
         n = len(self.counts)
         relative = 2 * decays.relative + (2 * n + 16) * ULP + 2.0**-63

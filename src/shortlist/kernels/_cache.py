@@ -65,7 +65,6 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
 
 @cache
 def _digest(folder: Path) -> bytes:
-    """A digest of all loops, as they are written."""
     found = hashlib.blake2b()
     for path in sorted(folder.glob("*.py")):
         found.update(path.read_bytes())

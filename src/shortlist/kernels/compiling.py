@@ -69,7 +69,6 @@ class Kernel(InnerKernel):
     """A loop that is compiled when it is called for the first time, or loaded from the cache."""
 
     def __call__(self, *arrays: Any) -> Any:
-        """What the loop returns."""
         return self.compiled(*arrays)
 
 

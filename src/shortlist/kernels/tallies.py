@@ -80,7 +80,7 @@ def slack_jumps(values, ends, k, near, slacks, jumps):
         place = last
 
 
-@kernel("int64(int64[::1], int64[::1], float64[::1], float64[::1], float64, float64, float64)")
+@kernel("int64(int64[::1], float64[::1], float64[::1], float64[::1], float64, float64, float64)")
 def choose(counts, multiplicities, decays, sums, share, relative, rest):
     """Which weight a share of all weights, laid end to end, falls in; -1 where that is not certain.
 

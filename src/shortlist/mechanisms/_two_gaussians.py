@@ -342,12 +342,10 @@ class _EachStrip:
         return len(self.strips.highs)
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """A row of `Strips.chances`."""
         values, errors = self.strips.chances(np.array([self.weight]))
         return values[0], errors[0]
 
     def ball(self, i: int) -> arb:
-        """As there."""
         return self.strips.chance(self.weight, i)
 
 

@@ -113,7 +113,6 @@ class AdaptiveGaussian(InRounds):
 
     @cached_property
     def _release(self) -> RoundsRelease:
-        """The noise, and what may be lost."""
         if self.accounting is Accounting.EXACT:
             return fitted(
                 lambda release: release.composition(self._schedule, self.max_items_per_user),
@@ -164,7 +163,6 @@ class AdaptiveGaussian(InRounds):
         return self._named(evidence, self.max_items_per_user, self.search, draws)
 
     def _named(self, evidence: UserSets, bound: int, search: Search, draws: Draws) -> Selection:
-        """What a search finds at a bound."""
         found = search.found(evidence.bounded(bound, draws), draws)
         scores = np.round(found.first, score_digits(search.first_sd))
         return Selection(found.items, scores, ordered=False, noise_sd=search.first_sd)

@@ -164,7 +164,6 @@ class AdaptiveHittingSet(InRounds):
 
     @property
     def _in_rounds(self) -> float:
-        """The zCDP of all rounds together."""
         return round_down(Fraction(self.rho) * (1 - _RESERVED))
 
     def left_after(self, rounds: int) -> float:
@@ -256,11 +255,12 @@ def pick_by_reach(
     picked: list[int] = []
     unreached = held.unreached(domain)
     left = np.arange(len(domain))
+    at_most = float(worth.sum()) * _ROUNDING
     for _ in range(min(k, len(domain))):
-        left = left[np.argsort(-unreached.counts[left], kind="stable")]
-        each = worth[left]
-        at_most = float(each.sum()) * _ROUNDING
-        odds = ExponentialWeights(unreached.counts[left], each, local_epsilon, at_most)
+        counts = unreached.counts[left]
+        falling = np.argsort(-counts, kind="stable")  # after one pick, nearly so already
+        left = left[falling]
+        odds = ExponentialWeights(counts[falling], worth[left], local_epsilon, at_most)
         place = odds.pick(draws)
         picked.append(int(left[place]))
         unreached.reach(picked[-1])

@@ -201,12 +201,10 @@ class AdaptiveTopK(InRounds):
 
     @cached_property
     def _choice_epsilon(self) -> float:
-        """The range of each choice of a clipping bound."""
         return bounded_range_epsilon(1, self.rho * _CHOICE)
 
     @property
     def _in_gaussians(self) -> float:
-        """The zCDP of the rounds and the noisy counts."""
         return _in_gaussians(self.rho)
 
     # --- what is told of it
@@ -304,7 +302,6 @@ class AdaptiveTopK(InRounds):
         return self._leads[0]
 
     def _picks(self, looked_at: int) -> LimitedPicks:
-        """Of as many of the largest counts."""
         return LimitedPicks(self.k, looked_at, self._nobody(looked_at), self.local_epsilon)
 
     def _nobody(self, looked_at: int) -> float:
@@ -325,7 +322,6 @@ class AdaptiveTopK(InRounds):
         return round_down(self.design.schedule.left(rounds) * Fraction(self._in_gaussians))
 
     def _measurements(self, rho: float) -> TwoMeasurements:
-        """Two, each for half of the zCDP."""
         bounds = self.design.bounds
         sds = tuple(sd_of_counts(bound, rho / 2) for bound in bounds)
         return TwoMeasurements(bounds, sds, self._choice_epsilon, self.design.grid_of_counts)
@@ -337,7 +333,6 @@ def _in_gaussians(rho: float) -> float:
 
 
 def _largest(counts: Ints, n: int) -> Ints:
-    """The n largest counts (all, if there are fewer), falling."""
     some = np.partition(counts, -n)[-n:] if n < len(counts) else counts
     return np.sort(some)[::-1]
 

@@ -95,7 +95,6 @@ class ChosenBound(AdaptiveGaussian):
 
     @cached_property
     def _rho(self) -> float:
-        """The zCDP of normal noise alone."""
         lost = self._lost if self.accounting is Accounting.ZCDP else 0.0
         return gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
 

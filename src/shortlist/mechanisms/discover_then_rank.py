@@ -146,7 +146,6 @@ class DiscoverThenRank(Mechanism):
 
     @cached_property
     def _spent(self) -> tuple[float, float]:
-        """The zCDP, and the probability."""
         share = SET_APART if self.accounting is Accounting.EXACT else self.threshold_share
         lost = self.delta * share
         rho = zcdp_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)

@@ -173,12 +173,10 @@ class PerGroup(Mechanism):
 
     @cached_property
     def _choice_epsilon(self) -> float:
-        """The range of each choice of a clipping bound."""
         return bounded_range_epsilon(1, self.rho * float(_CHOICE))
 
     @property
     def _in_gaussians(self) -> float:
-        """The zCDP of the rounds and the noisy counts."""
         return _in_gaussians(self.rho, len(self.design.shares))
 
     # --- what is told of it

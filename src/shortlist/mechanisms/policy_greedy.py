@@ -175,7 +175,6 @@ class _Chances:
         return values, values * ULP + TINY
 
     def ball(self, i: int) -> arb:
-        """The fraction."""
         from flint import arb, fmpq
 
         chance = self.coin.chance(int(self.units[i]))

@@ -248,7 +248,6 @@ class UserPeeling(Mechanism):
         return Selection(domain[peel_users(evidence, domain, self.k, self.local_epsilon, draws)])
 
     def _domain(self, evidence: UserSets, draws: Draws) -> Ints:
-        """The items to pick from."""
         if (named_by := self._calibrated.discovery) is None:
             return np.arange(evidence.n_items)
         bounded = evidence.bounded(named_by.max_items_per_user, draws)

@@ -92,7 +92,6 @@ class GaussianDiscovery(Mechanism):
 
     @cached_property
     def _noise(self) -> GaussianThreshold:
-        """The noise and the threshold."""
         if self.accounting is Accounting.EXACT:
             return least_noise(
                 epsilon=self.epsilon,

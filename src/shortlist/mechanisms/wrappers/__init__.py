@@ -1,13 +1,12 @@
 """Mechanisms around another, for questions that ask for more than a selection."""
 
-from shortlist.mechanisms.wrappers.answering import AskedFor, Build, answering, answering_in_groups
+from shortlist.mechanisms.wrappers.answering import AskedFor, answering, answering_in_groups
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 
 __all__ = [
     "AskedFor",
-    "Build",
     "EachGroup",
     "NoisyClippedCounts",
     "NoisyCounts",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
@@ -15,10 +14,7 @@ from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCount
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.questions import Domain, Question, TopK
 
-__all__ = ["AskedFor", "Build", "answering", "answering_in_groups"]
-
-Build = Callable[[float, float], Mechanism]
-"""From epsilon and delta to the mechanism that was asked for, all its other parameters given."""
+__all__ = ["AskedFor", "answering", "answering_in_groups"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +25,21 @@ class AskedFor:
         kind: Its class.
         given: What the question and the source know, by name; of some, the class has no field.
         options: What the caller gave, all of it fields of the class.
+        epsilon: Of the whole, with whatever is around it.
+        delta: Of the whole.
     """
 
     kind: type[Mechanism]
     given: dict[str, Any]
     options: dict[str, Any]
+    epsilon: float
+    delta: float
+
+    @property
+    def max_items_per_user(self) -> int | None:
+        """In how many counts one user is at most; None if there is no bound."""
+        bound: int | None = (self.given | self.options).get("max_items_per_user")
+        return bound
 
     def __call__(self, epsilon: float, delta: float) -> Mechanism:
         """Build it.
@@ -55,69 +61,35 @@ class AskedFor:
 
 
 def answering_in_groups(
-    question: Question,
-    build: Build,
-    *,
-    epsilon: float,
-    delta: float,
-    max_items_per_user: int | None,
-    max_groups_per_user: int | None,
+    question: Question, asked: AskedFor, max_groups_per_user: int | None
 ) -> Mechanism:
     """The mechanism that answers a question, in each group by itself where there are groups.
 
     Args:
         question: What is asked.
-        build: The mechanism that was asked for, from epsilon and delta.
-        epsilon: Of the whole.
-        delta: Of the whole.
-        max_items_per_user: In how many counts one user is at most; None if there is no bound.
+        asked: The mechanism that was asked for.
         max_groups_per_user: In how many groups one user is at most; None if there are no groups.
     """
-
-    def answer(epsilon: float, delta: float) -> Mechanism:
-        return answering(
-            question, build, epsilon=epsilon, delta=delta, max_items_per_user=max_items_per_user
-        )
-
     if max_groups_per_user is None:
-        return answer(epsilon, delta)
+        return answering(question, asked)
     return EachGroup.of(
-        answer, epsilon=epsilon, delta=delta, max_groups_per_user=max_groups_per_user
+        lambda epsilon, delta: answering(question, replace(asked, epsilon=epsilon, delta=delta)),
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        max_groups_per_user=max_groups_per_user,
     )
 
 
 @singledispatch
-def answering(
-    question: Question,  # noqa: ARG001 - its type decides which function this is
-    build: Build,
-    *,
-    epsilon: float,
-    delta: float,
-    max_items_per_user: int | None,  # noqa: ARG001 - for what adds to a selection
-) -> Mechanism:
-    """The mechanism that answers a question. A kind of question that wraps it registers its own.
-
-    Args:
-        question: What is asked.
-        build: The mechanism that was asked for, from epsilon and delta.
-        epsilon: Of the whole.
-        delta: Of the whole.
-        max_items_per_user: In how many counts one user is at most; None if there is no bound.
-    """
-    return build(epsilon, delta)
+def answering(question: Question, asked: AskedFor) -> Mechanism:  # noqa: ARG001 - by its type
+    """The mechanism that answers a question. A kind of question that wraps it registers its own."""
+    return asked(asked.epsilon, asked.delta)
 
 
 @answering.register
-def _with_counts(
-    question: TopK,
-    build: Build,
-    *,
-    epsilon: float,
-    delta: float,
-    max_items_per_user: int | None,
-) -> Mechanism:
+def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
     """The selection; with noisy counts around it, if a share of the budget is for them."""
-    selection = build(epsilon, delta)
+    selection = asked(asked.epsilon, asked.delta)
     if question.count_share is None:
         return selection
     if selection.evidence is UserGroups:
@@ -135,27 +107,21 @@ def _with_counts(
             kind=type(selection),
         )
     return NoisyCounts.of(
-        build,
+        asked,
         k=question.k,
-        epsilon=epsilon,
-        delta=delta,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
         count_share=question.count_share,
-        max_items_per_user=max_items_per_user,
+        max_items_per_user=asked.max_items_per_user,
     )
 
 
 @answering.register
-def _with_clipped_counts(
-    question: Domain,
-    build: Build,
-    *,
-    epsilon: float,
-    delta: float,
-    max_items_per_user: int | None,  # noqa: ARG001 - counts are of whole sets
-) -> Mechanism:
+def _with_clipped_counts(question: Domain, asked: AskedFor) -> Mechanism:
     """The domain; with noisy counts around it, if a share of the budget is for them."""
+    epsilon, delta = asked.epsilon, asked.delta
     if question.count_share is None:
-        return build(epsilon, delta)
+        return asked(epsilon, delta)
     return NoisyClippedCounts.of(
-        build, epsilon=epsilon, delta=delta, count_share=question.count_share
+        asked, epsilon=epsilon, delta=delta, count_share=question.count_share
     )

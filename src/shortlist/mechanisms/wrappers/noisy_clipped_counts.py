@@ -123,7 +123,6 @@ class NoisyClippedCounts(Counted):
         return max(self._ways(), key=lambda way: way.counts.mu)
 
     def _ways(self) -> Iterator[_PricedCounts]:
-        """All ways to buy the counts from what the selection leaves."""
         yield self._by_guarantees()
         if rho := self._rho_left:
             counts = _ChoiceAndCounts.of(rho)
@@ -215,7 +214,6 @@ class NoisyClippedCounts(Counted):
         return self._with_counts(selection, evidence.among(selection.positions), draws)
 
     def _with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:
-        """With counts of what users hold of the selected items."""
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
         clipped = ClippedCounts(held, self.design.grid, _NOISE_WEIGHT)
@@ -243,7 +241,6 @@ class _ChoiceAndCounts(NamedTuple):
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """In their order."""
         return BoundedRange(self.choice), GaussianStage(self.mu)
 
     @property

@@ -108,7 +108,6 @@ class NoisyCounts(Counted):
         return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
 
     def _ways(self) -> Iterator[_PricedNoise]:
-        """All ways to buy the counts from what the selection leaves."""
         yield from self._added_up()
         yield from self._by_guarantees()
         if self._is_exact:
@@ -223,7 +222,6 @@ class NoisyCounts(Counted):
         return selection._replace(scores=scores, noise_sd=self.count_sd, shared_sd=shared_sd)
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
-        """Count + noise, rounded half up."""
         noise, _, shared = self._best
         return draws.order(Order(counts, [noise], shared=shared, unit=1.0, digits=0)).by_position()
 
