@@ -271,14 +271,15 @@ class ExponentialWeights:
         are off by what `approximate` says and by an ulp for each term, the uniform by 2^-64.
         """
         decays = None if self.at_most == math.inf else _decays(self.epsilon, self.at_most)
+        counts = np.ascontiguousarray(self.counts, np.int64)
         many = np.ascontiguousarray(self.multiplicities, np.float64)
-        compiled_for = self.counts.flags.carray and many.flags.carray
+        compiled_for = counts.flags.carray and many.flags.carray
         if decays is None or not compiled_for:
             return None
-        n = len(self.counts)
+        n = len(counts)
         relative = 2 * decays.relative + (2 * n + 16) * ULP + 2.0**-63
         i: int = kernels.choose(
-            self.counts,
+            counts,
             many,
             decays.of_gap,
             np.empty(n),
