@@ -33,7 +33,8 @@ def measure(scale: float = 1.0) -> None:
     shape["users"] = shape["rows"] // 10
     with TemporaryDirectory() as folder, duckdb.connect(Path(folder) / "plays.db") as connection:
         connection.execute(f"SELECT setseed(0.5); {_TABLE.format(**shape)}")
-        figures = list(_figures(sl.pairs(connection.table("plays"), user="user", item="item")))
+        rows = connection.table("plays")
+        figures = list(_figures(sl.pairs(rows, user="user", item="item", pull=False)))
     notes = (
         f"A table in DuckDB: {shape['rows']:,} rows, {shape['users']:,} users, {shape['items']:,} "
         "items, each in a row at least, with popularity by Zipf beyond that. epsilon=1, "

@@ -25,12 +25,13 @@ def url(file, tmp_path):
     return f"duckdb:///{tmp_path}/a b.db"
 
 
-@pytest.mark.parametrize("more", [(), ("--pull",)])
+@pytest.mark.parametrize("more", [(), ("--pull",), ("--push",)])
 @pytest.mark.parametrize("asked", [top_k, domain, hitting_set])
 def test_questions_are_answered_where_the_rows_are(run, answered, file, url, asked, more):
     out = answered(*asked(url, "--table", "plays", *more))
     bounded = "users are bounded in DuckDB" in " ".join(out.split())
-    assert bounded is (more == ())
+    assert bounded is (more != ("--pull",))
+    assert ("or in memory" in " ".join(out.split())) is (more == ())
     here = run(*asked(file, "--format", "csv"))[1]
     there = run(*asked(url, "--table", "plays", "--format", "csv", *more))[1]
     assert len(there.splitlines()) == len(here.splitlines())

@@ -27,7 +27,7 @@ def asked(url, *more):
     return running
 
 
-@pytest.mark.parametrize("more", [(), ("--pull",)])
+@pytest.mark.parametrize("more", [(), ("--pull",), ("--push",)])
 def test_duckdb_stops_and_what_was_charged_stays_charged(tmp_path, more):
     with duckdb.connect(tmp_path / "plays.db") as connection:
         connection.execute(f"CREATE VIEW endless AS {ENDLESS_IN_DUCKDB}")

@@ -44,9 +44,10 @@ def test_a_signal_stops_the_query_and_leaves_nothing(engine):
         time.sleep(0.1)
 
 
-def test_a_signal_stops_what_is_pulled():
+@pytest.mark.parametrize("pull", [None, True])
+def test_a_signal_stops_what_is_pulled(pull):
     place = Relation()
-    assert interrupted(place.endless(pull=True)).__notes__ == [SPENT]
+    assert interrupted(place.endless(pull=pull)).__notes__ == [SPENT]
     assert not place.works()
 
 

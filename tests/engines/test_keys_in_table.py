@@ -52,7 +52,7 @@ def test_what_duckdb_writes_as_text_is_text():
     connection.execute("CREATE TABLE plays (person UUID, title mood)")
     user = "12345678-1234-1234-1234-123456789abc"
     connection.execute(f"INSERT INTO plays VALUES ('{user}', 'low'), ('{user}', 'high')")
-    for pull in (False, True):
+    for pull in (None, False, True):
         source = sl.pairs(connection.table("plays"), pull=pull, **NAMES)
         with sets_of(source) as (held, items):
             names = items(held.counts.nonzero()[0])

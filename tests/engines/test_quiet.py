@@ -31,7 +31,7 @@ def bar(connection):
 
 
 @pytest.mark.parametrize("shown", [True, False])
-@pytest.mark.parametrize("pull", [False, True])
+@pytest.mark.parametrize("pull", [None, False, True])
 def test_a_bar_is_off_while_rows_are_read_and_then_as_it_was(path, monkeypatch, shown, pull):
     seen, connection = [], duckdb.connect(path)
     connection.execute(f"SET enable_progress_bar = {shown}")
@@ -47,6 +47,7 @@ def test_a_bar_is_off_while_rows_are_read_and_then_as_it_was(path, monkeypatch, 
         monkeypatch.setattr(kind, name, ask)
 
     noted(DuckDBRelation, "fetch")
+    noted(DuckDBRelation, "fetch_within")
     noted(sys.modules["shortlist.table._frames"], "_collected")
     sl.pairs(relation, user="user", item="title", pull=pull).domain(**ASKED)
     assert seen

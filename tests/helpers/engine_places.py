@@ -42,7 +42,7 @@ class Memory:
 
 
 class DuckDB(Memory):
-    """A connection of Ibis."""
+    """A connection of Ibis, whose rows stay in DuckDB."""
 
     def __init__(self):
         self.native = duckdb.connect()
@@ -55,10 +55,13 @@ class DuckDB(Memory):
         self.native.unregister("given")
         return self.connection.table(name)
 
+    def source(self, frame, **more):
+        return super().source(frame, **{"pull": False} | more)
+
     def endless(self):
         """A source of more rows than anybody waits for, of few users and items."""
         self.native.execute(f"CREATE VIEW endless AS {ENDLESS_IN_DUCKDB}")
-        return sl.pairs(self.connection.table("endless"), user="user", item="item")
+        return sl.pairs(self.connection.table("endless"), user="user", item="item", pull=False)
 
     def works(self):
         """Whether a query is still run: then nothing else could be."""
@@ -75,8 +78,9 @@ class Relation(DuckDB):
     def table(self, frame):
         return self.native.table(super().table(frame).get_name())
 
-    def endless(self, **more):
-        return sl.pairs(self.native.sql(ENDLESS_IN_DUCKDB), user="user", item="item", **more)
+    def endless(self, *, pull=False):
+        rows = self.native.sql(ENDLESS_IN_DUCKDB)
+        return sl.pairs(rows, user="user", item="item", pull=pull)
 
 
 class Postgres(Memory):

@@ -83,7 +83,8 @@ def test_what_cannot_be_is_refused(tmp_path):
     names = {"user": "user", "item": "title"}
     url = f"duckdb:///{file_of(tmp_path)}"
     refusal(lambda: sl.pairs(ROWS, pull=True, **names), "pull=True: it is for a table")
-    refusal(lambda: sl.pairs(ROWS, pull="yes", **names), "must be True or False")
+    refusal(lambda: sl.pairs(ROWS, pull=False, **names), "pull=False: it is for a table")
+    refusal(lambda: sl.pairs(ROWS, pull="yes", **names), "must be True, False or None")
     refusal(lambda: sl.pairs(ROWS, table="plays", **names), "goes with the URL of a database")
     refusal(lambda: sl.pairs(url, **names), "of which one table is read; name it by table")
     refusal(lambda: sl.pairs(url, table="no", **names), "is not a table of this database")

@@ -76,7 +76,7 @@ def test_comparisons_and_what_everybody_knows():
     refusal(lambda: MemoryStore(days(YEAR_9999 + 1), np.array([1])), "years 1 to 9999")
 
 
-@pytest.mark.parametrize("pull", [False, True])
+@pytest.mark.parametrize("pull", [None, False, True])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("value", ["infinity", "-infinity", "beyond"])
 def test_tables_of_duckdb(pull, dtype, value):

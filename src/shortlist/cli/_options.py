@@ -375,7 +375,12 @@ OPTIONS: tuple[CommandOption, ...] = (
         help={
         C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
             "default the database adds up, and only sums over all users come here, and the items "
-            "that are named.",
+            "that are named; DuckDB's rows are added up here where memory holds them.",
+    }),
+    CommandOption("push", _FLAG, ANSWER,
+        not_with=_NOT_OF_A_STORE | {"pull": "rows are added up here, or by the database"},
+        help={
+        C.TOP_K | C.ROWS: "With a URL in place of FILE: let the database add up, whichever it is.",
     }),
     CommandOption("show_accesses", _FLAG, STORE, less_private=True, goes_with="store",
         not_with={

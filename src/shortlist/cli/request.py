@@ -319,9 +319,8 @@ def _store(request: Request) -> Source:
 
 def _rows(request: Request) -> Source:
     given = request.given
-    own = request.taken(
-        "user", "max_items_per_user", "public_items", "table", "pull", "users", *_WRITTEN
-    )
+    own = request.taken("user", "max_items_per_user", "public_items", "table", "users", *_WRITTEN)
+    own["pull"] = True if given.pull else False if given.push else None
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     if not given.by:
         return rows

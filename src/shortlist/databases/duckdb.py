@@ -12,6 +12,7 @@ from shortlist.databases.through_ibis import is_ibis
 from shortlist.runtime.processes import private_folder
 
 __all__ = [
+    "bytes_of",
     "connect",
     "connection_of",
     "interrupt_of",
@@ -20,6 +21,19 @@ __all__ = [
     "without_bar",
     "without_bar_of",
 ]
+
+
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+def bytes_of(size: str) -> int:
+    """A size as DuckDB writes it; where it has no limit, that of all addresses.
+
+    >>> bytes_of("1.5 GiB"), bytes_of("512 bytes")
+    (1610612736, 512)
+    """
+    number, _, unit = size.partition(" ")
+    return int(float(number) * _UNITS[unit]) if unit in _UNITS else 2**63 - 1
 
 
 def lies_elsewhere(path: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from shortlist.draws import Draws, Ints
 from shortlist.engines._table_engine import Origin, public_description, shown_of
 from shortlist.engines.engine import Engine, ShownEvidence
-from shortlist.engines.rows_in_memory import RowsInMemory
+from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._dialect import TableInEngine
+from shortlist.engines.tables._expressions import Arrow
 from shortlist.engines.tables._groups_in_table import GroupsInTable
 from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
@@ -21,6 +23,7 @@ from shortlist.errors import Words
 from shortlist.evidence import Contributions, UserGroups, Wants
 from shortlist.table import SensitiveTable
 from shortlist.table.part import TablePart
+from shortlist.table.reading import open_parts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +32,11 @@ __all__ = ["RowsInTable"]
 
 
 class _UsersInEngine(Engine):
-    """A table in an engine, whose first column says the user: read anew for each question, once."""
+    """A table in an engine, whose first column says the user: read anew for each question, once.
+
+    Where the engine works in this process, rows that memory holds are fetched, and added up there,
+    which is faster. Which of both was done nobody is told: it depends on how many rows there are.
+    """
 
     items_are_public = False
 
@@ -39,8 +46,11 @@ class _UsersInEngine(Engine):
         in_engine: TableInEngine,
         public: pl.DataFrame | None,
         by: tuple[str, ...],
+        *,
+        may_fetch: bool,
     ) -> None:
         self._table, self._in_engine, self._public = table, in_engine, public
+        self._may_fetch = may_fetch
         self.columns, self.by, self._origin = table.columns, by, Origin(table)
         self.origin = Words("rows in {engine}", engine=in_engine.dialect.name)
 
@@ -59,12 +69,36 @@ class _UsersInEngine(Engine):
 
     def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
         """Where users are bounded, and by what."""
-        return (self._in_engine.bounding,)
+        bounding = self._in_engine.bounding
+        if self._may_fetch:
+            alike = "which is the same as far as the hash looks random"
+            return (f"{bounding}; or in memory, where that holds their rows, {alike}",)
+        return (bounding,)
 
     def check(self, wants: Wants) -> None:
         """Ask the question of no rows."""
         bounds = wants.bound is not None or not self.items_are_public
         rehearse(self._in_engine, self.columns, bounds=bounds)
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """Show what memory holds from there, and all else from the engine."""
+        rows = self._in_engine.fetched(list(self.columns)) if self._may_fetch else None
+        showing = self._shown(wants, draws) if rows is None else self._of(rows).show(wants, draws)
+        with showing as shown:
+            yield shown
+
+    def _of(self, rows: Arrow) -> Engine:
+        """The same of rows that were fetched."""
+        (part,) = open_parts(rows, "data")
+        part = replace(part, origin=self.origin)
+        return self._in_memory(SensitiveTable([part], dict(self.columns), "user"))
+
+    def _in_memory(self, table: SensitiveTable) -> Engine:
+        raise NotImplementedError
+
+    def _shown(self, wants: Wants, draws: Draws) -> AbstractContextManager[ShownEvidence]:
+        raise NotImplementedError
 
 
 class RowsInTable(_UsersInEngine):
@@ -79,6 +113,8 @@ class RowsInTable(_UsersInEngine):
         table: SensitiveTable,
         public: pl.DataFrame | None,
         by: tuple[str, ...] = (),
+        *,
+        may_fetch: bool = False,
     ) -> None:
         """Read nothing yet.
 
@@ -86,9 +122,11 @@ class RowsInTable(_UsersInEngine):
             table: With a user and an item a row, its one part in an engine.
             public: What everybody knows, one row an item; None where items are private.
             by: The first of an item's columns, where they say its group.
+            may_fetch: Whether rows may be fetched, where the engine works in this process.
         """
         in_engine = table_in_engine(table.parts[0].held, table.columns)
-        super().__init__(table, in_engine, public, by)
+        may_fetch &= in_engine.dialect.is_in_process
+        super().__init__(table, in_engine, public, by, may_fetch=may_fetch)
         self._fetched = RowsInMemory(table, public)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
@@ -112,7 +150,8 @@ class RowsInTable(_UsersInEngine):
         """
         table = self._table.by(names)
         n_by = len(table.items) - len(self._table.items)
-        return RowsInTable(table, None, tuple(table.items)[:n_by])
+        by = tuple(table.items)[:n_by]
+        return RowsInTable(table, None, by, may_fetch=self._may_fetch)
 
     @property
     def types(self) -> dict[str, pl.DataType]:
@@ -126,7 +165,9 @@ class RowsInTable(_UsersInEngine):
 
     def in_groups(self, public: pl.DataFrame | None) -> GroupedTable:
         """The same rows, each item in its group; the groups that everybody knows, if they do."""
-        return GroupedTable(self._table, self._in_engine, public, self.by)
+        return GroupedTable(
+            self._table, self._in_engine, public, self.by, may_fetch=self._may_fetch
+        )
 
     def as_pairs(self) -> RowsInTable:
         """The same rows, where an item is a pair of a group and an item."""
@@ -142,10 +183,16 @@ class RowsInTable(_UsersInEngine):
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.bound` items, if there is a bound."""
-        if _is_fetched(wants):
-            with self._fetched.show(wants, draws) as shown:
-                yield shown
-            return
+        is_fetched = _is_fetched(wants)
+        showing = self._fetched.show(wants, draws) if is_fetched else super().show(wants, draws)
+        with showing as shown:
+            yield shown
+
+    def _in_memory(self, table: SensitiveTable) -> Engine:
+        return RowsInMemory(table, self._public)
+
+    @contextmanager
+    def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         user, *names = self.columns
         with self._in_engine.asking() as scratch:
             values = read_sets(self._in_engine.rows, user, names, scratch)
@@ -161,8 +208,11 @@ class GroupedTable(_UsersInEngine):
 
     can_show = (UserGroups,)
 
+    def _in_memory(self, table: SensitiveTable) -> Engine:
+        return RowsInGroups(table, len(self.by)).in_groups(self._public)
+
     @contextmanager
-    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
+    def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
         """Show whole sets, which the mechanism bounds; of public groups, no others."""
         user, *names = self.columns
         with self._in_engine.asking() as scratch:

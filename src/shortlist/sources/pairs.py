@@ -40,7 +40,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     separator: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
-    pull: bool = False,
+    pull: bool | None = None,
     budget: Chargeable | None = None,
     users: int | None = None,
 ) -> Pairs:
@@ -51,7 +51,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     columns are read, once, at the first question.
 
     A table in an engine of its own stays there: the engine adds up, for each question anew, and
-    nothing comes here but sums over all users and the items that are named.
+    nothing leaves its process but sums over all users and the items that are named.
 
     Args:
         data: A path, glob or directory of Parquet, CSV or NDJSON files, or a list of paths; a
@@ -85,11 +85,13 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         encoding: Of text files that are not in UTF-8, such as "latin1", "cp1252" or "utf-16": any
             that Python knows. They are converted in memory.
         table: With a URL, the table or view, or schema.table.
-        pull: Whether the rows of a table in an engine are fetched into memory, and added up here.
-            That is faster for a table that fits in memory and lies in this process, as DuckDB's
-            do, above all for more than one question, since rows that were fetched are kept. It is
-            slower for a table behind a network, and fails for one that does not fit. The law of
-            the answers is the same.
+        pull: Where the rows of a table in an engine are added up. None, the default: in the
+            engine; but an engine that works in this process, as DuckDB does, hands them over where
+            memory holds them, for each question anew, which is faster. True: in memory; they are
+            fetched at the first question and kept, which is faster for more than one, slower
+            behind a network, and fails where they do not fit. False: in the engine. The law of the
+            answers is the same. How many rows there are is private, and no answer, message or
+            phase tells where DuckDB's were added up.
         budget: What each question is charged to before a row is read: a `shortlist.Budget`, or
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
@@ -126,16 +128,18 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         public = open_public_items(
             public_items, checked.items, table=checked.parts, otherwise=_ANOTHER_LIST
         )
-    engine = RowsInTable(checked, public) if in_engine else RowsInMemory(checked, public)
+    engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public)
+    if in_engine:
+        engine = RowsInTable(checked, public, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users)
 
 
 def _stays(table: SensitiveTable, *, pull: object) -> bool:
     """Whether the rows of a table stay where they are, in an engine that adds them up."""
-    if not isinstance(pull, bool):
-        raise InputError("must be True or False", given={"pull": pull})
+    if pull is not None and not isinstance(pull, bool):
+        raise InputError("must be True, False or None", given={"pull": pull})
     lies = is_in_engine(table.parts[0].held)
-    if pull and not lies:
+    if pull is not None and not lies:
         raise InputError(
             "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",
             "omit it",

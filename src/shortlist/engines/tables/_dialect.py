@@ -15,12 +15,20 @@ from shortlist.databases.connections import interruptible, lock_of, remember_reo
 from shortlist.databases.faults import Fault
 from shortlist.engines.tables._expressions import Arrow, Expression, Key, as_text, numbered
 from shortlist.engines.tables._scratch import Scratch
-from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_joins
+from shortlist.engines.tables._sets_from_rows import (
+    SetsRead,
+    identified,
+    read_by_joins,
+    require_identified,
+)
 from shortlist.errors import InputError, Words, shown
+from shortlist.runtime.memory import available_memory
 
 __all__ = ["Dialect", "SqlDialect", "TableInEngine"]
 
 _EQUAL_TO_SOME_COLLATIONS = "a", "A", "a ", "\u00e1"
+# Rows that are fetched, coded and grouped take at most so many times their bytes.
+_MEMORY_OF_FETCHED = 4
 _T = TypeVar("_T")
 
 
@@ -34,6 +42,7 @@ class Dialect:
         unopened: What is wrong where a URL cannot be opened, and the error does not say.
         name: The engine, as a guarantee names it; by default as Ibis does.
         hash: The hash by which users are bounded, as a guarantee names it.
+        is_in_process: Whether it works in the memory of this process, which rows then never leave.
     """
 
     backend: ClassVar[str] = ""
@@ -46,6 +55,7 @@ class Dialect:
     )
     name: str = ""
     hash: str = "a hash of (key, user, item)"
+    is_in_process: ClassVar[bool] = False
 
     def __init__(self, connection: Expression) -> None:
         self.name = self.name or connection.name
@@ -165,6 +175,10 @@ class Dialect:
         """All rows of a query."""
         return self._connection.to_pyarrow(query)
 
+    def fetch_within(self, query: Expression, room: int) -> Arrow | None:
+        """All rows of a query; None where they take more bytes than there is room for."""
+        raise NotImplementedError
+
     def drop(self, name: str) -> None:
         """Drop a temporary table, if there is one of that name."""
         from sqlglot import to_identifier
@@ -256,6 +270,18 @@ class TableInEngine(NamedTuple):
         """How users are bounded, as a guarantee says it."""
         dialect = self.dialect
         return f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key"
+
+    def fetched(self, columns: Sequence[str]) -> Arrow | None:
+        """These columns as keys, in memory; None where that would not hold them.
+
+        How many rows there are is private, and so is which of both it is.
+        """
+        keys = self.rows.select(*columns)
+        with self.asking() as scratch:
+            require_identified(keys, scratch)
+            room = available_memory() // _MEMORY_OF_FETCHED
+            keys = identified(keys, self.dialect)
+            return scratch.asked(lambda: self.dialect.fetch_within(keys, room))
 
     def digest(self) -> str:
         """What tells one query from another, and not what it says: values may be in it."""

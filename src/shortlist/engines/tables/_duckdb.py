@@ -68,6 +68,7 @@ class DuckDB(SqlDialect):
         "check that the file is of DuckDB, may be read, and is not being written",
     )
     name, hash = "DuckDB", "hash(hash(user, item) xor key)"
+    is_in_process = True
     _called: str | None = None
 
     @classmethod
@@ -127,7 +128,22 @@ class DuckDB(SqlDialect):
 
     def fetch(self, query: Expression) -> Arrow:
         # Ibis would copy the rows once more.
-        return self._connection.con.sql(self._sql(query)).to_arrow_table()
+        return self._relation_of(query).to_arrow_table()
+
+    def fetch_within(self, query: Expression, room: int) -> Arrow | None:
+        # As a stream, so that no more than there is room for is ever held.
+        import pyarrow as pa
+
+        ((limit,),) = self._asked("SELECT current_setting('memory_limit')")
+        room = min(room, duckdb.bytes_of(str(limit)) // 2)
+        batches = []
+        with pa.RecordBatchReader.from_stream(self._relation_of(query)) as reader:
+            for batch in reader:
+                room -= batch.nbytes
+                if room < 0:
+                    return None
+                batches.append(batch)
+            return pa.Table.from_batches(batches, reader.schema)
 
     def place(self, rows: Expression, query: str) -> object:  # noqa: ARG002 - the query says it
         """The files of its databases, and those that the query reads.
@@ -186,6 +202,9 @@ class DuckDB(SqlDialect):
         found: list[tuple[str | None, ...]] = self._ask(statement).fetchall()
         return found
 
+    def _relation_of(self, query: Expression) -> Any:
+        return self._connection.con.sql(self._sql(query))
+
     def _sql(self, query: Expression) -> str:
         import ibis
 
@@ -217,15 +236,15 @@ class DuckDBRelation(DuckDB):
         finally:
             self._run(f"SET {setting} = {may}")
 
-    def fetch(self, query: Expression) -> Arrow:
-        return self._relation.query(self._called, self._sql(query)).to_arrow_table()
-
     @property
     def _interrupt(self) -> Callable[[], None] | None:
         return duckdb.interrupt_of(self._relation)
 
     def _ask(self, statement: str) -> Expression:
         return self._relation.query(self._called, statement)
+
+    def _relation_of(self, query: Expression) -> Any:
+        return self._ask(self._sql(query))
 
     def _prepare(self, query: Expression) -> None:
         """It names the relation, and no other."""
