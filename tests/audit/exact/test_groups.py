@@ -29,10 +29,17 @@ def test_the_mechanism_is_private(groups):
 
 
 @pytest.mark.parametrize("kind", [wrong.Known, wrong.OneLook])
-@pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
-def test_what_is_known_need_not_be_found(kind, groups):
+@pytest.mark.parametrize(
+    ("groups", "families"),
+    [
+        (2, [FAMILIES[0][:3]]),
+        pytest.param(1, FAMILIES, marks=pytest.mark.exhaustive),
+        pytest.param(2, FAMILIES, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_what_is_known_need_not_be_found(kind, groups, families):
     mechanism = built(kind, groups=groups)
-    assert broken(audit_exactly(mechanism, quick=True, families=FAMILIES)) == set()
+    assert broken(audit_exactly(mechanism, quick=True, families=families)) == set()
 
 
 @pytest.mark.parametrize(
