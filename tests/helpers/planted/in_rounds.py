@@ -245,8 +245,8 @@ ROUNDS = [
         TO_THE_END,
         CASES[:2],
         {
-            "the last round's coin is as if it had 20 % less noise": _noise(
-                lambda r: 0.8 if r == -1 else 1
+            "the last round's coin is as if it had 20 % less noise": method(
+                Search, "_last", result(lambda last: replace(last, sd=0.8 * last.sd))
             ),
             "the last round's sums count with one part more than its noise": method(
                 Search, "_last", _last_counts_more
