@@ -149,15 +149,17 @@ def test_the_plan_states_the_rule():
             for pull in (None, False, True)
         )
     )
-    assert default.startswith(f"{pushed}; or in memory, where that holds their rows")
+    assert pushed == "users are bounded in DuckDB, by hash(hash(user, item) xor key) of a fresh key"
+    assert default.startswith("users are bounded in DuckDB, by SHA-256 of (key, user, item)")
+    assert default.endswith("or in memory, if it holds them")
     assert pulled == []
 
 
 def test_duckdb_s_own_limit_is_kept_to():
-    rows = rows_of("r % 2", 100_000)
+    rows = rows_of("r % 2", 2_000_000)
     engine = sl.pairs(rows, **NAMES)._engine
-    assert engine._in_engine.fetched(["item"]).num_rows == 150_000
-    rows.query("rows", "SET memory_limit = '1 MiB'")
+    assert engine._in_engine.fetched(["item"]).num_rows == 3_000_000
+    rows.query("rows", "SET memory_limit = '32 MiB'")
     assert engine._in_engine.fetched(["item"]) is None
 
 

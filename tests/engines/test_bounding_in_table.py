@@ -16,6 +16,7 @@ from helpers.engine_places import DuckDB, is_slow, is_spoken_to_as_another, rows
 from helpers.wrong_dialects import AfterTheHash, Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.engines.tables import _duckdb as duckdb_dialect
 
 BOUND = 2
 HELD = [f"item {place}" for place in range(5)]
@@ -116,6 +117,29 @@ def test_a_key_that_enters_last_is_caught():
     place = planted(AfterTheHash, ROWS[:5])
     with pytest.raises(AssertionError, match=r"> 0\.001"):
         test_every_subset_of_one_user_is_as_likely_under_many_keys(_Given(place))
+
+
+def beside_memory(connection):
+    """DuckDB where rows decide whether users are bounded there or in memory."""
+    return duckdb_dialect.DuckDB(connection).beside_memory()
+
+
+def test_what_may_be_bounded_in_memory_keeps_the_contract_too():
+    check_contract(planted(beside_memory), planted(beside_memory, with_others()))
+    one = _Given(planted(beside_memory, ROWS[:5]))
+    test_every_subset_of_one_user_is_as_likely_under_many_keys(one)
+
+
+def test_no_two_users_share_a_hash_that_stands_for_bits_of_their_own():
+    """Each user's set is then independent of all others, as it is in memory."""
+    rows = pl.DataFrame({"user": ["a|b", "a", "1|a", "a"], "item": ["c", "b|c", "|b", "|1|a|b"]})
+    source = planted(beside_memory, rows)
+    with sets_of(source) as (held, _):
+        named = held.values.sets
+        hashed = source._engine._in_engine.dialect.hashed((1, 2), named["value"], [named["i0"]])
+        values = pl.DataFrame(held.scratch.fetch_rows(named.select(hashed=hashed)))
+    assert values["hashed"].n_unique() == len(rows)
+    assert values["hashed"].str.len_bytes().unique().to_list() == [64]
 
 
 class _Given:

@@ -49,6 +49,8 @@ class _UsersInEngine(Engine):
         *,
         may_fetch: bool,
     ) -> None:
+        if may_fetch:
+            in_engine = in_engine._replace(dialect=in_engine.dialect.beside_memory())
         self._table, self._in_engine, self._public = table, in_engine, public
         self._may_fetch = may_fetch
         self.columns, self.by, self._origin = table.columns, by, Origin(table)
@@ -71,8 +73,7 @@ class _UsersInEngine(Engine):
         """Where users are bounded, and by what."""
         bounding = self._in_engine.bounding
         if self._may_fetch:
-            alike = "which is the same as far as the hash looks random"
-            return (f"{bounding}; or in memory, where that holds their rows, {alike}",)
+            bounding += ", which nobody can tell from random bits; or in memory, if it holds them"
         return (bounding,)
 
     def check(self, wants: Wants) -> None:

@@ -24,7 +24,7 @@ from shortlist.engines.tables._sets_from_rows import (
 from shortlist.errors import InputError, Words, shown
 from shortlist.runtime.memory import available_memory
 
-__all__ = ["Dialect", "SqlDialect", "TableInEngine"]
+__all__ = ["Dialect", "SqlDialect", "TableInEngine", "written"]
 
 _EQUAL_TO_SOME_COLLATIONS = "a", "A", "a ", "\u00e1"
 # Rows that are fetched, coded and grouped take at most so many times their bytes.
@@ -128,7 +128,7 @@ class Dialect:
         """A function of the key, the user and the item alone, which looks random to any two."""
         from ibis.expr import operations
 
-        text = _written(key, user, items)
+        text = written(key, user, items)
         if self._connection.has_operation(operations.HexDigest):
             return text.hexdigest("md5")
         if self._connection.has_operation(operations.Hash):
@@ -138,6 +138,13 @@ class Dialect:
             "give {pull=True}",
             engine=self.name,
         )
+
+    def beside_memory(self) -> Dialect:
+        """The same, which bounds users as memory does: by what nobody tells from random bits.
+
+        For tables of which the rows decide whether they are bounded here or in memory.
+        """
+        raise NotImplementedError
 
     def numbered(self, rows: Expression, name: str, by: str | None = None) -> Expression:
         """The rows with a column of numbers from 0 on, in any order, or rising with a column."""
@@ -309,13 +316,14 @@ def _told_apart(column: Expression) -> Expression:
     return rows.agg(n=rows["text"].nunique())
 
 
-def _written(key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
-    """Key, user and item as one text, in which no two items of one user look the same."""
+def written(key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+    """Key, user and item as one text, which is another for any other user or item."""
     import ibis
 
-    texts = [item.cast("string") for item in items]
+    values = [user, *items]
     # Where each but the last ends. Texts are joined as they are: in some engines a cast to text
     # loses letters.
-    sizes = [as_text(item).length().cast("string") for item in items[:-1]]
-    parts = [ibis.literal(f"{key[0]}.{key[1]}"), user.cast("string"), *sizes, *texts]
+    sizes = [as_text(value).length().cast("string") for value in values[:-1]]
+    texts = [value.cast("string") for value in values]
+    parts = [ibis.literal(f"{key[0]}.{key[1]}"), *sizes, *texts]
     return reduce(lambda text, part: text + "|" + part, parts)

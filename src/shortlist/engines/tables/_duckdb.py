@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from shortlist.databases.connections import interruptible
 from shortlist.databases.faults import Fault
 from shortlist.databases.quoting import literal
 from shortlist.databases.urls import path_of, require_file
-from shortlist.engines.tables._dialect import SqlDialect, TableInEngine
+from shortlist.engines.tables._dialect import SqlDialect, TableInEngine, written
 from shortlist.engines.tables._expressions import Arrow, Expression, Key, call
 from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_joins
 from shortlist.errors import Words
@@ -70,6 +71,7 @@ class DuckDB(SqlDialect):
     name, hash = "DuckDB", "hash(hash(user, item) xor key)"
     is_in_process = True
     _called: str | None = None
+    _is_beside_memory = False
 
     @classmethod
     def open_url(cls, url: str, origin: Words) -> Expression:
@@ -102,11 +104,20 @@ class DuckDB(SqlDialect):
         # items in the hands of single bits. So the key goes in between two hashes.
         import ibis
 
+        if self._is_beside_memory:
+            return written(key, user, items).hexdigest("sha256")
+
         def mixed(known: Expression, part: int) -> Expression:
             flipped = call("xor", "uint64", known, ibis.literal(part, type="uint64"))
             return call("hash", "uint64", flipped)
 
         return reduce(mixed, key, call("hash", "uint64", user, *items))
+
+    def beside_memory(self) -> DuckDB:
+        other = copy(self)
+        other._is_beside_memory = True  # noqa: SLF001 - a copy of this one
+        other.hash = "SHA-256 of (key, user, item)"
+        return other
 
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
         # Numbers are sorted, which is faster than grouping them. It takes longer for texts, and
