@@ -271,7 +271,7 @@ def _listens(name):
     return draw
 
 
-for _name in ("coin", "choices", "permute_and_flip", "integer", "order", "rounded_down"):
+for _name in ("coin", "choice", "choices", "permute_and_flip", "integer", "order", "rounded_down"):
     setattr(Listening, _name, _listens(_name))
 
 
