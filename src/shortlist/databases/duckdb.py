@@ -100,10 +100,13 @@ def without_bar(ask: Callable[[str], Any]) -> Iterator[None]:
 
 
 @contextmanager
-def without_bar_of(native: Any) -> Iterator[None]:
-    """DuckDB without its bar where a relation is read; Ibis has none."""
+def without_bar_of(native: Any, wait: Callable[[Callable[[], Any]], Any]) -> Iterator[None]:
+    """DuckDB without its bar where a relation is read; Ibis has none.
+
+    What DuckDB does is waited for by `wait`, which Ctrl-C ends: what is suppressed here is not it.
+    """
     if is_relation(native):
-        with without_bar(lambda statement: native.query("shortlist_rows", statement)):
+        with without_bar(lambda said: wait(lambda: native.query("shortlist_rows", said))):
             yield
     else:
         yield

@@ -206,8 +206,9 @@ def _open_narwhals(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], origin: Words) 
 
 
 def _asked(frame: nw.LazyFrame[Any], native: Any) -> pl.LazyFrame:
-    with lock_of(native), without_bar_of(native):
-        return interruptible(partial(_collected, frame), interrupt_of(native))
+    wait = partial(interruptible, stop=interrupt_of(native))
+    with lock_of(native), without_bar_of(native, wait):
+        return wait(partial(_collected, frame))
 
 
 def _require_answer(

@@ -303,7 +303,7 @@ class TableInEngine(NamedTuple):
 
         query = self.query or str(ibis.to_sql(self.rows))
         with lock_of(self.held):
-            return [query, self.dialect.place(self.rows, query)]
+            return [query, self.dialect.wait(lambda: self.dialect.place(self.rows, query))]
 
 
 def _told_apart(column: Expression) -> Expression:

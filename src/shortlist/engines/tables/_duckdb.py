@@ -192,10 +192,10 @@ class DuckDB(SqlDialect):
         return str(parsed)
 
     def quiet(self) -> AbstractContextManager[None]:
-        return duckdb.without_bar(self._ask)
+        return duckdb.without_bar(lambda statement: self.wait(lambda: self._ask(statement)))
 
     def wait(self, action: Callable[[], _T]) -> _T:
-        # In another thread, since DuckDB hears no Ctrl-C for long.
+        # In another thread: DuckDB hears no Ctrl-C for long, and then takes it for an error.
         return interruptible(action, self._interrupt)
 
     @property
