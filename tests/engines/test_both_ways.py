@@ -11,7 +11,7 @@ from helpers.refusals import refused
 from shortlist.bits import SeededBits
 from shortlist.databases.duckdb import bytes_of
 from shortlist.engines.tables import _dialect
-from shortlist.runtime.memory import available_memory
+from shortlist.runtime.free_memory import available_memory
 from shortlist.runtime.phases import listening
 
 NAMES = {"user": "user", "item": "item"}

@@ -196,11 +196,13 @@ class _Decays(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _decays(epsilon: float, at_most: float) -> _Decays | None:
-    """None where there are so many that they are better not listed."""
+    """None where there are so many that they are better not listed, or where one underflows."""
     far = _far(epsilon, at_most)
     if far >= _MOST_LISTED:
         return None
     values, errors = Decay(np.arange(far + 2), epsilon).approximate()
+    if not values[-1]:
+        return None
     # The last is of the first gap that is not listed, to which no weight beyond comes up.
     rest = float(values[-1] + errors[-1]) * at_most * (1 + 4 * ULP)
     return _Decays(values[:-1].copy(), float((errors / values).max()), rest)

@@ -9,7 +9,7 @@ from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
-from shortlist.kernels.normals import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
+from shortlist.kernels.normal_quantiles import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
 from shortlist.kernels.rounds import hear, look_up_boosts, steer
 from shortlist.kernels.tallies import add_up, choose, farthest, find_members, slack_jumps, tally
 from shortlist.kernels.user_items import (

@@ -242,14 +242,17 @@ class Pairs(Source):
             return self.grouped(
                 by, max_groups_per_user=max_groups_per_user, public_groups=public_groups
             )
-        given: dict[str, object] = {}
         if max_groups_per_user != 1:
-            given = {"max_groups_per_user": max_groups_per_user}
-        elif public_groups is not None:
-            given = {"public_groups": ...}
-        if given:
             raise InputError(
-                "it goes with {by}", "name the columns of groups, or omit it", given=given
+                "it goes with {by}",
+                "name the columns of groups, or omit it",
+                given={"max_groups_per_user": max_groups_per_user},
+            )
+        if public_groups is not None:
+            raise InputError(
+                "it goes with {by}",
+                "name the columns of groups, or omit it",
+                given={"public_groups": ...},
             )
         return self
 

@@ -151,7 +151,8 @@ def is_datable(column: pl.Series) -> bool:
             first, last = first + 1, last - 1
     moments = column.to_physical()
     low, high = int(moments.min()), int(moments.max())  # type: ignore[arg-type]  # of Polars' types
-    return first * a_day <= low and high < last * a_day
+    infinity = 2**63 - 1  # as DuckDB has it; in nanoseconds, no year beyond fits in 64 bits
+    return max(first * a_day, 1 - infinity) <= low and high < min(last * a_day, infinity)
 
 
 def fits_numpy(dtype: pl.DataType) -> bool:

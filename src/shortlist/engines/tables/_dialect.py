@@ -22,7 +22,7 @@ from shortlist.engines.tables._sets_from_rows import (
     require_identified,
 )
 from shortlist.errors import InputError, Words, shown
-from shortlist.runtime.memory import available_memory
+from shortlist.runtime.free_memory import available_memory
 
 __all__ = ["Dialect", "SqlDialect", "TableInEngine", "written"]
 
