@@ -73,7 +73,10 @@ class _UsersInEngine(Engine):
         """Where users are bounded, and by what."""
         bounding = self._in_engine.bounding
         if self._may_fetch:
-            bounding += ", which nobody can tell from random bits; or in memory, if it holds them"
+            bounding += (
+                "; or in memory, where that holds their rows, by random bits, which nobody can "
+                "tell from that hash"
+            )
         return (bounding,)
 
     def check(self, wants: Wants) -> None:
