@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,10 @@ _PATIENCE = 60.0  # seconds
 def chromium():
     """Where it is; None where it is not."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+
+class Refused(AssertionError):
+    """The browser did not do what it was asked; its answer says why."""
 
 
 class Browser:
@@ -74,7 +79,8 @@ class Browser:
         os.write(self._to, json.dumps(message).encode() + b"\0")
         while (answer := self._next()).get("id") != number:
             self._events.append(answer)
-        assert "error" not in answer, answer
+        if "error" in answer:
+            raise Refused(answer["error"])
         return answer["result"]
 
     def _next(self):
@@ -116,9 +122,18 @@ class Browser:
     def until(self, script):
         """Wait until an expression in the page is true."""
         stop = time.monotonic() + _PATIENCE
-        while not self.run(script):
+        while not self._holds(script):
             assert time.monotonic() < stop, script
             time.sleep(0.02)
+
+    def _holds(self, script):
+        try:
+            return self.run(script)
+        except Refused as refused:
+            # The page that was asked is left for another: ask that one.
+            if not re.search("navigated|context was destroyed|Cannot find context", str(refused)):
+                raise
+            return False
 
     def press(self, key, code, *, control=False):
         for kind in ("keyDown", "keyUp"):
