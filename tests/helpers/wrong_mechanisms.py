@@ -61,7 +61,7 @@ class Retold(OneShotLaplace):
     """The noise that ranks told with the items, where a user is in any number of counts."""
 
     @property
-    def scores_are_counts(self):
+    def _hides_counts(self):
         return True
 
 

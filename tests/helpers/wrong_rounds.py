@@ -32,7 +32,7 @@ class Loop(Search):
         return sum(part * rounded for part, rounded in zip(parts, heard, strict=False))
 
     def reached(self, heard, _every_sum, _draws):
-        return self.so_far(heard) >= self._bar(len(heard) - 1)
+        return self.so_far(heard) >= self._bars[len(heard) - 1]
 
     def wanted(self, heard):
         return self._boosts(len(heard) - 1, self.so_far(heard))

@@ -33,7 +33,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
 
 __all__ = ["Kind", "class_of", "options_of", "real_settings", "settings_of"]
 
@@ -79,6 +79,10 @@ _OPTIONS: Options = {
             "epsilon": 2.0,
             "delta": 0.2,
         },
+    ],
+    NoisyReach: [  # of pure ones: far out, normal noise is too rare for exact laws
+        {"selects": UserPeeling, "count_share": 0.3, "delta": 0.0, "max_items_per_user": None},
+        {"selects": UserPeeling, "count_share": 0.5, "delta": 0.0, "max_items_per_user": None},
     ],
     EachGroup: [
         {"selects": partial(LimitedDomain, k=1), "max_groups_per_user": 2},
@@ -129,7 +133,7 @@ _REAL: tuple[dict[str, Any], ...] = (
 
 _REAL_OPTIONS: Options = {
     **_OPTIONS,
-    AdaptiveGaussian: [{}],
+    AdaptiveGaussian: [{}, {"max_items_per_user": 100}],  # of fewer items, no weight is capped
     ChosenBound: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
     PerGroup: [{"max_groups_per_user": 2}, {"max_groups_per_user": 1}],
@@ -146,6 +150,14 @@ _REAL_OPTIONS: Options = {
         {"selects": partial(ChosenBound, max_items_per_user=30), "count_share": 0.3},
         {"selects": partial(AdaptiveGaussian, max_items_per_user=16), "count_share": 0.3},
         {"selects": partial(WeightedGaussian, max_items_per_user=16), "count_share": 0.3},
+    ],
+    NoisyReach: [
+        {
+            "selects": partial(AdaptiveHittingSet, max_items_per_user=30),
+            "count_share": 0.1,
+            "max_items_per_user": None,
+        },
+        {"selects": UserPeeling, "count_share": 0.3, "max_items_per_user": None},
     ],
     EachGroup: [
         {"selects": partial(LimitedDomain, k=10, max_items_per_user=8), "max_groups_per_user": 2},
@@ -194,7 +206,8 @@ def settings_of(kind: Kind, *, quick: bool = False) -> Iterator[Mechanism]:
     options = options_of(kind)
     for number, option in enumerate(options):
         numbers = list(_numbers(cls, option, quick=quick))
-        few = 1 if len(options) == 1 or len(numbers) < 9 else 2  # others look at the rest
+        # Each number is looked at, if not with each other one, nor with each of many options.
+        few = 1 if len(numbers) < 9 else 2 if len(options) < 3 else 4
         beyond = [] if quick else _beyond(cls, option)[number % few :: few]
         chosen = [*numbers[number % few :: few], *beyond]
         yield from dict.fromkeys(_built(cls, {**given, **option}) for given in chosen)
@@ -223,7 +236,8 @@ def _built(cls: Any, given: dict[str, Any]) -> Mechanism:
     if kind is None:
         mechanism: Mechanism = cls(**given)
         return mechanism
-    fields = class_of(kind).fields()
+    own = kind.keywords if isinstance(kind, partial) else {}  # what it is given there stands
+    fields = [name for name in class_of(kind).fields() if name not in own]
 
     def build(epsilon: float, delta: float) -> Mechanism:
         values = given | {"epsilon": epsilon, "delta": delta}

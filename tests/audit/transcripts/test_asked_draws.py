@@ -131,7 +131,9 @@ def test_permute_and_flip_is_told_by_its_law(epsilon):
 
 def test_coins_lose_what_the_rarer_side_does():
     spent = Tossed(np.array([0.1, 0.5])).spent(Tossed(np.array([0.2, 0.5])))
-    assert spent.pures == pytest.approx((math.log(2),))
+    assert spent.coins == (pytest.approx((math.log(2), math.log(2) + math.log(0.9 / 0.8))),)
+    assert spent.by_losses(1).pures == (pytest.approx(math.log(2)),)
+    assert spent.by_losses(0).ranges == (pytest.approx(math.log(0.9 / 0.8 * 2)),)
     assert Tossed(np.array([0.3])).spent(Tossed(np.array([0.0]))).lost == pytest.approx(0.3)
 
 

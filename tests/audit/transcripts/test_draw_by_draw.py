@@ -77,7 +77,7 @@ def is_seen(plant):
 def test_a_right_mechanism_spends_what_it_claims_and_no_more(mechanism):
     found = findings(mechanism)
     assert {one.verdict for one in found.values()} <= {Verdict.HOLDS, Verdict.LEFT_OUT}
-    tight = {"draws: noise": 0.94, "draws: own items": 0.97, "draws: range of a pick": 0.99}
+    tight = {"draws: noise": 0.94, "draws: own items": 0.95, "draws: range of a pick": 0.99}
     for claim in tight.keys() & found.keys():
         assert found[claim].used > tight[claim]
 
@@ -104,7 +104,7 @@ def test_what_it_takes_to_be_named_is_found_by_trying(accounting, groups):
 
 def test_thresholds_are_tried_at_each_bound():
     bounds = ChosenBound(epsilon=1.0, delta=1e-6, max_items_per_user=30)
-    assert 0.97 < findings(bounds)["draws: own items"].used <= 1
+    assert 0.95 < findings(bounds)["draws: own items"].used <= 1
 
 
 def test_what_is_not_looked_at_is_said():

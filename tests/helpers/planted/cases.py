@@ -41,7 +41,7 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
 
 N_ITEMS = 8
 ZCDP = {"accounting": Accounting.ZCDP}
@@ -207,6 +207,9 @@ CASES = {
     "joint-permute-and-flip": case(JointPermuteAndFlip, **K, epsilon=1.0),
     "joint-or-peel": case(JointOrPeel, **CHOICE, threshold=1.0),
     "joint-or-peel whole": case(JointOrPeel, **CHOICE, threshold=100.0),
+    "joint-or-peel two costs": case(
+        JointOrPeel, k=10, epsilon=1.0, delta=1e-9, threshold=1.0, **ZCDP
+    ),
     "joint-or-peel zcdp": case(JointOrPeel, **CHOICE, threshold=1.0, **ZCDP),
     "one-shot-laplace": case(OneShotLaplace, **K, epsilon=1.0, max_items_per_user=2),
     "one-shot-laplace general": case(OneShotLaplace, **K, epsilon=1.0, **GENERAL),
@@ -227,6 +230,7 @@ CASES = {
     "noisy-counts approximate": counted(
         NoisyCounts, LimitedDomain, k=1, **ONE_ITEM, inner=ONE_ITEM
     ),
+    "noisy-reach": counted(NoisyReach, UserPeeling, sets, k=4),
     "noisy-clipped-counts": counted(
         NoisyClippedCounts, WeightedGaussian, sets, **LOUD, inner=BOUND
     ),

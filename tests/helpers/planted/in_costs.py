@@ -316,7 +316,7 @@ COSTS = [
     ),
     *mistakes(
         "joint-or-peel",
-        "joint-or-peel zcdp",
+        "joint-or-peel two costs",
         {
             "of several pure ways the cheapest is charged": together(
                 method(Either, "rho", lambda _, self: min(cost.rho for cost in self.alternatives)),

@@ -25,6 +25,7 @@ from shortlist.mechanisms.wrappers import (
     each_group,
     noisy_clipped_counts,
     noisy_counts,
+    noisy_reach,
 )
 
 OF_COUNTS = "noisy-counts", "noisy-counts few", "noisy-counts weights"
@@ -142,6 +143,18 @@ WRAPPERS = [
             "shared noise is taken off each count's own twice": method(
                 NoisyCounts, "_laid", result(_own_less_shared)
             ),
+        },
+    ),
+    *mistakes(
+        "noisy-reach",
+        "noisy-reach",
+        {
+            "users who are reached are counted again, with every item that they hold": at(
+                noisy_reach,
+                "_reached_first",
+                lambda _right, held, positions: held.recount().counts[positions],
+            ),
+            "3 % too little noise in the numbers of users reached": less_count_noise(0.97),
         },
     ),
     *mistakes(

@@ -167,9 +167,10 @@ class Memory:
     def remembering(self, family: Sequence[Data]) -> Pair | None:
         """A data set of another law where the code, or this object, has looked at another before.
 
-        Two data sets are looked at, each after the other, and one by an object that is new.
+        Two data sets are looked at, each after the other, and one by an object that is new. They
+        are not of the last ones, which have the longest laws.
         """
-        one, other = family[len(family) // 2], family[-1]
+        one, other = family[len(family) // 2], family[len(family) // 4]
         if one == other:
             return None
         for before, data in ((other, one), (one, other)):

@@ -20,7 +20,6 @@ from shortlist.mechanisms.mechanism import Mechanism
 
 __all__ = ["audit_exactly", "pairs_of"]
 
-_STEPS = 3  # of the directed search
 _EVERY = "all tables", "their neighbours"
 
 
@@ -203,7 +202,7 @@ class _SearchForLosses:
         """Go uphill from the worst pair of each claim, one entry at a time."""
         for start in list(self._worst.values()):
             best, self._memory.edges = start, start.edges
-            for _ in range(_STEPS):
+            for _ in range(self._universe.steps_uphill):
                 nearby = [self._judged(start.claim, pair) for pair in self._nearby(best.pair)]
                 if not nearby:
                     break

@@ -244,16 +244,17 @@ class Tossed(Asked):
         return Tossed, len(self.chances) == 1
 
     def spent(self, other: Tossed) -> Spent:
-        """The larger loss of either side of each coin whose chance differs."""
+        """The larger loss of either side of each coin whose chance differs, and of its odds."""
         n = len(other.chances)
         if n > len(self.chances):
             raise Differs("it tosses more coins without the user")
         mine, theirs = self.chances[:n], other.chances
         moved = np.flatnonzero(np.abs(mine - theirs) > _CLOSE * np.maximum(mine, theirs))
         losses = [_of_coin(*pair) for pair in zip(mine[moved], theirs[moved], strict=True)]
-        certain = [loss for loss in losses if math.isfinite(loss)]
-        differ = float(np.abs(mine - theirs)[moved[np.isinf(losses)]].sum()) if losses else 0.0
-        return Spent(pures=tuple(certain), lost=differ + float(self.chances[n:].sum()))
+        certain = [(loss, odds) for loss, odds in losses if math.isfinite(loss)]
+        sure = [math.isinf(loss) for loss, _ in losses]
+        differ = float(np.abs(mine - theirs)[moved[sure]].sum()) if losses else 0.0
+        return Spent(coins=tuple(certain), lost=differ + float(self.chances[n:].sum()))
 
     def answer(self, outcome: Any, other: Tossed) -> Any:
         return outcome[: len(other.chances)]
@@ -371,8 +372,9 @@ def _sd(noise: Noise) -> float:
     return noise.sd * noise.weight if isinstance(noise, Normal) else 0.0
 
 
-def _of_coin(mine: float, theirs: float) -> float:
-    """The larger loss of a coin's two sides; infinite where one of them is certain."""
+def _of_coin(mine: float, theirs: float) -> tuple[float, float]:
+    """The larger loss of a coin's two sides, and both; infinite where one of them is certain."""
     if not (0 < mine < 1 and 0 < theirs < 1):
-        return math.inf
-    return max(abs(math.log(mine / theirs)), abs(math.log1p(-mine) - math.log1p(-theirs)))
+        return math.inf, math.inf
+    losses = abs(math.log(mine / theirs)), abs(math.log1p(-mine) - math.log1p(-theirs))
+    return max(losses), sum(losses)

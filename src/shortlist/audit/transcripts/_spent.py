@@ -11,7 +11,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -43,6 +43,7 @@ class Spent:
         pures: Of each other draw, the largest loss.
         lost: The chance that noise names an item of the user alone.
         picked: The chance that a pick does, the largest of all picks: each of them may end them.
+        coins: Of each coin, the largest loss, and the range of the log odds: at most twice that.
     """
 
     squares: float = 0.0
@@ -50,6 +51,7 @@ class Spent:
     pures: tuple[float, ...] = ()
     lost: float = 0.0
     picked: float = 0.0
+    coins: tuple[tuple[float, float], ...] = ()
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -58,6 +60,7 @@ class Spent:
             self.pures + other.pures,
             self.lost + other.lost,
             max(self.picked, other.picked),
+            self.coins + other.coins,
         )
 
     def most(self, other: Spent) -> Spent:
@@ -66,7 +69,15 @@ class Spent:
             max(self.squares, other.squares),
             max(self.ranges, other.ranges, key=sum),
             max(self.pures, other.pures, key=sum),
+            coins=max(self.coins, other.coins, key=_largest_losses),
         )
+
+    def by_losses(self, n: int) -> Spent:
+        """With n coins, those of the largest losses, held by these, and the others by ranges."""
+        coins = sorted(self.coins)[::-1]
+        pures = (*self.pures, *(loss for loss, _ in coins[:n]))
+        ranges = (*self.ranges, *(each for _, each in coins[n:]))
+        return replace(self, ranges=ranges, pures=pures, coins=())
 
     @property
     def rho(self) -> float:
@@ -81,7 +92,12 @@ class Spent:
     @property
     def pure(self) -> float:
         """The largest loss of all; infinite where there is normal noise."""
-        return math.inf if self.squares else math.fsum((*self.ranges, *self.pures))
+        coins = (loss for loss, _ in self.coins)
+        return math.inf if self.squares else math.fsum((*self.ranges, *self.pures, *coins))
+
+
+def _largest_losses(coins: tuple[tuple[float, float], ...]) -> float:
+    return sum(loss for loss, _ in coins)
 
 
 _TILTS = np.linspace(0.1, 0.9, 17)  # of a range: how much of it is above 0

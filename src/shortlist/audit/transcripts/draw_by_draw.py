@@ -94,11 +94,15 @@ class Claimed:
         """Hold what is claimed of each kind of draw against what is spent, at this share."""
         noise = self.on_weights * (1 - self.kept * (1 - shared)) + self.squares
         parts = [PartOfClaim("noise", noise, spent.squares)]
-        if self.ranges or self.pures:
-            claimed, drawn = (*self.ranges, *self.pures), (*spent.ranges, *spent.pures)
-            parts += _picks_one_by_one(sorted(claimed)[::-1], sorted(drawn)[::-1])
-        elif spent.ranges:
+        spent = spent.by_losses(len(self.pures))
+        all_pure = not self.pures or len(spent.pures) == len(self.pures)
+        by_noise = spent.ranges and not self.ranges and all_pure
+        claimed, drawn = (*self.ranges, *self.pures), (*spent.ranges, *spent.pures)
+        if by_noise:  # of which no stage is claimed, beside draws that each have one
             parts.append(self._covered_by_noise(spent, noise - spent.squares))
+            drawn = spent.pures
+        if claimed:
+            parts += _picks_one_by_one(sorted(claimed)[::-1], sorted(drawn)[::-1])
         return parts
 
     @staticmethod
@@ -184,6 +188,13 @@ class _Paths:
             return path.total
         return sum((self._most[law] for law in path.laws), Spent())
 
+    def _as_claimed(self, spent: Spent) -> Spent:
+        """Coins by their largest losses, if a way has as many stages that are claimed so."""
+        if not self.ways:
+            return spent.by_losses(len(spent.coins))
+        each = [spent.by_losses(len(way.pures)) for way in self.ways]
+        return min(each, key=lambda one: one.rho)
+
     def judged(self) -> Iterator[PartOfClaim]:
         """Every part of the claim, on every path; and of the stages that are claimed."""
         for path in self.paths:
@@ -200,13 +211,15 @@ class _Paths:
             return
         yield from self._stages(path, spent)
         if not _is_by_guarantee(cost):
-            yield PartOfClaim("rho", cost.rho, spent.rho)
+            yield PartOfClaim("rho", cost.rho, self._as_claimed(spent).rho)
         if not math.isinf(spent.pure) and mechanism.delta == 0:
             yield PartOfClaim("epsilon", mechanism.epsilon, spent.pure)
         own = self._own_named(path)
         yield PartOfClaim("own items", cost.lost, own)
         if mechanism.delta:
-            certain = certain_delta(replace(spent, lost=own), mechanism.epsilon * _ROUNDED)
+            certain = certain_delta(
+                replace(self._as_claimed(spent), lost=own), mechanism.epsilon * _ROUNDED
+            )
             yield PartOfClaim("delta", mechanism.delta, certain)
 
     def _own_named(self, path: Path) -> float:

@@ -47,7 +47,7 @@ class OfContributions(Universe):
     sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
     quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2, 3: 1}
     shuffled_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 3, 4: 1}
-    scored_sizes: ClassVar[dict[int, int]] = {1: 12, 2: 6}
+    scored_sizes: ClassVar[dict[int, int]] = {1: 12, 2: 5}
     quick_scored_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}
     branched_sizes: ClassVar[dict[int, int]] = {1: 6, 2: 1}
 

@@ -92,6 +92,11 @@ class Universe(ABC):
         """How many items the mechanism names at most; 1, where each is named by itself."""
         return self._hints.most_items or 1
 
+    @property
+    def steps_uphill(self) -> int:
+        """How many steps a search for worse data sets takes: one where laws have many branches."""
+        return 2 if self._hints.coarse is None else 1
+
     def asks_for_looser(self) -> bool:
         """Whether the mechanism asks an engine for evidence of another kind, or bounded less."""
         wants = self.mechanism.wants
