@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.stats import laplace
+from scipy.stats import laplace, logistic
 
 from bench.common import real
 from bench.common.cells import EPSILONS
@@ -24,7 +24,7 @@ from shortlist.mechanisms.peeling import peel_groups
 __all__ = ["DELTAS", "GROUPED", "SHARES", "SIZES", "Cell", "Errors", "Setting", "all_cells"]
 
 DELTAS = (1e-6, 0.0)
-SHARES = tuple(sorted({JointOrPeel.choice_share, 0.03, 0.08}))
+SHARES = (0.03, 0.05, 0.1, 0.15)
 GROUPED = {"twitter_airline_tokens_by_airline": 6, "reddit_title_tokens_by_subreddit": 6}
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 
@@ -64,6 +64,7 @@ class Setting:
         log_w: The logarithm of the normaliser that the choice looks at.
         slope: One over the scale of the noise on it.
         ceiling: From which on the whole is drawn again.
+        by_odds: Whether the noise is logistic; else it is Laplace's.
     """
 
     whole: Errors
@@ -71,9 +72,12 @@ class Setting:
     log_w: float
     slope: float
     ceiling: float
+    by_odds: bool
 
     def chance(self, threshold: float) -> float:
         """Of the way one by one."""
+        if self.by_odds:
+            return float(logistic.cdf(self.slope * (self.log_w - threshold)))
         ends = np.array([threshold, max(threshold, self.ceiling)])
         least, most = laplace.cdf(self.slope * (self.log_w - ends))
         return float(least - most)
@@ -110,7 +114,7 @@ class Cell:
         if self.alone is not None:
             return self.alone
         default = JointOrPeel(k=self.k, epsilon=self.epsilon, delta=self.delta)
-        setting = self.settings[default.choice_share if share is None else share]
+        setting = self.settings[default.share if share is None else share]
         return setting.errors(default.switch_at if threshold is None else threshold)
 
 
@@ -159,9 +163,10 @@ class _Runs:
         """Both ways, and what the choice looks at."""
         near = both.competition(self.groups)
         if near.weights is None:
-            return Setting(whole, whole, -math.inf, both.slope, math.inf)
+            return Setting(whole, whole, -math.inf, both.slope, math.inf, not both.one_shot)
         log_w = near.weights.log_sum()[0] + near.weights.shift
-        return Setting(whole, self.of_rest(both), log_w, both.slope, both.ceiling(near))
+        ceiling = both.ceiling(near)
+        return Setting(whole, self.of_rest(both), log_w, both.slope, ceiling, not both.one_shot)
 
 
 def all_cells(runs: int) -> Iterator[Cell]:
@@ -187,7 +192,7 @@ def _cells(name: str, epsilon: float, runs: _Runs) -> Iterator[Cell]:
     wholes = {share: runs.whole(epsilon * (1 - share)) for share in SHARES}
     for delta in DELTAS:
         every = {share: JointOrPeel(delta=delta, choice_share=share, **asked) for share in SHARES}
-        default, known = every[JointOrPeel.choice_share], dict(ways)
+        default, known = JointOrPeel(delta=delta, **asked), dict(ways)
         if delta:
             known["peeling"] = runs.peeled(Peeling(delta=delta, **asked).local_epsilon)
         if not default.chooses:

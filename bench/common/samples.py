@@ -22,6 +22,7 @@ __all__ = [
     "small_sets",
     "write",
     "write_grouped",
+    "write_with_rare_items",
 ]
 
 Ints = NDArray[np.int64]
@@ -77,7 +78,12 @@ def _named(kind: str, stem: str, codes: Ints, n: int, rng: np.random.Generator) 
 def write(shape: Shape, kind: str, folder: Path) -> Path:
     """A Parquet file with columns `user` and `item`, both dense integers, sparse ones, or text."""
     rng = np.random.default_rng(_SEED)
-    users, items = _rows(shape, rng)
+    return _write(shape, kind, *_rows(shape, rng), folder, rng)
+
+
+def _write(
+    shape: Shape, kind: str, users: Ints, items: Ints, folder: Path, rng: np.random.Generator
+) -> Path:
     path = folder / f"{kind}-{shape.rows}.parquet"
     frame = {
         "user": _named(kind, "person", users, shape.users, rng),
@@ -85,6 +91,15 @@ def write(shape: Shape, kind: str, folder: Path) -> Path:
     }
     pl.DataFrame(frame).write_parquet(path)
     return path
+
+
+def write_with_rare_items(shape: Shape, kind: str, folder: Path) -> Path:
+    """As `write`, but half of the rows take any item alike."""
+    rng = np.random.default_rng(_SEED)
+    users, items = _rows(shape, rng)
+    alike = rng.random(shape.rows) < 0.5
+    items[alike] = rng.integers(0, shape.items, int(alike.sum()))
+    return _write(shape, kind, users, items, folder, rng)
 
 
 def write_grouped(shape: Shape, n_groups: int, folder: Path) -> Path:

@@ -24,7 +24,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK
 
 ONE = 2**20  # a weight of 1
-FLOOR = Fraction(4, 25)
+FLOOR = Fraction(1, 16)
 
 
 def rounds_of(**given):
@@ -127,7 +127,7 @@ def test_what_is_below_the_grid_is_out_for_good():
     parts = rounds.schedule.parts
     most = parts[0] * dead + sum(parts[1:3]) * top
     assert (coarse._boosts(2, most) == 0).all()
-    assert (most < coarse._bar(2)).all()
+    assert (most < coarse._bars[2]).all()
     assert coarse._last(most, np.full(50, 2**50)).approximate()[0].max() == 0.0
 
 

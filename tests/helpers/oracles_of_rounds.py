@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from helpers.oracles_of_users import averaged, weights_of
 
-FLOOR, BOLDNESS = 0.4**2, 1.5
+FLOOR, BOLDNESS = 0.25**2, 1.5
 SHARED = ("sigma", "search", "_release")  # by all bounds that are chosen from
 
 
@@ -115,11 +115,11 @@ def cap_of(mechanism, d):
     sigma, one = mechanism.sigma, float(mechanism.search.schedule.spent(1))
 
     def noise(d):
-        return sigma * upper(mechanism._release.lost * 0.95 / d)
+        return sigma * upper(mechanism._release.lost * 0.9 / d)
 
     first = max(1 / math.sqrt(n) + noise(n) for n in range(1, mechanism.max_items_per_user + 1))
     even = 1 / math.sqrt(d)
-    return max(even, min(1, 3 * even, (1.04 * first - noise(d) - one * even) / (1 - one)))
+    return max(even, min(1, 8 * even, (1.06 * first - noise(d) - one * even) / (1 - one)))
 
 
 def upper(chance):

@@ -65,7 +65,7 @@ def test_scores_are_the_first_round_s_noisy_weights():
     scores = np.array([selection.scores for selection in told])
     assert all(selection.positions.tolist() == [0, 1] for selection in told)
     sd = told[0].noise_sd
-    assert sd == pytest.approx(mechanism.sigma * math.sqrt(18 / 3))
+    assert sd == pytest.approx(mechanism.sigma * math.sqrt(39 / 4))
     true = np.array([300 / math.sqrt(2) + 100, 300 / math.sqrt(2)])
     assert np.abs(scores.mean(axis=0) - true).max() < 5 * sd / math.sqrt(200)
     assert scores.std(axis=0) == pytest.approx([sd, sd], rel=0.25)
@@ -78,4 +78,4 @@ def test_explaining_names_every_threshold():
     text = " ".join(mechanism.explain())
     assert f"first round, in noise of standard deviation {mechanism.search.first_sd:.3g}" in text
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
-    assert "4 rounds" in text
+    assert "6 rounds" in text

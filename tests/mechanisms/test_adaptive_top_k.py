@@ -299,7 +299,5 @@ def test_explaining_tells_of_counts_only_where_these_are_published(k):
     mechanism = AdaptiveTopK(k=k, epsilon=1.0, delta=1e-6, max_items_per_user=9)
     given = {"k": k, "epsilon": 2.0, "delta": 2e-6}
     counted = NoisyCounts(selection=mechanism, count_share=0.3, **given)
-    published = [text for text in mechanism.explain() if "published" in text]
-    assert published == ["Counts are published only if the rounds stop early."]
-    assert not set(published) & set(counted.explain())
+    assert not [text for text in mechanism.explain() if "published" in text]
     assert len([text for text in counted.explain() if "published" in text]) == 1

@@ -1,6 +1,7 @@
 """What rounds of noisy weights cost, and the thresholds that hold for every size of a user."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from scipy.special import ndtr
@@ -8,9 +9,17 @@ from scipy.special import ndtr
 from shortlist.errors import InputError
 from shortlist.mechanisms import Accounting, AdaptiveGaussian
 from shortlist.privacy.accountant import Composition, GaussianStage, ItemsInRounds
-from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, limits_of
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule, fitted, limits_of
 
-GIVEN = {  # of the noise, of all thresholds, and of the largest weight of a user of most items
+SCHEDULE = Schedule(
+    parts=(3, 4, 5, 6),
+    floor=Fraction(4, 25),
+    losses=(0.05 / 13, 0.15 / 13, 0.45 / 13, 0.95),
+    cap=3.0,
+    raised=0.04,
+)
+# With it, of the noise, of all thresholds, and of the largest weight of a user of most items.
+GIVEN = {
     (1.0, 1e-5, 100): (3.7306, [56.356, 35.987, 26.742, 19.721], 0.3),
     (1.0, 1e-6, 100): (4.2247, [67.452, 43.174, 32.174, 24.023], 0.3),
     (0.1, 1e-5, 10): (30.7496, [436.384, 276.910, 204.478, 147.858], 0.94868),
@@ -34,16 +43,32 @@ def test_thresholds_where_what_is_lost_is_what_the_noise_leaves(setting):
     sigma, thresholds, cap = GIVEN[setting]
     mechanism = made(*setting)
     assert mechanism.sigma == pytest.approx(sigma, rel=2e-5)
-    schedule = mechanism.search.schedule
     kept = 3 / 18 + 15 / 18 * 0.16
-    assert schedule.kept == pytest.approx(kept, rel=1e-12)
+    assert SCHEDULE.kept == pytest.approx(kept, rel=1e-12)
     lost = delta - curve(epsilon, math.sqrt(1 - kept) / mechanism.sigma)
-    limits = limits_of(schedule, RoundsRelease(mechanism.sigma, lost), bound)
+    limits = limits_of(SCHEDULE, RoundsRelease(mechanism.sigma, lost), bound)
     assert limits.thresholds == pytest.approx(thresholds, rel=3e-5, abs=5e-4)
     assert limits.caps[-1] == pytest.approx(cap, rel=2e-5)
     # Users who share nothing need less than all of delta for the noise: so thresholds are lower.
-    assert all(a < b for a, b in zip(mechanism.thresholds, limits.thresholds, strict=True))
-    assert mechanism.threshold > limits.thresholds[-1] * 0.995
+    release = fitted(lambda r: r.composition(SCHEDULE, bound), epsilon=epsilon, delta=delta)
+    lower = limits_of(SCHEDULE, release, bound).thresholds
+    assert all(a < b for a, b in zip(lower, limits.thresholds, strict=True))
+    assert lower[-1] > limits.thresholds[-1] * 0.995
+
+
+@pytest.mark.parametrize("setting", GIVEN)
+def test_what_one_user_alone_holds_is_found_in_all_rounds_together_with_what_is_lost(setting):
+    mechanism = made(*setting)
+    schedule, limits = mechanism.search.schedule, mechanism.search.limits
+    for block, d in enumerate(limits.first):
+        chance = 0.0
+        for r, threshold in enumerate(limits.thresholds):
+            so_far = schedule.so_far(r + 1)
+            later = so_far - schedule.parts[0]
+            mean = (schedule.parts[0] / math.sqrt(d) + later * limits.caps[block]) / so_far
+            sd = mechanism.sigma * math.sqrt(schedule.whole / so_far)
+            chance += d * ndtr((mean - threshold) / sd)
+        assert chance <= mechanism._release.lost
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0])

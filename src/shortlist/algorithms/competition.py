@@ -23,7 +23,7 @@ from shortlist.draws.uniform import precision
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Competition", "Crowded"]
+__all__ = ["Competition", "Crowded", "CrowdedByOdds"]
 
 # The relative error of a sum of at most as many logarithms as there are items is less.
 _MARGIN = 1e-12
@@ -148,12 +148,53 @@ class Crowded:
         """The chance, from balls of the weights."""
         from flint import arb
 
-        total = sum((self.weights.ball(j) for j in range(len(self.weights))), arb(0))
-        log_w = total.log() + arb(self.weights.shift)
+        log_w = _log_ball(self.weights)
         chance = _ball_below((log_w - arb(self.threshold)) * arb(self.slope))
         if self.ceiling == math.inf:
             return chance
         return chance - _ball_below((log_w - arb(self.ceiling)) * arb(self.slope))
+
+
+@dataclass(frozen=True)
+class CrowdedByOdds:
+    """The probability whose odds are exp(slope (ln W - threshold)), W the sum of the weights.
+
+    Attributes:
+        weights: Their sum, times exp(shift), is W.
+        slope: Above 0.
+        threshold: Any number.
+    """
+
+    weights: SlackWeights
+    slope: float
+    threshold: float
+
+    def __len__(self) -> int:
+        return 1
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """The chance moves by at most a fourth as much as the logarithm of the odds."""
+        log_sum, error = self.weights.log_sum()
+        shift, end = self.weights.shift, self.threshold
+        rounding = 8 * ULP * (abs(log_sum) + abs(shift) + abs(end))
+        x = (log_sum + shift - end) * self.slope
+        tail = math.exp(-abs(x))
+        chance = (1.0 if x > 0 else tail) / (1 + tail)
+        return np.array([chance]), np.array([self.slope * (error + rounding) + 8 * ULP])
+
+    def ball(self, i: int) -> arb:  # noqa: ARG002 - there is one
+        """The chance, from balls of the weights."""
+        from flint import arb
+
+        return 1 / (1 + (-(_log_ball(self.weights) - arb(self.threshold)) * arb(self.slope)).exp())
+
+
+def _log_ball(weights: SlackWeights) -> arb:
+    """Ln W, as a ball."""
+    from flint import arb
+
+    total = sum((weights.ball(j) for j in range(len(weights))), arb(0))
+    return total.log() + arb(weights.shift)
 
 
 def _below(x: float) -> float:

@@ -305,7 +305,7 @@ class Search:
         r, items = progress.rounds, progress.items
         noisy = self._noisy(progress.sums_of_items, r, draws)
         progress.rounds += 1
-        found = progress.hear(noisy, self.schedule.parts[r], self._bar(r))
+        found = progress.hear(noisy, self.schedule.parts[r], self._bars[r])
         return Observed(items, noisy, progress.boosts, found)
 
     def steer(self, progress: Progress) -> None:
@@ -337,15 +337,26 @@ class Search:
     def _last(self, so_far: Ints, sums: Ints) -> NormalCDF:
         """The chance that an item is found by the last round, which adds these sums in noise."""
         part = self.schedule.parts[-1]
-        sd = round_up(part * Fraction(self._sds[-1]))
-        bar = self._bar(self.schedule.rounds - 1, 1)
-        return NormalCDF(so_far * self.grid.step + part * sums - bar, sd, UNIT_OF_WEIGHTS)
+        ahead = so_far * self.grid.step + part * sums - self._last_bar
+        return NormalCDF(ahead, self._sd_of_last_part, UNIT_OF_WEIGHTS)
 
-    def _bar(self, r: int, step: int | None = None) -> int:
-        """What the noisy sums must add up to, part by part, to be found in round r: rounded up."""
-        mean = Fraction(self.thresholds[r])
-        size = (step or self.grid.step) * Fraction(UNIT_OF_WEIGHTS)
-        return math.ceil(self.schedule.so_far(r + 1) * mean / size)
+    @cached_property
+    def _sd_of_last_part(self) -> float:
+        return round_up(self.schedule.parts[-1] * Fraction(self._sds[-1]))
+
+    @cached_property
+    def _bars(self) -> list[int]:
+        """What the noisy sums must add up to, part by part and in steps, to be found in a round."""
+        return [self._bar(r, self.grid.step) for r in range(self.schedule.rounds)]
+
+    @cached_property
+    def _last_bar(self) -> int:
+        """As `_bars`, of the last round, in units of weights."""
+        return self._bar(self.schedule.rounds - 1, 1)
+
+    def _bar(self, r: int, step: int) -> int:
+        mean, size = Fraction(self.thresholds[r]), step * Fraction(UNIT_OF_WEIGHTS)
+        return math.ceil(self.schedule.so_far(r + 1) * mean / size)  # rounded up
 
     def _boosts(self, r: int, so_far: Ints) -> NDArray[np.int16]:
         """How much weight an item is worth after round r, from 0 to `BOOSTS`.

@@ -32,29 +32,28 @@ def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, s
     to 2^11, of each item; -1 where it is found. `floors` and `caps`, of each size, are in multiples
     of 2^-40.
     """
+    numbers = np.empty(len(floors), np.float64)  # of what is left to a user: whole numbers, exact
     for user in range(first, last):
         n, squares, start = np.int64(0), np.int64(0), starts[user]
-        for place in range(start, start + left[user]):
+        for place in range(start, start + left[user]):  # without a branch: none could be foreseen
             item = items[place]
             boost = np.int64(boosts[item])
-            if boost >= 0:
-                kept[start + n] = item
-                n += 1
-                squares += boost * boost
+            kept[start + n] = item
+            numbers[n] = boost * boost
+            n += boost >= 0
+            squares += boost * boost if boost >= 0 else 0
         left[user] = n
         if n == 0:
             continue
-        floor, cap = floors[sizes[user]], caps[sizes[user]]
-        share = (_ONE - n * floor) / squares * _SHORT if squares else 0.0
-        even = np.int64(math.sqrt(min(floor, cap)))
-        for place in range(start, start + n):
-            boost = np.int64(boosts[kept[place]])
-            if boost == 0:
-                if even:  # where it is 0, nothing is looked up for nothing
-                    sums[kept[place]] += even
-            else:
-                square = min(floor + np.int64(boost * boost * share), cap)
-                sums[kept[place]] += np.int64(math.sqrt(square))
+        size = sizes[user]
+        share = (_ONE - n * floors[size]) / squares * _SHORT if squares else 0.0
+        floor, cap = np.float64(floors[size]), np.float64(caps[size])
+        for i in range(n):
+            numbers[i] = math.sqrt(min(floor + np.floor(numbers[i] * share), cap))
+        for i in range(n):
+            weight = np.int64(numbers[i])
+            if weight:  # where it is 0, nothing is looked up for nothing
+                sums[kept[start + i]] += weight
 
 
 @kernel("int64(int64[::1], int64, int64, int64[::1], int64[::1], int64[::1], int64[::1])")

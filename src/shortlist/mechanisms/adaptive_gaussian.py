@@ -32,10 +32,10 @@ from shortlist.questions import Domain, Question
 __all__ = ["LOST_IN_ZCDP", "AdaptiveGaussian"]
 
 _LEAST_ROUNDS, _MOST_ROUNDS = 2, 10
-_FLOOR = Fraction(2, 5) ** 2  # of the squared norm, spent evenly in later rounds
-_CAP = 3.0  # times the even weight, at most
-_RAISED = 0.04  # by how much more than that of an even weight the last threshold may need
-_EARLY = 0.05  # of what may be lost, in all rounds but the last, three times as much in each
+_FLOOR = Fraction(1, 4) ** 2  # of the squared norm, spent evenly in later rounds
+_CAP = 8.0  # times the even weight, at most
+_RAISED = 0.06  # by how much more than that of an even weight the last threshold may need
+_EARLY = 0.1  # of what may be lost, in all rounds but the last, twice as much in each
 _EXPECTED_GAIN = 1.5
 LOST_IN_ZCDP = 0.5
 """Of delta, for thresholds."""
@@ -84,13 +84,13 @@ class AdaptiveGaussian(InRounds):
 
     >>> mechanism = AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)
     >>> round(mechanism.sigma, 3), round(mechanism.threshold, 3)
-    (4.225, 24.018)
+    (4.225, 24.637)
     """
 
     epsilon: Epsilon
     delta: DeltaOfDomain
     max_items_per_user: Whole
-    rounds: Annotated[int, _require_rounds] = 4
+    rounds: Annotated[int, _require_rounds] = 6
     accounting: Accounting = Accounting.EXACT
     design: SearchDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
@@ -102,9 +102,9 @@ class AdaptiveGaussian(InRounds):
     def _schedule(self) -> Schedule:
         """Later rounds are more precise, and decide more often."""
         n = self.rounds
-        early = [3**r for r in range(n - 1)]
+        early = [2**r for r in range(n - 1)]
         return Schedule(
-            parts=tuple(range(3, n + 3)),
+            parts=tuple(range(4, n + 4)),
             floor=_FLOOR,
             losses=(*(_EARLY * part / sum(early) for part in early), 1 - _EARLY),
             cap=_CAP,

@@ -157,12 +157,12 @@ class AdaptiveHittingSet(InRounds):
         by_rho = Gaussian(self.composition.rho, self.composition.lost)
         return cost_of_release(self.accounting, self.composition, by_rho, self.epsilon)
 
-    @property
+    @cached_property
     def rho(self) -> float:
         """The zCDP of rounds and picks together."""
         return zcdp_of_noise(self._release.sigma)
 
-    @property
+    @cached_property
     def _in_rounds(self) -> float:
         return round_down(Fraction(self.rho) * (1 - _RESERVED))
 
@@ -173,8 +173,12 @@ class AdaptiveHittingSet(InRounds):
 
     def picks_after(self, rounds: int) -> float:
         """The local epsilon of the picks, after so many rounds."""
-        mu = math.sqrt(2 * self.left_after(rounds)) * (1 - 2.0**-50)
-        return picks_below(mu, self.k)
+        return self._local_epsilons[rounds - 1]
+
+    @cached_property
+    def _local_epsilons(self) -> tuple[float, ...]:
+        left = map(self.left_after, range(1, self.design.schedule.rounds + 1))
+        return tuple(picks_below(math.sqrt(2 * rho) * (1 - 2.0**-50), self.k) for rho in left)
 
     # --- what is told of it
 
@@ -195,7 +199,7 @@ class AdaptiveHittingSet(InRounds):
             Towards.NEXT_THRESHOLD,
         )
 
-    @property
+    @cached_property
     def enough(self) -> tuple[int, ...]:
         """How many items are enough to pick from, after each round but the last."""
         return tuple(math.ceil(times * self.k) for times in self.design.enough)

@@ -106,7 +106,7 @@ class AdaptiveTopK(InRounds):
     alone that may still be among the k best. If all rounds are run, the best are named by what the
     rounds released.
 
-    The noisy counts, if there are any, are released with the items.
+    A selection has the noisy counts, if there are any; a release does not.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of all
     stages together, whichever way was taken. threshold_share of delta bounds the probability of
@@ -144,7 +144,9 @@ class AdaptiveTopK(InRounds):
         "sigma",
         "threshold",
     )
-    score_unit: ClassVar[str | None] = "noisy clipped count"
+    # Only rounds that stop early give scores. Whether a release has a column must not tell which
+    # way was taken, so that these are dropped.
+    score_unit: ClassVar[str | None] = None
 
     # --- what is spent
 
@@ -237,14 +239,8 @@ class AdaptiveTopK(InRounds):
             *rounds,
             f"The rounds stop early once the {best} probably been found. {ranks}, to rank them.",
             "If the rounds do not stop early, items are ranked by their mean noisy weights.",
-            *self.told_of_scores,
             people_needed(self.threshold),
         ]
-
-    @property
-    def told_of_scores(self) -> tuple[str, ...]:
-        """Which way gives any."""
-        return ("Counts are published only if the rounds stop early.",)
 
     # --- the selection
 

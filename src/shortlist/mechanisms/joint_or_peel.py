@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist import privacy
-from shortlist.algorithms.competition import Competition, Crowded
+from shortlist.algorithms.competition import Competition, Crowded, CrowdedByOdds
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.slack import SlackClasses, SlackWeights
 from shortlist.draws import Draws, Ints
@@ -43,6 +43,8 @@ __all__ = ["JointOrPeel"]
 
 # From how many items on a choice pays. Measured: see bench/results/choice.md.
 _WORTH_A_CHOICE = 4
+# The choice's share of epsilon where it costs no more than a few picks, and where it is pure.
+_SHARE_BESIDE_PICKS, _PURE_SHARE = 0.15, 0.1
 # The share of the logarithm of the number of all sequences from which on nearly all compete, so
 # that noise errs more than JOINT. Measured likewise.
 _HOPELESS = 0.7
@@ -55,16 +57,17 @@ class JointOrPeel(Mechanism):
     Where the gaps between the largest counts are wide, JOINT is exact and peeling errs. Where they
     are narrow, very many sequences have about the same slack, and JOINT draws any of them. JOINT's
     normaliser tells how many compete; it is summed from the slack on that at least exp(k - 1)
-    sequences reach. A small share of epsilon compares its logarithm plus Laplace noise with a
-    threshold; the rest goes to the mechanism that was chosen. That is `JointPermuteAndFlip` where
-    few compete, and else `Peeling`, or `OneShotExponential` where delta is 0 or k so small that
-    delta buys little. For one to three items there is no choice: one of the latter two names them.
+    sequences reach. A small share of epsilon compares its logarithm plus noise with a threshold;
+    the rest goes to the mechanism that was chosen. That is `JointPermuteAndFlip` where few compete,
+    and else `Peeling`, or `OneShotExponential` where delta is 0 or k so small that delta buys
+    little. For one to three items there is no choice: one of the latter two names them.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of the
-    choice and of whichever way follows. The choice is choice_share of epsilon, pure;
-    `JointPermuteAndFlip` is pure with the rest; the picks get what (epsilon, delta) leaves beside
-    the choice. For one release of many, `Accounting.ZCDP` takes mechanisms of bounded range alone,
-    `Joint` and `Peeling`, which add a fourth of the rho to others.
+    choice and of whichever way follows. The choice is choice_share of epsilon, pure, and of bounded
+    range where picks may follow; `JointPermuteAndFlip` is pure with the rest; the picks get what
+    (epsilon, delta) leaves beside the choice. For one release of many, `Accounting.ZCDP` takes
+    mechanisms of bounded range alone, `Joint` and `Peeling`, which add a fourth of the rho to
+    others.
 
     Source: Gillenwater et al. (2022) for JOINT and peeling; the choice is ours. Proof notes:
     `docs/proofs/joint-or-peel.md`, `docs/proofs/one-shot-exponential.md`,
@@ -74,16 +77,16 @@ class JointOrPeel(Mechanism):
         k: How many items, at least 1.
         epsilon: Above 0.
         delta: In [0, 1). The guarantee is pure with 0, or with so few items that delta buys little.
-        choice_share: The choice's share of epsilon. Its default and the threshold's were measured,
-            see `bench/results/choice.md`.
+        choice_share: The choice's share of epsilon; None for 0.15 where a delta is used, and 0.1
+            where not. These and the thresholds were measured, see `bench/results/choice.md`.
         threshold: Items are picked one by one where the noisy logarithm is at least this; None for
-            sqrt(k) - 4 where a delta is used, and k/2 - 3 where not. Where one is given, there is
+            -2 where a delta is used, and k/2 - 3 where not. Where one is given, there is
             a choice from 2 items on.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     >>> mechanism = JointOrPeel(k=20, epsilon=1.0, delta=1e-6)
     >>> mechanism.joint_epsilon, round(mechanism.local_epsilon, 4)
-    (0.95, 0.1045)
+    (0.85, 0.1015)
     >>> JointOrPeel(k=2, epsilon=1.0).local_epsilon
     0.5
     """
@@ -91,7 +94,7 @@ class JointOrPeel(Mechanism):
     k: Whole
     epsilon: Epsilon
     delta: Delta = 0.0
-    choice_share: Share = 0.05
+    choice_share: Share | None = None
     threshold: Number | None = None
     accounting: Accounting = Accounting.EXACT
 
@@ -119,7 +122,22 @@ class JointOrPeel(Mechanism):
     @cached_property
     def choice_epsilon(self) -> float:
         """The epsilon of the choice; 0 where there is none."""
-        return self.epsilon * self.choice_share if self.chooses else 0.0
+        return self.epsilon * self.share if self.chooses else 0.0
+
+    @property
+    def share(self) -> float:
+        """The choice's share of epsilon, with its default."""
+        if self.choice_share is None and self.one_shot:
+            return _PURE_SHARE
+        return self._share_beside_picks
+
+    @property
+    def _share_beside_picks(self) -> float:
+        return _SHARE_BESIDE_PICKS if self.choice_share is None else self.choice_share
+
+    @property
+    def _choice_beside_picks(self) -> float:
+        return self.epsilon * self._share_beside_picks if self.chooses else 0.0
 
     @cached_property
     def joint_epsilon(self) -> float:
@@ -131,7 +149,7 @@ class JointOrPeel(Mechanism):
         """The threshold, with its default."""
         if self.threshold is not None:
             return self.threshold
-        return self.k / 2 - 3 if self.local_epsilon == self._pure_epsilon else self.k**0.5 - 4
+        return self.k / 2 - 3 if self.local_epsilon == self._pure_epsilon else -2.0
 
     @cached_property
     def _pure_epsilon(self) -> float:
@@ -142,9 +160,10 @@ class JointOrPeel(Mechanism):
         """The parameter of k picks by the exponential mechanism, composed with the choice."""
         if not self.chooses:
             return picks_epsilon(self.accounting, self.k, epsilon=self.epsilon, delta=self.delta)
-        choice = Pure(self.choice_epsilon)
         by_rho = largest(
-            lambda e: choice + Pure.bounded_range(e) * self.k,
+            lambda e: (
+                Pure.bounded_range(self._choice_beside_picks) + Pure.bounded_range(e) * self.k
+            ),
             epsilon=self.epsilon,
             delta=self.delta,
         )
@@ -155,9 +174,15 @@ class JointOrPeel(Mechanism):
 
     def _stages(self, local_epsilon: float) -> tuple[Stage, ...]:
         """The choice and the picks: what follows it instead is pure."""
-        joint = (PureStage if self._flips else BoundedRange)(self.joint_epsilon)
-        one_by_one = BoundedRange(local_epsilon, self.k)
-        return PureStage(self.choice_epsilon), EitherStage((joint,), (one_by_one,))
+        choice = self._choice_beside_picks
+        left = subtract_down(self.epsilon, choice)
+        joint = (PureStage if self._flips else BoundedRange)(left)
+        return BoundedRange(choice), EitherStage((joint,), (BoundedRange(local_epsilon, self.k),))
+
+    @property
+    def _choice_cost(self) -> Pure:
+        """Noise whose odds fall evenly is of bounded range; Laplace noise errs half as often."""
+        return (Pure if self.one_shot else Pure.bounded_range)(self.choice_epsilon)
 
     @property
     def _flips(self) -> bool:
@@ -167,7 +192,8 @@ class JointOrPeel(Mechanism):
     @cached_property
     def one_shot(self) -> bool:
         """Whether exponential noise names items one by one: it errs less at equal parameters."""
-        return self._flips and self._composed_epsilon <= EDGE * self._pure_epsilon
+        pure = divide_down(subtract_down(self.epsilon, self._choice_beside_picks), self.k)
+        return self._flips and self._composed_epsilon <= EDGE * pure
 
     @cached_property
     def local_epsilon(self) -> float:
@@ -192,10 +218,10 @@ class JointOrPeel(Mechanism):
         if not self.chooses and not self.one_shot:
             return picks_cost(self.accounting, self.k, self.local_epsilon, self.epsilon)
         if self.one_shot:
-            return Pure(self.choice_epsilon) + Pure(self.joint_epsilon)
+            return self._choice_cost + Pure(self.joint_epsilon)
         whole = (Pure if self._flips else Pure.bounded_range)(self.joint_epsilon)
         one_by_one = Pure.bounded_range(self.local_epsilon) * self.k
-        by_rho = Pure(self.choice_epsilon) + privacy.max(whole, one_by_one)
+        by_rho = self._choice_cost + privacy.max(whole, one_by_one)
         composition = Composition(self._stages(self.local_epsilon))
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
@@ -250,10 +276,16 @@ class JointOrPeel(Mechanism):
 
     def _is_crowded(self, near: Competition, draws: Draws) -> bool:
         """The private choice; where so many sequences do not exist, there is none."""
+        crowded = self.crowded(near)
+        return crowded is not None and bool(draws.coin(crowded)[0])
+
+    def crowded(self, near: Competition) -> Crowded | CrowdedByOdds | None:
+        """The probability that many compete, as the choice sees it; None where they never do."""
         if near.weights is None:
-            return False
-        crowded = Crowded(near.weights, self.slope, self.switch_at, self.ceiling(near))
-        return bool(draws.coin(crowded)[0])
+            return None
+        if self.one_shot:
+            return Crowded(near.weights, self.slope, self.switch_at, self.ceiling(near))
+        return CrowdedByOdds(near.weights, self.slope, self.switch_at)
 
     def _named_as_a_whole(self, near: Competition, draws: Draws) -> Ints:
         if self._flips:

@@ -77,7 +77,6 @@ class OneShotLaplace(Mechanism):
 
     evidence: ClassVar[type] = PublicCounts
     derived: ClassVar[tuple[str, ...]] = ("scale",)
-    score_unit: ClassVar[str | None] = "noisy count"
 
     def __post_init__(self) -> None:
         checked(self)
@@ -112,9 +111,18 @@ class OneShotLaplace(Mechanism):
         )
 
     @property
-    def scores_are_counts(self) -> bool:
-        # The noise hides all that one user changes, so that noisy counts may be released.
+    def _hides_counts(self) -> bool:
+        """Whether the noise hides all that one user changes, so that counts may be released."""
         return self.max_items_per_user is not None and self.max_items_per_user <= self.k
+
+    @property
+    def scores_are_counts(self) -> bool:
+        # With a delta, counts are there or not by the number of items: then none are released.
+        return self._hides_counts and not self._uses_delta
+
+    @property
+    def score_unit(self) -> str | None:  # type: ignore[override]
+        return "noisy count" if self.scores_are_counts else None
 
     @property
     def cost(self) -> Cost:
@@ -152,7 +160,7 @@ class OneShotLaplace(Mechanism):
             scale = self._calibrated(self.delta, max(self.k, len(scores)))
         as_a_set = scale < self._pure_scale
         noise = Laplace(scale)
-        digits, sd = whole_score(noise) if self.scores_are_counts and not as_a_set else (None, None)
+        digits, sd = whole_score(noise) if self._hides_counts and not as_a_set else (None, None)
         ranked = draws.order(Order(scores, [noise], digits=digits, unit=1.0, k=self.k))
         if as_a_set:
             return Selection(np.sort(ranked.positions), ordered=False)

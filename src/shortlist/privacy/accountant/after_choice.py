@@ -25,7 +25,8 @@ from shortlist.privacy.accountant.stages import is_gaussian, mu_of
 __all__ = ["AfterChoice", "after_choice", "fitted_after_choice"]
 
 _PARTS = 64  # of the range of the choice, in which its losses are looked at
-_LOST = 0.85, 0.7, 0.45, 0.2  # of delta, for thresholds; the first where the choice takes little
+# Of delta, for thresholds; the first where the choice takes little.
+_LOST = 0.8, 0.7, 0.65, 0.5, 0.35, 0.2
 _REMEMBERED = 512  # deltas
 _ROUNDING = 1 + 2.0**-40  # of a few float operations
 
