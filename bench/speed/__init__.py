@@ -13,6 +13,7 @@ from bench.speed import (
     larger,
     leaving,
     ledger,
+    rare,
     stores,
     tables,
 )
@@ -23,6 +24,7 @@ PARTS = {
     "speed": Part(lambda asked: tables.measure(asked.scale, asked.runs or 9)),
     "counts-speed": Part(lambda asked: counts.measure(asked.scale)),
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
+    "rare-items": Part(lambda asked: rare.measure(asked.scale, asked.runs or 3)),
     "groups-speed": Part(lambda asked: groups.measure(asked.scale, asked.runs or 9)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),
     "engines-speed": Part(lambda asked: engines.measure(asked.scale, asked.runs or 3)),
