@@ -141,7 +141,7 @@ def _charged(budget: sl.Budget) -> str:
     try:
         budget.charge(plan_of(None))
     except sl.InputError as error:
-        return "refused" if "left, and this question costs" in str(error) else "failed"
+        return "refused" if "and this question costs" in str(error) else "failed"
     return "accepted"
 
 

@@ -39,24 +39,24 @@ COUNTS = pl.DataFrame({"item": ["a", "b", "c"], "held": [900, 100, 10]})
 
 
 def pairs(budget, **more):
-    return sl.pairs(FRAME, user="user", item="item", budget=budget, **more)
+    return sl.pairs(FRAME, user="user", item="item", budget=budget, as_of="now", **more)
 
 
 def counts(budget):
-    return sl.counts(COUNTS, item="item", count="held", public_items=sl.IN_TABLE, budget=budget)
+    known = {"public_items": sl.IN_TABLE, "as_of": "now"}
+    return sl.counts(COUNTS, item="item", count="held", budget=budget, **known)
 
 
 def comparisons(budget):
     columns = {"winner": "item", "loser": "other", "user": "user"}
-    return sl.comparisons(
-        FRAME, **columns, max_comparisons_per_user=1, public_items=sl.IN_TABLE, budget=budget
-    )
+    known = {"public_items": sl.IN_TABLE, "as_of": "now"}
+    return sl.comparisons(FRAME, **columns, max_comparisons_per_user=1, budget=budget, **known)
 
 
 def store(budget):
     held = sl.stores.MemoryStore(["a", "b"], [900, 100])
     held.prepare()
-    return sl.store(held, budget=budget)
+    return sl.store(held, budget=budget, as_of="now")
 
 
 ASK = {"epsilon": 0.5, "delta": 1e-7}
@@ -108,7 +108,8 @@ def test_the_ledger_says_all_that_is_public_and_nothing_else(path):
     created_, charge, release = [json.loads(e["body"]) for e in json.loads(budget.to_json())]
     assert (created_["who"], charge["who"], release["kind"]) == ("Ann", "Bob", "release")
     assert charge["asked"] == ASK
-    assert charge["question"] == {"name": "top-k", "k": 2, "count_share": None}
+    asked = {"name": "top-k", "k": 2, "count_share": None, "noisy_counts": False}
+    assert charge["question"] == asked
     assert charge["mechanism"]["name"] == "AdaptiveTopK"
     assert charge["mechanism"]["parameters"]["accounting"] == "zcdp"
     assert charge["data"]["columns"] == [["user", "Int64"], ["item", "String"]]
@@ -116,7 +117,7 @@ def test_the_ledger_says_all_that_is_public_and_nothing_else(path):
     assert set(charge) == {
         *("number", "previous", "kind", "charges", "spent", "time", "who", "library", "nonce"),
         *("question", "mechanism", "asked", "adjacency", "protects", "assumes", "data"),
-        *("amount", "plan"),
+        *("amount", "plan", "as_of"),
     }
     hashes = {"previous", "nonce", "plan", "spent", "amount"}  # digits of any kind
     said = json.dumps({name: charge[name] for name in charge.keys() - hashes})

@@ -5,7 +5,8 @@ import hashlib
 import json
 import os
 import re
-from datetime import UTC, date, datetime
+from datetime import date
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -16,12 +17,13 @@ import pyarrow.dataset as ds
 import pytest
 
 import shortlist as sl
-from helpers.budgets import answered, as_new, columns, created, plan_of, tampered
+from helpers.budgets import again, answered, as_new, columns, created, plan_of, tampered
 from helpers.databases import NAMES, Postgres, Sqlite
 from helpers.refusals import refusal
 from shortlist.mechanisms import PermuteAndFlip
 from shortlist.release import GivenBefore
 from shortlist.release.loading import from_json
+from shortlist.runtime import clock
 
 FRAME = pl.DataFrame({"user": range(600), "item": ["a", "b"] * 300, "other": ["b", "a"] * 300})
 OTHERS = FRAME.with_columns(item=pl.col("item").replace({"a": "x", "b": "y"}))
@@ -29,6 +31,7 @@ ASK = {"epsilon": 0.3, "delta": 1e-8}
 
 
 def pairs(budget, **more):
+    more = {"as_of": "today", **more}
     return sl.pairs(FRAME, user="user", item="item", budget=budget, **more)
 
 
@@ -170,7 +173,7 @@ def test_a_table_in_another_database_of_a_server_is_another(budget, postgresql, 
 
 
 def in_store(budget, held, **names):
-    release = sl.store(held, **names, budget=budget).top_k(1, epsilon=2.0, reuse=True)
+    release = again(partial(sl.store(held, **names, budget=budget).top_k, 1, epsilon=2.0))
     return release.items, release.given_before and release.given_before.charge
 
 
@@ -270,6 +273,40 @@ def test_ledgers_without_a_key_are_still_read_and_charged(path, writes):
     assert old.verify() == []
 
 
+IN_MEMORY = {
+    "frame": lambda rows: rows,
+    "pandas": lambda rows: rows.to_pandas(),
+    "arrow": lambda rows: rows.to_arrow(),
+    "dict": lambda rows: rows.to_dict(as_series=False),
+}
+
+
+@pytest.mark.parametrize("form", IN_MEMORY)
+def test_of_data_in_memory_nothing_is_given_again_without_a_date(budget, form):
+    """Its identity has no rows: the answer of one frame would be given for another."""
+    first, other = (IN_MEMORY[form](rows) for rows in (FRAME, OTHERS))
+    for data in (first, other):
+        source = sl.pairs(data, user="user", item="item", budget=budget)
+        told = refusal(lambda source=source: source.domain(**ASK, reuse=True), "is in memory")
+        assert "Say as of when the data is, by as_of; to take the answer" in told
+    assert columns(budget, "number") == []
+    assert set(sl.pairs(first, user="user", item="item", budget=budget).domain(**ASK)) == {"a", "b"}
+    taken = source.domain(**ASK, reuse=sl.Reuse.CHANGED_DATA)
+    assert taken.given_before.charge == 1
+    dated = [
+        answered(budget, data, as_of=day)
+        for day, data in (("1", first), ("2", other), ("1", first))
+    ]
+    assert dated == [({"a", "b"}, None), ({"x", "y"}, None), ({"a", "b"}, 2)]
+
+
+def test_of_arrays_in_memory_nothing_is_given_again_without_a_date(budget):
+    held = sl.stores.MemoryStore(["a", "b"], [900, 2])
+    held.prepare()
+    store = sl.store(held, budget=budget)
+    refusal(lambda: store.top_k(1, epsilon=0.1, reuse=True), "is in memory")
+
+
 # --- that it says so
 
 
@@ -277,7 +314,7 @@ def test_an_answer_that_is_given_again_says_so_everywhere(path, tmp_path):
     budget = created(path, epsilon=3.0, delta=1e-6)
     first = pairs(budget).domain(**ASK)
     release = pairs(budget).domain(**ASK, reuse=True)
-    today = datetime.now(UTC).date()
+    today = clock.now().date()
     assert release.given_before == GivenBefore(charge=1, day=today)
     assert first.given_before is None
     said = f"by charge 1, of {today.isoformat()}: no row was read again"
@@ -332,8 +369,10 @@ def test_only_the_same_question_of_the_same_columns_is_given_again(path):
     others = [
         lambda: pairs(budget).domain(epsilon=0.4, delta=1e-7, reuse=True),
         lambda: pairs(budget, max_items_per_user=7).domain(**ASK, reuse=True),
-        lambda: sl.pairs(FRAME, user="user", item="other", budget=budget).domain(**ASK, reuse=True),
-        lambda: sl.pairs(renamed, user="user", item="thing", budget=budget).domain(
+        lambda: sl.pairs(FRAME, user="user", item="other", as_of="now", budget=budget).domain(
+            **ASK, reuse=True
+        ),
+        lambda: sl.pairs(renamed, user="user", item="thing", as_of="now", budget=budget).domain(
             **ASK, reuse=True
         ),
         lambda: pairs(budget, public_items=["a", "b"]).top_k(1, epsilon=0.4, reuse=True),
@@ -368,13 +407,13 @@ def test_in_groups_only_the_same_ones_are_given_again(path):
     assert told == [f"charge {number}" for number in (1, 2, 3, 4, 3, 1)]
 
 
-def test_another_version_or_data_set_is_asked_anew(path, monkeypatch):
+def test_another_version_gives_the_same_answer_again(path, monkeypatch):
+    """Whoever installs one between a crash and a retry is not charged twice."""
     budget = created(path, epsilon=3.0, delta=1e-6)
     plan = pairs(budget).plan(sl.Domain(), **ASK)
-    plan.run()
-    assert plan.kept() is not None
+    first = plan.run()
     monkeypatch.setattr("shortlist.budget._entries.__version__", "9.9.9")
-    assert plan.kept() is None
+    assert as_new(plan.kept()) == first
 
 
 def test_reuse_needs_a_budget_that_keeps():

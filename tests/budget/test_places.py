@@ -130,12 +130,12 @@ def test_a_full_disk_is_refused_and_leaves_the_ledger_whole(path):
 def test_a_newer_ledger_is_refused(place, request):
     budget = created(place)
     if "://" in str(place):
-        request.getfixturevalue("postgresql").run("UPDATE shortlist_budgets SET version = 2")
+        request.getfixturevalue("postgresql").run("UPDATE shortlist_budgets SET version = 3")
     else:
         with tampered(place) as connection:
-            connection.execute("UPDATE shortlist_budgets SET version = 2")
+            connection.execute("UPDATE shortlist_budgets SET version = 3")
     refusal(lambda: sl.Budget(place), "made by a newer shortlist", "install a newer one")
-    untouched(lambda: plan_of(budget), "in version 2 of the ledger, and this one knows version 1")
+    untouched(lambda: plan_of(budget), "in version 3 of the ledger, and this one knows version 2")
 
 
 MOUNTS = """\

@@ -17,6 +17,7 @@ from shortlist.release.making import restated
 
 ROOT = Path(__file__).parents[2]
 TERMS = {"protects": "user", "dataset": "plays-2026"}
+CHANGED = "but the data changed since, or cannot be known again"
 _NUMBERS = itertools.count(1)
 
 
@@ -45,8 +46,18 @@ def as_new(release):
 def answered(budget, data, **more):
     """The items of a table, and which charge has paid for them if they were given before."""
     source = sl.pairs(data, user="user", item="item", budget=budget, **more)
-    release = source.domain(epsilon=0.3, delta=1e-8, reuse=True)
+    release = again(partial(source.domain, epsilon=0.3, delta=1e-8))
     return set(release), release.given_before and release.given_before.charge
+
+
+def again(ask):
+    """What was answered before; anew, where that is refused since it was of another table."""
+    try:
+        return ask(reuse=True)
+    except sl.InputError as error:
+        if CHANGED not in str(error):
+            raise
+    return ask()
 
 
 class Fragile(TinyCounts):
@@ -84,6 +95,6 @@ def tampered(path):
 
 
 __all__ = [
-    "TERMS", "Fragile", "TinyCounts", "answered", "as_new", "columns", "created", "fast_folder",
-    "plan_of", "played", "running_by", "tampered",
+    "CHANGED", "TERMS", "Fragile", "TinyCounts", "again", "answered", "as_new", "columns",
+    "created", "fast_folder", "plan_of", "played", "running_by", "tampered",
 ]  # fmt: skip

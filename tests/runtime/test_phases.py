@@ -126,7 +126,7 @@ def test_an_engine_is_named_and_no_address(tmp_path):
     phases = heard_in(ask)
     assert phases[0] == "Connecting to the database"
     assert "Reading rows in DuckDB" in phases
-    assert "Selecting, round 2 of 4" in phases
+    assert "Selecting, round 2 of 6" in phases
     assert not any("plays.db" in p for p in phases)
 
 

@@ -8,8 +8,10 @@ from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shortlist.budget._allowances import Allowance, Spell
+from shortlist.budget._continuing import Predecessor
 from shortlist.budget._entries import Entry, require_name
-from shortlist.budget._units import UNITS, Amount, BasicUnit, Unit, ZcdpUnit, unit_for
+from shortlist.budget._units import UNITS, Amount, BasicUnit, Unit, ZcdpUnit, sum_of, unit_for
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.parameters import require_delta, require_epsilon
@@ -18,9 +20,12 @@ from shortlist.privacy.calibration import zcdp_rho
 from shortlist.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from shortlist.plan import Plan
 
 _COMPARISON = "comparison"  # a unit of its own, where no column of users is named
+_LITTLE = 0.05  # of an allowance: with less nothing sensible can be asked
 _PARTS_OF_TOTAL = (30, 10, 3)
 # Most mechanisms that name private items take so much of a question's delta for their thresholds.
 _SHARE_OF_THRESHOLDS = 0.25
@@ -38,6 +43,8 @@ class BudgetTerms:
         delta: The delta of the total.
         unit: The unit in which costs are counted.
         total: The total in that unit.
+        allowance: How much of it may be spent in each period; None if all may at any time.
+        earlier: The budgets that it continues, each with its own total.
     """
 
     dataset: str
@@ -47,6 +54,8 @@ class BudgetTerms:
     delta: float
     unit: Unit
     total: Amount
+    allowance: Allowance | None = None
+    earlier: tuple[Predecessor, ...] = ()
 
     @classmethod
     def of(
@@ -59,6 +68,7 @@ class BudgetTerms:
         delta: float,
         accounting: str | None,
         lost_share: float | None,
+        per: object = None,
     ) -> BudgetTerms:
         """The terms that a caller gives."""
         epsilon, delta = require_epsilon("epsilon", epsilon), require_delta("delta", delta)
@@ -72,6 +82,7 @@ class BudgetTerms:
             delta=delta,
             unit=unit,
             total=unit.total(epsilon, delta),
+            allowance=Allowance.given(per),
         )
 
     @classmethod
@@ -84,6 +95,8 @@ class BudgetTerms:
             delta=float(record["delta"]),
             unit=ZcdpUnit(record["lost_share"]) if kind is ZcdpUnit else kind(),
             total=Amount(*map(Fraction, record["total"])),
+            allowance=Allowance.from_json(record["allowance"]) if "allowance" in record else None,
+            earlier=tuple(map(Predecessor.from_json, record.get("continues", ()))),
         )
 
     def json_values(self) -> dict[str, Any]:
@@ -97,7 +110,15 @@ class BudgetTerms:
             "accounting": self.unit.name,
             **share,
             "total": [float(part) for part in self.total],
+            **({"allowance": self.allowance.json_values()} if self.allowance else {}),
+            **({"continues": [one.json_values() for one in self.earlier]} if self.earlier else {}),
         }
+
+    @property
+    def taken_over(self) -> dict[str, str]:
+        """What a budget that continues this one has, too, if nothing else is given."""
+        names = "dataset", "protects", "adjacency"
+        return {name: getattr(self, name) for name in names} | {"accounting": self.unit.name}
 
     def in_words(self, amount: Amount, *, digits: str = ".4g") -> str:
         """An amount in words, its numbers in this format: without one, in all their digits."""
@@ -107,6 +128,7 @@ class BudgetTerms:
 
     def require(self, plan: Plan) -> None:
         """Refuse what this budget does not protect."""
+        plan.about.within(self.dataset)
         asked = plan.engine.unit
         anybody = asked is None and self.protects != _COMPARISON  # it takes the caller's word
         if asked != self.protects and not anybody:
@@ -133,15 +155,50 @@ class Balance:
     Attributes:
         terms: What it is fixed to.
         spent: All that was charged.
+        spell: The period that lasts, where only a part may be spent in each.
     """
 
     terms: BudgetTerms
     spent: Amount
+    spell: Spell | None = None
+
+    @classmethod
+    def at(cls, terms: BudgetTerms, last: Entry, now: datetime) -> Balance:
+        """At a moment that is not before the last entry."""
+        allowance = terms.allowance
+        return cls(terms, last.spent, None if allowance is None else allowance.spell(last, now))
 
     @property
     def left(self) -> Amount:
-        """What can still be charged."""
+        """What can still be charged, in this period or a later one."""
         return self.terms.total.less(self.spent)
+
+    @property
+    def left_now(self) -> Amount:
+        """What can still be charged in this period."""
+        if self.terms.allowance is None or self.spell is None:
+            return self.left
+        allowed = self.terms.allowance.of(self.terms.total)
+        return allowed.less(self.spent.less(self.spell.before)).least(self.left)
+
+    @property
+    def in_all(self) -> str:
+        """What it continues, both totals, and what was spent of all; nothing if it is the first."""
+        terms, earlier = self.terms, self.terms.earlier
+        if not earlier:
+            return ""
+        totals = ", ".join(
+            f'"{one.dataset}" (epsilon = {one.epsilon:g} and delta = {one.delta:g})'
+            for one in earlier
+        )
+        spent = sum_of(self.spent, *(one.spent for one in earlier))
+        total = sum_of(terms.total, *(one.total for one in earlier))
+        delta = min(terms.delta + sum(one.delta for one in earlier), 1 - 2.0**-53)
+        worth = terms.unit.epsilon(total, delta)
+        return (
+            f"continues {totals}: in all {terms.in_words(spent)} were spent; all totals together "
+            f"are {terms.in_words(total)}, worth epsilon = {worth:.3g} at delta = {delta:g}"
+        )
 
     def require_sense(self, place: Words) -> None:
         """Refuse a total that is smaller than what was spent."""
@@ -165,6 +222,51 @@ class Balance:
                 cost=self.terms.in_words(cost, digits=digits),
                 remedy=self._remedy(cost),
             )
+        self._require_allowed(cost)
+
+    def _require_allowed(self, cost: Amount) -> None:
+        """Refuse what is too much for this period."""
+        allowance, spell = self.terms.allowance, self.spell
+        if allowance is None or spell is None or cost.within(self.left_now):
+            return
+        digits = _telling_apart(cost, self.left_now)
+        raise InputError(
+            "the budget of {dataset} allows {share} of its total per {period}. Of that, {left} is "
+            "left until {next} (UTC), and this question costs {cost}. Nothing was read and nothing "
+            "was spent",
+            "{remedy}{or_less}",
+            dataset=in_quotes(self.terms.dataset),
+            share=str(allowance.share),
+            period=allowance.period.value,
+            left=self.terms.in_words(self.left_now, digits=digits),
+            next=allowance.period.next(spell.begin).isoformat(),
+            cost=self.terms.in_words(cost, digits=digits),
+            remedy=allowance.remedy(ever=cost.within(allowance.of(self.terms.total))),
+            or_less=self._or_less(allowance),
+        )
+
+    def _or_less(self, allowance: Allowance) -> str:
+        """What else to do: nothing, where hardly anything is left of this period."""
+        worth = self._worth(self.left_now)
+        if worth < _LITTLE * self._worth(allowance.of(self.terms.total)):
+            return f": nothing is left for this {allowance.period}"
+        return (
+            f", or with a smaller epsilon and delta: all that is left of this {allowance.period} "
+            f"is worth epsilon = {cut(worth):g}"
+        )
+
+    @property
+    def allowed(self) -> str | None:
+        """What may be spent in this period, in words."""
+        allowance, spell = self.terms.allowance, self.spell
+        if allowance is None or spell is None:
+            return None
+        ends = allowance.period.next(spell.begin)
+        worth = self._worth(self.left_now)
+        return (
+            f"At most {allowance.share} of the total may be spent per {allowance.period}: until "
+            f"{ends} (UTC) there is left what is worth epsilon = {worth:.3g}."
+        )
 
     def _remedy(self, cost: Amount) -> str:
         if not (self.left.first and self.worth):
@@ -174,15 +276,18 @@ class Balance:
         if cost.first <= self.left.first:
             return "Its epsilon would fit: ask with a smaller delta"
         both = " and delta" if cost.delta > self.left.delta else ""
-        worth = f"epsilon = {_cut(self.worth):g}"
+        worth = f"epsilon = {cut(self.worth):g}"
         return f"Ask with a smaller epsilon{both}; all that is left is worth {worth}"
 
     @property
     def worth(self) -> float:
         """The epsilon that all that is left is worth at once, at the delta of the total."""
-        if self.left.first <= 0:
+        return self._worth(self.left)
+
+    def _worth(self, amount: Amount) -> float:
+        if amount.first <= 0:
             return 0.0
-        return min(self.terms.unit.epsilon(self.left, self.terms.delta), self.terms.epsilon)
+        return min(self.terms.unit.epsilon(amount, self.terms.delta), self.terms.epsilon)
 
     def after(self, cost: Amount) -> str:
         """What a question would leave, in words."""
@@ -193,9 +298,12 @@ class Balance:
                 f'It would be refused: the budget of "{dataset}" has '
                 f"{terms.in_words(self.left)} left, and it costs {taken}."
             )
-        then = Balance(terms, self.spent.plus(cost))
+        self._require_allowed(cost)
+        then = Balance(terms, self.spent.plus(cost), self.spell)
         more = cost.times_in(then.left)
         again = f"{more:,} more such question{'s' * (more != 1)}" if more else "no other such one"
+        if terms.allowance is not None:
+            again += f", {cost.times_in(then.left_now):,} of them in this {terms.allowance.period}"
         left = f"epsilon = {then.worth:.3g} of {terms.epsilon:g} ({terms.in_words(then.left)})"
         return (
             f'It takes {taken} of the budget of "{dataset}", and leaves {left}: enough for {again}.'
@@ -209,9 +317,9 @@ def _telling_apart(cost: Amount, left: Amount) -> str:
     return ".4g" if apart else ""
 
 
-def _cut(number: float) -> float:
-    """To three digits, downwards: so much can be asked for."""
-    return float(Context(prec=3, rounding=ROUND_DOWN).create_decimal_from_float(number))
+def cut(number: float, digits: int = 3) -> float:
+    """To so many digits, downwards: so much can be asked for."""
+    return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal(repr(number)))
 
 
 def more_questions(balance: Balance) -> list[tuple[float, float, int, int, int]]:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from shortlist._version import __version__
+from shortlist.budget._allowances import Allowance, Spell
 from shortlist.budget._units import Amount
 from shortlist.errors import InputError, is_short
 from shortlist.release.json_values import described_mechanism, json_value
+from shortlist.runtime import clock
 
 if TYPE_CHECKING:
     from shortlist.plan import Plan
 
 BEGINNING = "0" * 64  # what stands for the hash before the first entry
+_LASTING = "period", "closed", "continued"  # what an entry says, and so do those after it
 GARBLED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 """What is raised where an entry that was changed by hand is looked at."""
 
@@ -57,13 +59,14 @@ class Entry:
     def makes_sense(self) -> bool:
         """Whether it says what every entry says."""
         try:
+            Spell.of(self)
             return bool(self.kind) and self.charges >= 0 and self.spent.first >= 0
         except GARBLED:
             return False
 
     @property
     def kind(self) -> str:
-        """The kind of the entry: "created", "charge" or "release"."""
+        """The kind of the entry: "created", "charge", "release", "closed" or "continued"."""
         return str(self.record["kind"])
 
     @property
@@ -92,7 +95,8 @@ def following(last: Entry | None, kind: str, spent: Amount, record: Mapping[str,
         "charges": (0 if last is None else last.charges) + (kind == "charge"),
         "spent": [str(part) for part in spent],
     }
-    return Entry(number, json.dumps({**place, **record}, allow_nan=False))
+    lasts = {} if last is None else {n: v for n, v in last.record.items() if n in _LASTING}
+    return Entry(number, json.dumps({**place, **lasts, **record}, allow_nan=False))
 
 
 def faults(
@@ -127,6 +131,8 @@ class _ChainCheck:
         self.previous, self.expected = BEGINNING, 0
         self._spent, self._charges = Amount.nothing(), 0
         self._kept = kept
+        self._last: Entry | None = None
+        self._allowance: Allowance | None = None
 
     def wrong_with(self, entry: Entry, stored: str) -> Iterator[str]:
         record = entry.record
@@ -142,6 +148,36 @@ class _ChainCheck:
             yield f"entry {entry.number}: its sum is not that of the charges"
         if entry.kind == "release" and not self._is_kept(record):
             yield f"entry {entry.number}: the answer that was kept was changed or removed"
+        if record.get("period") != self._period(entry):
+            yield f"entry {entry.number}: its period is not that of its time"
+        if not self._is_open(entry):
+            yield f"entry {entry.number}: the ledger was closed before it"
+        self._last = entry
+
+    def _is_open(self, entry: Entry) -> bool:
+        """Whether an entry may be made: of a closed ledger, answers, and once its successor."""
+        was = None if self._last is None else self._last.record.get("closed")
+        if entry.kind == "closed":
+            return was is None
+        after = "release", "continued"
+        lasts = entry.record.get("closed") == was and (was is None or entry.kind in after)
+        made = None if self._last is None else self._last.record.get("continued")
+        if entry.kind == "continued":
+            return lasts and was is not None and made is None
+        return lasts and entry.record.get("continued") == made
+
+    def _period(self, entry: Entry) -> list[Any] | None:
+        """What an entry must say of the period that it was made in."""
+        record = entry.record
+        if self._last is None:
+            said = record.get("allowance")
+            self._allowance = None if said is None else Allowance.from_json(said)
+            return None
+        if entry.kind != "charge" or self._allowance is None:
+            carried: list[Any] | None = self._last.record.get("period")
+            return carried
+        made = datetime.fromisoformat(record["time"])
+        return self._allowance.spell(self._last, made).json_values()
 
     def _is_kept(self, record: Mapping[str, Any]) -> bool:
         return self._kept is None or self._kept.get(record["charge"]) == record["sha256"]
@@ -156,32 +192,13 @@ def record_of(plan: Plan) -> dict[str, Any]:
         "protects": plan.guarantee.protects,
         "assumes": plan.guarantee.assumes,
         "data": {"engine": type(plan.engine).__name__, **plan.engine.about()},
+        "as_of": plan.about.as_of,
     }
     return {name: json_value(value) for name, value in record.items()}
 
 
-def fingerprint(plan: Plan, dataset: str, key: str) -> str:
-    """What two plans share that ask the same of the same rows, by one version.
-
-    The size of a file is hashed, too, which tells how many rows there are: without the key nobody
-    can find it out by trying sizes. Of rows nothing is looked at: two frames in memory with the
-    same columns are taken for one.
-    """
-    record = record_of(plan)
-    for name in ("data", "files"):  # as they were typed: where they really are is in the identity
-        record["data"].pop(name, None)
-    whole = {
-        "dataset": dataset,
-        "library": __version__,
-        "identity": json_value(plan.engine.identity()),
-        **record,
-    }
-    text = json.dumps(whole, sort_keys=True, allow_nan=False)
-    return hmac.digest(key.encode(), text.encode(), "sha256").hex()
-
-
 def signature(who: str) -> dict[str, str]:
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    now = clock.now().isoformat(timespec="milliseconds")
     return {"time": now, "who": who, "library": __version__}
 
 

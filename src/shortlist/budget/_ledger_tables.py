@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from shortlist.budget._balance import BudgetTerms
 from shortlist.budget._entries import GARBLED, Entry, digest
@@ -14,7 +14,10 @@ from shortlist.errors import InputError, Words, in_quotes, nearest
 Execute = Callable[..., Sequence[Any]]
 """Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
 
-_VERSION_OF_TABLES = 1
+_FIRST_VERSION = 1
+# Of a ledger with an allowance, or closed, or with earlier ones: the first would not heed it.
+_VERSION_OF_TABLES = 2
+_NEW = {"allowance", "continues"}
 _NO_NUMBER = -1
 _NO_CHARGE = 0  # under which the key is kept, as a release: whoever may charge can write there
 _TABLES = (
@@ -38,6 +41,15 @@ class LedgerDatabase(Protocol):
     shown: Words
     lock: str
 
+    @property
+    def identity(self) -> str:
+        """What tells it from others, as far as that is known."""
+        ...
+
+    def require_new(self, require_none: Callable[[Execute], None]) -> None:
+        """Refuse, as `create` would, where something is; `require_none` looks at a ledger."""
+        ...
+
     def create(self, fill: Callable[[Execute], None]) -> None:
         """Make room for a new ledger, and fill it, all at once or not at all."""
         ...
@@ -49,6 +61,18 @@ class LedgerDatabase(Protocol):
     def reading(self) -> AbstractContextManager[Execute]:
         """A transaction that sees one moment, and changes nothing."""
         ...
+
+
+class ChargeFor(NamedTuple):
+    """A charge for a question.
+
+    Attributes:
+        entry: Of the ledger.
+        fingerprint: Of the table whose answer was kept; None where none was kept.
+    """
+
+    entry: Entry
+    fingerprint: str | None
 
 
 class LedgerTables:
@@ -64,21 +88,25 @@ class LedgerTables:
         self._dataset = first.record["dataset"]
         for statement in _TABLES:
             self._execute(statement)
-        if self._budgets(self._dataset):
-            raise InputError(
-                "{place} has a budget of {dataset}",
-                "use that one, or name the data set otherwise",
-                place=self._place.shown,
-                dataset=in_quotes(self._dataset),
-            )
+        self.require_none(self._dataset)
         self._execute(
             "INSERT INTO shortlist_budgets VALUES ($1, $2, 0, $3)",
             self._dataset,
-            _VERSION_OF_TABLES,
+            _VERSION_OF_TABLES if _NEW & first.record.keys() else _FIRST_VERSION,
             "",
         )
         self.add(first)
         self.make_key()
+
+    def require_none(self, dataset: str | None) -> None:
+        """Refuse to create a second budget of a data set."""
+        if self._budgets(dataset):
+            raise InputError(
+                "{place} has a budget of {dataset}",
+                "use that one, or name the data set otherwise",
+                place=self._place.shown,
+                dataset=in_quotes(dataset),
+            )
 
     def _budgets(self, dataset: str | None, lock: str = "") -> Sequence[Any]:
         query = "SELECT dataset, version, entries, head FROM shortlist_budgets"
@@ -174,27 +202,43 @@ class LedgerTables:
             *(entry.number + 1, entry.hash, self._dataset),
         )
 
-    def keep(self, charge: int, plan: str, content: str) -> None:
+    def mark_as_new(self) -> None:
+        """Let earlier versions refuse the ledger."""
         self._execute(
-            "INSERT INTO shortlist_releases VALUES ($1, $2, $3, $4)",
-            *(self._dataset, charge, plan, content),
+            "UPDATE shortlist_budgets SET version = $1 WHERE dataset = $2",
+            *(_VERSION_OF_TABLES, self._dataset),
         )
 
-    def kept(self, plan: str) -> tuple[Entry, str] | None:
-        """The charge that has paid for a plan, the last time, and what was kept of it."""
-        found = self._execute(
-            "SELECT charge, content FROM shortlist_releases WHERE dataset = $1 AND plan = $2 "
-            "ORDER BY charge DESC LIMIT 1",
-            *(self._dataset, plan),
+    def keep(self, charge: int, fingerprint: str, content: str) -> None:
+        self._execute(
+            "INSERT INTO shortlist_releases VALUES ($1, $2, $3, $4)",
+            *(self._dataset, charge, fingerprint, content),
         )
-        if not self._typed(found, int, str):
-            return None
-        number, content = found[0]
+
+    def charges_for(self, asked: str) -> list[ChargeFor]:
+        """All charges for the same question, each with the fingerprint of its table, if kept."""
+        charges = [
+            entry
+            for entry, _ in self.entries()
+            if entry.makes_sense and entry.kind == "charge" and entry.record.get("plan") == asked
+        ]
+        found = self._execute(
+            "SELECT charge, plan FROM shortlist_releases WHERE dataset = $1", self._dataset
+        )
+        kept = dict(self._typed(found, int, str))
+        return [ChargeFor(entry, kept.get(entry.charges)) for entry in charges]
+
+    def content(self, charge: int) -> str:
+        """What was kept of a charge, as it was written."""
+        found = self._execute(
+            "SELECT content FROM shortlist_releases WHERE dataset = $1 AND charge = $2",
+            *(self._dataset, charge),
+        )
         entries = [entry for entry, _ in self.entries() if entry.makes_sense]
-        charge = next((e for e in entries if e.kind == "charge" and e.charges == number), None)
-        if charge is None or not any(_says_of(entry, number, content) for entry in entries):
-            raise self.changed()
-        return charge, content
+        for (content,) in self._typed(found, str):
+            if any(_says_of(entry, charge, content) for entry in entries):
+                return str(content)
+        raise self.changed()
 
     def key(self) -> str | None:
         """What plans are hashed with; None in a ledger that was made before there were keys."""

@@ -38,6 +38,15 @@ class PostgresDatabase:
         self._connect = connector(url, self.shown)
         self._schema: str | None = None
 
+    identity = "postgresql"  # which database it is, an address does not tell for good
+
+    def require_new(self, require_none: Callable[[Execute], None]) -> None:
+        """Look at the ledgers that are there, if their tables are."""
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self._transaction(begin, creates=True) as execute:
+            if execute("SELECT to_regclass('shortlist_budgets')") != [(None,)]:
+                require_none(execute)
+
     def create(self, fill: Callable[[Execute], None]) -> None:
         """Make room beside other ledgers, if there are any."""
         with self._transaction(*_WRITING, writes=True, creates=True) as execute:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,15 @@ from shortlist.budget._balance import Balance, more_questions
 from shortlist.budget._entries import Entry
 from shortlist.budget._units import Amount
 from shortlist.privacy import round_down, round_up
-from shortlist.release.readable import harmless
+from shortlist.release.readable import harmless, intact
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.console import RenderableType
     from rich.table import Table
+
+    from shortlist.budget._shares import QuestionsAhead
 
 KEPT, UNKNOWN = "released", "unknown"
 """The outcome of a charge: its release is kept; or nobody knows, as after a crash."""
@@ -25,7 +29,7 @@ KEPT, UNKNOWN = "released", "unknown"
 _FORMULAS = ("=", "+", "-", "@")
 _COLUMNS = (
     *("number", "time", "who", "library", "question", "k", "mechanism", "epsilon", "delta"),
-    *("first", "taken_delta", "outcome", "hash"),
+    *("first", "taken_delta", "outcome", "hash", "as_of"),
 )
 _WIDTH_OF_BAR = 24
 
@@ -45,6 +49,7 @@ def _rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             "taken_delta": entry.record["amount"][1],
             "outcome": KEPT if entry.charges in kept else UNKNOWN,
             "hash": entry.hash,
+            "as_of": entry.record.get("as_of"),  # which those of version 0.2 do not say
         }
         for entry in entries
         if entry.kind == "charge"
@@ -84,19 +89,29 @@ def budget_table(balance: Balance, entries: Iterable[Entry]) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    entries = list(entries)
     charges = _rows_of(entries)
+    closed = bool(entries) and "closed" in entries[-1].record
     terms = balance.terms
     title = f"{terms.dataset}: epsilon = {terms.epsilon:g} and delta = {terms.delta:g}"
     what = f'Protects "{terms.protects}" ({terms.adjacency}); counted in {terms.unit.name}.'
     return Group(
         Text(harmless(title), style="bold"),
         Text(f"{harmless(what)}\n"),
+        *(Text(f"{harmless(line)}\n") for line in _chained(balance, entries)),
         _amounts_left(balance),
-        Text(f"\n{_worth(balance)}\n"),
-        _questions(balance),
-        Text(),
+        *([Text()] if closed else [Text(f"\n{_worth(balance)}\n"), _questions(balance), Text()]),
         _charges(balance, charges) if charges else Text("Nothing was charged yet."),
     )
+
+
+def _chained(balance: Balance, entries: Sequence[Entry]) -> Iterator[str]:
+    """What it continues, and whether another continues it."""
+    if balance.terms.earlier:
+        reasons = "; ".join(one.reason for one in balance.terms.earlier)
+        yield f"It {balance.in_all}. Why it was continued: {reasons}"
+    if entries and (reason := entries[-1].record.get("closed")) is not None:
+        yield f"It is closed: another one continues it ({reason}). Nothing more can be charged."
 
 
 def _table(*headings: str, left: int = 0) -> Table:
@@ -118,22 +133,32 @@ def _amounts_left(balance: Balance) -> RenderableType:
     table = _table("", "spent", "left", "of", left=1)
     table.add_column("left", justify="left")
     table.add_column("", justify="right")
-    amounts = zip(balance.spent, balance.left, terms.total, strict=True)
-    for name, (spent, left, total) in zip((terms.unit.first, "delta"), amounts, strict=True):
-        if total:
-            share = float(left / total)
-            table.add_row(
-                *(name, f"{round_up(spent):.4g}", f"{round_down(left):.4g}", f"{float(total):.4g}"),
-                ProgressBar(total=1.0, completed=share, width=_WIDTH_OF_BAR),
-                f"{share:.0%}",
-            )
+    for when, spent, of in _accounts(balance):
+        amounts = zip((terms.unit.first, "delta"), spent, of, strict=True)
+        for name, spent_of_it, whole in amounts:
+            if whole:
+                left = whole - spent_of_it
+                share = float(left / whole)
+                texts = f"{round_up(spent_of_it):.4g}", f"{round_down(left):.4g}"
+                bar = ProgressBar(total=1.0, completed=share, width=_WIDTH_OF_BAR)
+                table.add_row(f"{name}{when}", *texts, f"{float(whole):.4g}", bar, f"{share:.0%}")
     return table
+
+
+def _accounts(balance: Balance) -> Iterator[tuple[str, Amount, Amount]]:
+    """What was spent of what: of the total, and of what may be spent now."""
+    terms, spell = balance.terms, balance.spell
+    yield "", balance.spent, terms.total
+    if terms.allowance is not None and spell is not None:
+        period = f", this {terms.allowance.period}"
+        yield period, balance.spent.less(spell.before), terms.allowance.of(terms.total)
 
 
 def _worth(balance: Balance) -> str:
     delta = balance.terms.delta
     at = f" at delta = {delta:g}" if delta else ""
-    return f"What is left is worth epsilon = {balance.worth:.3g}{at}, spent at once."
+    allowed = "" if balance.allowed is None else f"\n{balance.allowed}"
+    return f"What is left is worth epsilon = {balance.worth:.3g}{at}, spent at once.{allowed}"
 
 
 def _questions(balance: Balance) -> RenderableType:
@@ -145,19 +170,50 @@ def _questions(balance: Balance) -> RenderableType:
     return table
 
 
+def plan_table(ahead: QuestionsAhead) -> RenderableType:
+    """With what so many questions can be asked, in words and as a table."""
+    from rich.console import Group
+    from rich.text import Text
+
+    several = f"{ahead.questions:,} question{'s' * (ahead.questions != 1)}"
+    table = _table(
+        *("question", "epsilon each", "delta", "used up first", "alone: epsilon", "delta"), left=1
+    )
+    for row in ahead.each:
+        alone = (f"{number:g}" for number in row.alone)
+        table.add_row(row.kind, f"{row.epsilon:g}", f"{row.delta:g}", row.first, *alone)
+    title = f"{several} in what is left of {ahead.dataset}"
+    return Group(
+        Text(harmless(title), style="bold"),
+        Text("A line each for when all are of that kind; alone is what one of them could have.\n"),
+        table,
+        *([] if ahead.share is None else [Text(f"\n{_told_of_share(ahead.share)}")]),
+    )
+
+
+def _told_of_share(share: Fraction) -> str:
+    return (
+        f"Or ask with a share of {share} of the total in place of both numbers: of these so many "
+        "fit, to the last bit, whatever is asked."
+    )
+
+
 def _charges(balance: Balance, charges: Sequence[Mapping[str, Any]]) -> RenderableType:
     from rich.text import Text
 
-    table = _table(
-        "charge", "date", "who", "question", "outcome", "epsilon", "delta", "took", left=5
-    )
+    dated = ["as of"] if any(charge["as_of"] for charge in charges) else []
+    texts = ("charge", "date", "who", "question", *dated, "outcome")
+    table = _table(*texts, "epsilon", "delta", "took", left=len(texts))
+    if dated:  # two dates, and all in 80 columns
+        table.padding = (0, 0, 0, 0)
     for charge in charges:
         k = f", k={charge['k']}" if charge["k"] else ""
+        words = [charge["who"], f"{charge['question']}{k}", *(charge["as_of"] or "" for _ in dated)]
         table.add_row(
             *(str(charge["number"]), charge["time"][:10]),
-            *(Text(harmless(text)) for text in (charge["who"], f"{charge['question']}{k}")),
+            *(Text(intact(text) if text else "") for text in words),
             charge["outcome"],
-            *(f"{charge[name]:.4g}" for name in ("epsilon", "delta")),
+            *(f"{charge[name]:.3g}" for name in ("epsilon", "delta")),
             f"{_share(balance.terms.total, charge['first'], charge['taken_delta']):.1%}",
         )
     return table

@@ -48,15 +48,44 @@ class SqliteFile:
         self._path = Path(os.path.realpath(path))
         self.shown = in_quotes(os.fspath(path))
 
+    @property
+    def identity(self) -> str:
+        return os.fspath(self._path)
+
+    def require_new(self, require_none: object = None) -> None:  # noqa: ARG002 - a file holds one
+        self._require_local()
+        try:
+            if self._path.exists():
+                raise _EXISTS.of(self.shown)
+            if not self._path.parent.is_dir():
+                raise _NO_FOLDER.of(self.shown)
+            self._require_nothing_beside()
+            self._require_room()
+        except OSError as error:
+            why = error.strerror or "the system refuses it"
+        else:
+            return
+        raise InputError(
+            "no file can be created as {place}: {why}. Nothing was done",
+            "Name one in a folder that you may write, with a shorter name if it is long",
+            place=self.shown,
+            why=why,
+        )
+
+    def _require_room(self) -> None:
+        """Create and remove a file under the longest name that creating it takes."""
+        longest = Path(f"{self._new_name()}{_BESIDE[0]}")
+        longest.open("xb").close()
+        longest.unlink()
+
+    def _new_name(self) -> Path:
+        """A name for a ledger that is not complete."""
+        return self._path.with_name(f"{self._unfinished}{uuid.uuid4().hex[:8]}.tmp")
+
     def create(self, fill: Callable[[Execute], None]) -> None:
         """Create the file, which appears under its name when it is complete."""
-        self._require_local()
-        if self._path.exists():
-            raise _EXISTS.of(self.shown)
-        if not self._path.parent.is_dir():
-            raise _NO_FOLDER.of(self.shown)
-        self._require_nothing_beside()
-        new = self._path.with_name(f"{self._unfinished}{uuid.uuid4().hex[:8]}.tmp")
+        self.require_new()
+        new = self._new_name()
         try:
             # Only the owner may read answers.
             os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

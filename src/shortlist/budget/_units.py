@@ -7,6 +7,8 @@ are of the floats as they are stored, in rationals, so that no rounding ever mak
 
 from __future__ import annotations
 
+import functools
+import math
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -66,9 +68,17 @@ class Amount(NamedTuple):
     def less(self, other: Amount) -> Amount:
         return Amount(self.first - other.first, self.delta - other.delta)
 
+    def least(self, other: Amount) -> Amount:
+        """What is in both."""
+        return Amount(min(self.first, other.first), min(self.delta, other.delta))
+
     def times_in(self, left: Amount) -> int:
         numbers = zip(self, left, strict=True)
         return min(int(whole // part) for part, whole in numbers if part > 0)
+
+
+def sum_of(*amounts: Amount) -> Amount:
+    return functools.reduce(Amount.plus, amounts)
 
 
 class Unit(ABC):
@@ -95,6 +105,10 @@ class Unit(ABC):
     @abstractmethod
     def epsilon(self, amount: Amount, delta: float) -> float:
         """The epsilon of (epsilon, delta) that so much is worth by itself; rounded up."""
+
+    def asked(self, amount: Amount, delta: float) -> float:
+        """About the epsilon of a question with this delta that costs so much."""
+        return self.epsilon(amount, delta)
 
 
 @dataclass(frozen=True)
@@ -129,6 +143,11 @@ class ZcdpUnit(Unit):
 
     def epsilon(self, amount: Amount, delta: float) -> float:
         return ZCDP(float(amount.first), float(amount.delta)).epsilon(delta)
+
+    def asked(self, amount: Amount, delta: float) -> float:
+        """Where no delta is lost; without one, that of a pure mechanism."""
+        rho = float(amount.first)
+        return ZCDP(rho).epsilon(delta) if delta else math.sqrt(2 * rho)
 
 
 @dataclass(frozen=True)

@@ -6,36 +6,54 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import date
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.budget._balance import Balance, BudgetTerms
+from shortlist.budget._continuing import (
+    Predecessor,
+    closed_for,
+    refuse_closed,
+    refuse_continued,
+    require_countable,
+    require_same,
+    successor,
+)
 from shortlist.budget._entries import (
     Entry,
     asker,
     digest,
     faults,
-    fingerprint,
     following,
     record_of,
+    require_name,
     signature,
+)
+from shortlist.budget._given_again import (
+    OF_NO_TABLE,
+    charge_to_repeat,
+    fingerprint,
+    given_again,
+    question_hash,
+    require_dated,
 )
 from shortlist.budget._ledger_tables import Execute, LedgerDatabase, LedgerTables
 from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._printing import as_csv, budget_table, entries_as_json
+from shortlist.budget._shares import QuestionsAhead, fitted, questions_ahead
 from shortlist.budget._sqlite import SqliteFile
 from shortlist.budget._units import Amount
 from shortlist.databases.postgres import address_of
-from shortlist.errors import InputError
+from shortlist.errors import PYTHON, Face, InputError, reference
 from shortlist.mechanisms.mechanism import Accounting
-from shortlist.plan import Ledger, Plan
-from shortlist.release import GivenBefore
+from shortlist.parameters import require_delta
+from shortlist.plan import Ledger, Plan, Promise, Reuse
 from shortlist.release.json_values import as_json
-from shortlist.release.loading import from_json
-from shortlist.release.making import restated
 from shortlist.release.rendering import plain_text
+from shortlist.runtime import clock
 from shortlist.runtime.processes import StaysHere
 
 if TYPE_CHECKING:
@@ -44,8 +62,6 @@ if TYPE_CHECKING:
     from shortlist.release import Release
 
 __all__ = ["Budget"]
-
-_HASH_OF_NO_PLAN = ""
 
 
 class Budget(StaysHere, Ledger):
@@ -76,7 +92,7 @@ class Budget(StaysHere, Ledger):
     ...     path = f"{folder}/plays.budget"
     ...     terms = {"protects": "user", "dataset": "plays-2026"}
     ...     budget = sl.Budget.create(path, epsilon=3.0, delta=1e-6, **terms)
-    ...     plays = sl.pairs(rows, user="user", item="title", budget=budget)
+    ...     plays = sl.pairs(rows, user="user", item="title", budget=budget, as_of="2026")
     ...     titles = plays.domain(epsilon=0.5, delta=1e-7)
     ...     again = plays.domain(epsilon=0.5, delta=1e-7, reuse=True)
     ...     (again.items, again.given_before.charge) == (titles.items, 1)
@@ -103,11 +119,14 @@ class Budget(StaysHere, Ledger):
         *,
         epsilon: float,
         delta: float = 0.0,
-        protects: str,
-        dataset: str,
+        protects: str | None = None,
+        dataset: str | None = None,
         adjacency: str | None = None,
         accounting: str | None = None,
         lost_share: float | None = None,
+        per: tuple[str, Fraction | str] | None = None,
+        continues: str | os.PathLike[str] | Budget | None = None,
+        reason: str | None = None,
         who: str | None = None,
     ) -> Budget:
         """A new budget. What it is created with never changes.
@@ -127,30 +146,75 @@ class Budget(StaysHere, Ledger):
                 far less; "basic": epsilons and deltas do; "pure", the default without a delta.
             lost_share: In zCDP, the share of delta that is for what releases leave out, such as
                 the names of items that one user alone holds; the rest makes rho. By default 0.75.
+            per: An allowance, such as ("month", "1/12"): no more than that part of the total may be
+                spent in one day, week (from Monday), month or year of the calendar in UTC. What
+                is not spent in one is not added to the next.
+            continues: A budget that this one continues: it is closed, and its total stays what it
+                was; what was promised by it holds. This one has a total of its own, for what is
+                asked from now on, and says of both. It takes over what is not given here.
+            reason: With `continues`, why another total is needed: both ledgers keep it.
             who: Who creates it, for the ledger; by default the user of the operating system.
 
         Raises:
             InputError: There is such a budget, or an argument cannot be used.
         """
-        place = _database_at(url_or_path)
+        place, author = _database_at(url_or_path), asker(who)
         del url_or_path
+        old = _continued(continues, reason)
+        given = {
+            "dataset": dataset,
+            "protects": protects,
+            "adjacency": adjacency,
+            "accounting": accounting,
+        }
+        known = {} if old is None else old.terms.taken_over
+        if old is not None and accounting is None:
+            require_countable(old.terms, require_delta("delta", delta))
         terms = BudgetTerms.of(
-            dataset=dataset,
-            protects=protects,
-            adjacency=adjacency,
+            **_named({name: known.get(name) if v is None else v for name, v in given.items()}),
             epsilon=epsilon,
             delta=delta,
-            accounting=accounting,
             lost_share=lost_share,
+            per=per,
         )
-        author = asker(who)
-        first = following(
-            None, "created", Amount.nothing(), {**signature(author), **terms.json_values()}
-        )
-        place.create(lambda execute: LedgerTables(place, execute).create(first))
+        if old is None:
+            _create(place, terms, author)
+        else:
+            old._continue(place, terms, str(reason), author)  # noqa: SLF001 - it is one of this class
         made = cls.__new__(cls)
         made._open(place, terms.dataset, author)  # noqa: SLF001 - it is one of this class
         return made
+
+    def _continue(self, place: LedgerDatabase, terms: BudgetTerms, reason: str, who: str) -> None:
+        """Close this budget, create the one that continues it, and note that it was created.
+
+        Where it was closed and the other then not created, as by a crash, it can be. The note is
+        made under the lock under which the other is created: so that it is created once.
+        """
+        closing = self._closed(place, terms, reason, who)
+        terms = replace(terms, earlier=(*self.terms.earlier, Predecessor.of(self.terms, closing)))
+        with self._writing() as tables:
+            last = tables.last(lock=True)
+            refuse_continued(last, place.identity, self.dataset)
+            head = _create(place, terms, who)
+            record = {**signature(who), "continued": head}
+            tables.add(following(last, "continued", last.spent, record))
+
+    def _closed(self, place: LedgerDatabase, terms: BudgetTerms, reason: str, who: str) -> Entry:
+        """The entry that closes this budget for that one alone, which is now added if it is not."""
+        require_same(self.terms, terms)
+        place.require_new(lambda at: LedgerTables(place, at).require_none(terms.dataset))
+        to = successor(place.identity, terms)
+        with self._writing() as tables:
+            last = tables.last(lock=True)
+            entries = [entry for entry, _ in tables.entries()]
+            closing = closed_for(entries, to, reason, self.dataset)
+            if closing is None:
+                record = {**signature(who), "closed": reason, "to": to}
+                closing = following(last, "closed", last.spent, record)
+                tables.add(closing)
+                tables.mark_as_new()
+        return closing
 
     def _open(self, place: LedgerDatabase, dataset: str | None, who: str) -> None:
         self._place, self._dataset, self._who = place, dataset, who
@@ -194,19 +258,28 @@ class Budget(StaysHere, Ledger):
         """
         cost = self._cost(plan)
         record = {
-            **signature(self._who),
             "nonce": uuid.uuid4().hex,
             **record_of(plan),
             "amount": [float(part) for part in cost],
-            "plan": self._fingerprint(plan),
+            "plan": question_hash(plan, self.dataset, self._key()),
         }
+        before = fingerprint(plan, record["plan"], self._key())
         entry = self._charged(cost, record)
         described = f'charge {entry.charges} of "{self.dataset}": {self.terms.in_words(cost)}'
-        return Charged(described, partial(self._keep, plan, entry))
+        if in_all := Balance(self.terms, entry.spent).in_all:
+            described = f"{described}; it {in_all}"
+        return Charged(described, partial(self._keep, plan, entry, before))
 
     def _cost(self, plan: Plan) -> Amount:
         self.terms.require(plan)
         return self.terms.unit.cost(plan.guarantee)
+
+    def asked(self, share: Fraction, promise: Promise) -> tuple[float, float]:
+        """As `Ledger.asked`. The ledger adds up exactly: 52 shares of 1/52 are the total."""
+        terms = self.terms
+        part = Amount(*(whole * share for whole in terms.total))
+        price = lambda epsilon, delta: terms.unit.cost(promise(epsilon, delta))
+        return fitted(terms.unit, part, terms.delta, price)
 
     def _charged(self, cost: Amount, record: Mapping[str, Any]) -> Entry:
         """Add a charge; where a connection breaks, see whether it stands before trying again."""
@@ -215,8 +288,13 @@ class Budget(StaysHere, Ledger):
                 last = tables.last(lock=True)
                 if again and (stands := tables.with_nonce(record["nonce"])) is not None:
                     return stands
-                self._balance(last).require_room(cost)
-                entry = following(last, "charge", last.spent.plus(cost), record)
+                signed = signature(self._who)  # now, as who comes later is charged later
+                refuse_closed(last, self.dataset)
+                balance = self._balance(last)
+                balance.require_room(cost)
+                period = {} if balance.spell is None else {"period": balance.spell.json_values()}
+                whole = {**signed, **period, **record}
+                entry = following(last, "charge", last.spent.plus(cost), whole)
                 tables.add(entry)
                 return entry
         raise InputError(
@@ -226,40 +304,43 @@ class Budget(StaysHere, Ledger):
             place=self._place.shown,
         )
 
-    def _keep(self, plan: Plan, charge: Entry, release: Release) -> None:
+    def _keep(self, plan: Plan, charge: Entry, before: str, release: Release) -> None:
         """Keep the release that a charge has paid for: it is as public as its guarantee says.
 
         Without the time, which would tell how long it took. Where the table has changed since the
-        charge, nobody knows which one was read: the release is kept, and never given again.
+        charge, nobody knows which one was read: the release is kept as of a table like no other.
         """
-        content, now = as_json(release), self._fingerprint(plan)
-        known = now if now == charge.record["plan"] else _HASH_OF_NO_PLAN
+        content = as_json(release)
+        now = fingerprint(plan, charge.record["plan"], self._key())
+        known = now if now == before else OF_NO_TABLE
         record = {"who": self._who, "charge": charge.charges, "sha256": digest(content)}
         with self._writing() as tables:
             last = tables.last(lock=True)
             tables.keep(charge.charges, known, content)
             tables.add(following(last, "release", last.spent, record))
 
-    def kept(self, plan: Plan) -> Release | None:
+    def kept(self, plan: Plan, reuse: Reuse) -> Release | None:
         """What was released for the same plan before, with `given_before`; None if nothing was.
 
+        It bears the title and the note of this plan, which decide nothing.
+
         Raises:
-            InputError: It was changed.
+            InputError: The data changed, and an answer of other data was not asked for; or it is
+                in memory, and nothing says as of when; or what was kept was changed.
+
+        Warns:
+            ChargedAgainWarning: The same was charged before, but no answer was kept.
         """
         self.terms.require(plan)
+        require_dated(plan, reuse)
         if (key := self._known_key()) is None:
             return None
-        known = fingerprint(plan, self.dataset, key)
+        asked = question_hash(plan, self.dataset, key)
+        now = fingerprint(plan, asked, key)
         with self._reading() as tables:
-            found = tables.kept(known)
-        if found is None:
-            return None
-        charge, content = found
-        day = date.fromisoformat(charge.record["time"][: len("2026-11-22")])
-        return restated(from_json(content), given_before=GivenBefore(charge.charges, day))
-
-    def _fingerprint(self, plan: Plan) -> str:
-        return fingerprint(plan, self.dataset, self._key())
+            charge = charge_to_repeat(tables, asked, now, plan, reuse)
+            content = "" if charge is None else tables.content(charge.charges)
+        return None if charge is None else given_again(content, charge, plan)
 
     def _key(self) -> str:
         """What plans are hashed with; made where a ledger has none yet."""
@@ -277,12 +358,15 @@ class Budget(StaysHere, Ledger):
         with self._reading() as tables:
             return tables.key()
 
-    def explain(self, plan: Plan) -> str:
+    def explain(self, plan: Plan, face: Face = PYTHON) -> str:
         """What the plan would take of this budget, and leave, in words; or why it would not be."""
         try:
-            return self.standing().after(self._cost(plan))
+            with self._reading() as tables:
+                last = tables.last()
+            refuse_closed(last, self.dataset)
+            return self._balance(last).after(self._cost(plan))
         except InputError as error:
-            return f"It would be refused: {error}"
+            return f"It would be refused: {error.rendered(face)}"
 
     # --- what is looked at
 
@@ -292,7 +376,7 @@ class Budget(StaysHere, Ledger):
             return self._balance(tables.last())
 
     def _balance(self, last: Entry) -> Balance:
-        balance = Balance(self.terms, last.spent)
+        balance = Balance.at(self.terms, last, clock.now())
         balance.require_sense(self._place.shown)
         return balance
 
@@ -300,6 +384,23 @@ class Budget(StaysHere, Ledger):
     def epsilon_left(self) -> float:
         """The epsilon that all that is left is worth at once, at the delta of the total."""
         return self.standing().worth
+
+    def plan(self, questions: int) -> QuestionsAhead:
+        """With which epsilon and delta so many questions fit into what is left; for nothing.
+
+        A line for each kind of question, if all are of that kind; mechanisms are the defaults.
+
+        Args:
+            questions: How many.
+
+        Raises:
+            InputError: It is no number of questions, nothing is left, or another budget continues
+                this one.
+        """
+        with self._reading() as tables:
+            last = tables.last()
+        refuse_closed(last, self.dataset)
+        return questions_ahead(self._balance(last), questions)
 
     def show(self) -> RenderableType:
         """What is left, what it buys, and every charge: for `rich.print`."""
@@ -371,6 +472,39 @@ class Charged(NamedTuple):
 
     described: str
     keep: Callable[[Release], None]
+
+
+def _create(place: LedgerDatabase, terms: BudgetTerms, who: str) -> str:
+    """A ledger of these terms; the hash of its first entry."""
+    record = {**signature(who), **terms.json_values()}
+    first = following(None, "created", Amount.nothing(), record)
+    place.create(lambda execute: LedgerTables(place, execute).create(first))
+    return first.hash
+
+
+def _continued(continues: object, reason: object) -> Budget | None:
+    """The budget that is to be continued, if one is."""
+    if (continues is None) != (reason is None):
+        raise InputError(
+            "{continues} goes with {reason}: both ledgers keep why another total was needed",
+            "give both, or omit both",
+        )
+    if continues is None:
+        return None
+    require_name("reason", reason)
+    return continues if isinstance(continues, Budget) else Budget(continues)  # type: ignore[arg-type]
+
+
+def _named(given: dict[str, str | None]) -> dict[str, Any]:
+    """What must be given of a budget that continues none."""
+    for name in ("dataset", "protects"):
+        if given[name] is None:
+            raise InputError(
+                "{name} is needed of a budget that continues none",
+                "give it",
+                name=reference(name),
+            )
+    return given
 
 
 def _database_at(url_or_path: object) -> LedgerDatabase:

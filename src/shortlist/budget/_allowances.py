@@ -1,0 +1,133 @@
+"""Allowances: the part of a total that may be spent in a day, a week, a month or a year.
+
+Of the calendar in UTC. An allowance spreads a total over time and promises no privacy of its own.
+Who sets the clock of a machine forward may spend what is of later; never more than the total.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from shortlist.budget._units import Amount
+from shortlist.errors import InputError, Words, named, nearest, shown
+from shortlist.parameters import require_part
+
+if TYPE_CHECKING:
+    from shortlist.budget._entries import Entry
+
+__all__ = ["Allowance", "Period", "Spell"]
+
+
+class Period(StrEnum):
+    """A stretch of the calendar."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+    def begin(self, day: date) -> date:
+        """The first day of the one that a day is in.
+
+        >>> [str(period.begin(date(2026, 11, 22))) for period in Period]
+        ['2026-11-22', '2026-11-16', '2026-11-01', '2026-01-01']
+        """
+        if self is Period.WEEK:
+            return day - timedelta(days=day.weekday())
+        if self is Period.DAY:
+            return day
+        return day.replace(day=1) if self is Period.MONTH else day.replace(month=1, day=1)
+
+    def next(self, day: date) -> date:
+        """The first day of the one after that.
+
+        >>> [str(period.next(date(2026, 12, 30))) for period in Period]
+        ['2026-12-31', '2027-01-04', '2027-01-01', '2027-01-01']
+        """
+        longest = {Period.DAY: 1, Period.WEEK: 7, Period.MONTH: 31, Period.YEAR: 366}[self]
+        return self.begin(self.begin(day) + timedelta(days=longest))
+
+
+class Spell(NamedTuple):
+    """A period that lasts.
+
+    Attributes:
+        begin: Its first day.
+        before: All that was spent before it.
+    """
+
+    begin: date
+    before: Amount
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self | None:
+        """That in which an entry was made, as it says; None if it says none."""
+        if (said := entry.record.get("period")) is None:
+            return None
+        return cls(date.fromisoformat(said[0]), Amount(*map(Fraction, said[1])))
+
+    def json_values(self) -> list[Any]:
+        return [self.begin.isoformat(), [str(part) for part in self.before]]
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much of a total may be spent in each period.
+
+    Attributes:
+        period: How long one lasts.
+        share: The part of the total.
+    """
+
+    period: Period
+    share: Fraction
+
+    @classmethod
+    def given(cls, per: object) -> Allowance | None:
+        """As a caller gives it: a period and a part; None for none."""
+        if per is None:
+            return None
+        if not (isinstance(per, tuple | list) and len(per) == 2):
+            raise InputError(
+                'must be a period and a part of the total, such as ("month", "1/12")',
+                given={"per": ...},
+            )
+        known = [period.value for period in Period]
+        if per[0] not in known:
+            raise InputError(
+                "{period}: must be {known}.{hint}",
+                given={"per": ...},
+                period=shown(str(per[0])),
+                known=f"{', '.join(known[:-1])} or {known[-1]}",
+                hint=nearest(str(per[0]), known),
+            )
+        return cls(Period(per[0]), require_part("per", per[1]))
+
+    def of(self, total: Amount) -> Amount:
+        """So much of it, exactly."""
+        return Amount(*(whole * self.share for whole in total))
+
+    def spell(self, last: Entry, now: datetime) -> Spell:
+        """The period of an entry after the last one: never an earlier one, if a clock goes back."""
+        begin, before = self.period.begin(now.astimezone(UTC).date()), Spell.of(last)
+        return before if before is not None and before.begin >= begin else Spell(begin, last.spent)
+
+    def remedy(self, *, ever: bool) -> Words:
+        """What to do where a question is too dear for this period, if there is `ever` one."""
+        if ever:
+            return Words("Ask from then on")
+        share = named("share", str(self.share))
+        return Words(
+            "No {period} allows so much. Ask with {share}", period=self.period, share=share
+        )
+
+    def json_values(self) -> dict[str, str]:
+        return {"per": self.period.value, "share": str(self.share)}
+
+    @classmethod
+    def from_json(cls, record: dict[str, str]) -> Allowance:
+        return cls(Period(record["per"]), Fraction(record["share"]))
