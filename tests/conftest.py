@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import postgres
+from helpers.clock import stopped
 from helpers.command import ITEMS
 from helpers.databases import Memory, Postgres, Sqlite
 from helpers.refusals import MARKER
@@ -63,6 +64,14 @@ def pytest_runtestloop():
         return (yield)
     finally:
         gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_day():
+    """Every test takes place on one day, however long it takes; but not what it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        stopped(patch, "2026-11-22")
+        yield
 
 
 @pytest.fixture(scope="session")

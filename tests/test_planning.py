@@ -23,6 +23,7 @@ from shortlist.mechanisms import (
     Mechanism,
     OneShotLaplace,
     Peeling,
+    PerGroup,
     PermuteAndFlip,
     PolicyGreedy,
     UserPeeling,
@@ -33,7 +34,7 @@ from shortlist.mechanisms.registry import mechanism_named, mechanism_names
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.parameters import Share, Whole
 from shortlist.plan import bits_of, require_enough
-from shortlist.questions import Domain, HittingSet, TopK
+from shortlist.questions import COUNT_SHARE, Domain, HittingSet, TopK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,8 +245,24 @@ def test_a_share_of_the_budget_is_for_counts():
     assert build(PermuteAndFlip, public=True, count_share=0.25).delta == 1e-6
 
 
+def test_counts_are_asked_for_without_saying_a_share():
+    rows = {"user": [1], "title": ["Emma"], "place": ["Bath"]}
+    source = sl.pairs(rows, user="user", item="title")
+    asked = {"epsilon": 1.0, "delta": 1e-6}
+    for question in (TopK, Domain):
+        first = () if question is Domain else (20,)
+        made = source.plan(question(*first, noisy_counts=True), **asked).mechanism
+        assert made == source.plan(question(*first, count_share=COUNT_SHARE), **asked).mechanism
+        other = source.plan(question(*first, count_share=0.4, noisy_counts=True), **asked)
+        assert other.mechanism.count_share == 0.4
+        refusal(lambda q=question, f=first: q(*f, noisy_counts="yes"), "noisy_counts='yes'")
+    grouped = source.grouped("place").plan(TopK(20, noisy_counts=True), **asked)
+    assert type(grouped.mechanism) is PerGroup  # which has counts anyway
+    refusal(lambda: source.grouped("place").plan(TopK(20, count_share=0.3), **asked), "omit it")
+
+
 def test_a_mechanism_that_is_none_by_itself_is_refused():
-    refusal(lambda: build(NoisyCounts), "mechanism=NoisyCounts: it goes with a mechanism", "share")
+    refusal(lambda: build(NoisyCounts), "mechanism=NoisyCounts: it goes with a mechanism", "noisy_")
 
     @dataclass(frozen=True, kw_only=True)
     class Needy(WeightedGaussian):

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
-    from shortlist.plan import Plan
+    from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Domain, HittingSet, Rank, TopK
     from shortlist.release import Release
+    from shortlist.release.differences import Difference, diff
     from shortlist.release.loading import load
     from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
@@ -45,6 +46,7 @@ __all__ = [
     "Budget",
     "Comparisons",
     "Counts",
+    "Difference",
     "Domain",
     "Groups",
     "Guarantee",
@@ -54,6 +56,7 @@ __all__ = [
     "Plan",
     "Rank",
     "Release",
+    "Reuse",
     "Store",
     "TopK",
     "WeakPrivacyWarning",
@@ -63,6 +66,7 @@ __all__ = [
     "bounds",
     "comparisons",
     "counts",
+    "diff",
     "experiments",
     "load",
     "mechanisms",
@@ -78,6 +82,7 @@ _HOMES = {
     "Budget": "shortlist.budget.ledger",
     "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
+    "Difference": "shortlist.release.differences",
     "Domain": "shortlist.questions",
     "Groups": "shortlist.sources.pairs_in_groups",
     "Guarantee": "shortlist.privacy.guarantee",
@@ -88,12 +93,14 @@ _HOMES = {
     "Plan": "shortlist.plan",
     "Rank": "shortlist.questions",
     "Release": "shortlist.release",
+    "Reuse": "shortlist.plan",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
     "WeakPrivacyWarning": "shortlist.errors",
     "__version__": "shortlist._version",
     "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
+    "diff": "shortlist.release.differences",
     "load": "shortlist.release.loading",
     "pairs": "shortlist.sources.pairs",
     "store": "shortlist.sources.store",

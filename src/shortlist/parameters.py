@@ -7,9 +7,11 @@ calls `checked` when it is made. With "| None", a field may also be None. A fiel
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -43,6 +45,7 @@ __all__ = [
     "require_delta_of_domain",
     "require_epsilon",
     "require_number",
+    "require_part",
     "require_share",
     "taken",
 ]
@@ -132,6 +135,35 @@ def require_share(name: str, value: float) -> float:
     if not 1e-6 <= as_float(value) <= 1 - 1e-6:
         raise InputError("must be a number from 1e-6 to 1 - 1e-6", given={name: value})
     return float(value)
+
+
+_PART = re.compile(r"[0-9]{1,18}/[0-9]{1,18}|[0-9]{0,18}\.?[0-9]{1,18}", re.ASCII)
+
+
+def require_part(name: str, value: object) -> Fraction:
+    """Require a part of a whole, exactly: a fraction above 0 and up to 1, or a text of one.
+
+    >>> require_part("share", "1/52")
+    Fraction(1, 52)
+    """
+    if isinstance(value, float):
+        raise InputError(
+            "a float is rounded, so that parts which should add up to a whole may not",
+            'write it as a text, such as "1/52" or "0.25", or as a Fraction',
+            given={name: value},
+        )
+    part = Fraction(0)
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        part = Fraction(value)
+    elif isinstance(value, str) and _PART.fullmatch(value):
+        with contextlib.suppress(ZeroDivisionError):
+            part = Fraction(value)
+    if not 0 < part <= 1:
+        raise InputError(
+            'must be a part of a whole, above 0 and at most 1, such as "1/52"',
+            given={name: str(value) if isinstance(value, Rational) else value},
+        )
+    return part
 
 
 def require_number(name: str, value: float) -> float:

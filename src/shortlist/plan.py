@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shortlist.draws import Draws, ExactDraws
 from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.engines import Engine, ShownEvidence
-from shortlist.errors import SPENT, InputError, has_failed, spending
+from shortlist.errors import PYTHON, SPENT, Face, InputError, has_failed, spending
 from shortlist.mechanisms.mechanism import Accounting, Mechanism, counted
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Question
-from shortlist.release import NONE_CHARGED, Release
+from shortlist.release import NONE_CHARGED, NOTHING_SAID, About, Release
 from shortlist.release.json_values import described_guarantee, described_mechanism, json_value
 from shortlist.release.making import make_release, restated
+from shortlist.release.readable import intact
 from shortlist.release.rendering import html
 from shortlist.release.sheet import Sheet, notes
 from shortlist.runtime.phases import phase
@@ -30,7 +33,52 @@ if TYPE_CHECKING:
 
     from shortlist.expectations import Expectation
 
-__all__ = ["Charge", "Chargeable", "Ledger", "Plan", "bits_of", "require_enough"]
+__all__ = ["Charge", "Chargeable", "Ledger", "Plan", "Reuse", "bits_of", "require_enough"]
+
+
+Promise = Callable[[float, float], Guarantee]
+
+
+class Reuse(Enum):
+    """Whether an answer that a budget has kept is given again: nothing is read or charged then.
+
+    It is found by the question, its mechanism and guarantee, the columns, and what the source says
+    of its data: `dataset` and `as_of`, or that it names no `as_of`. Titles and notes decide
+    nothing. `Release.given_before` says which charge has paid for it. True means `SAME_DATA`, and
+    False `NEVER`.
+
+    Files are the same by where they really are, their size, the times of their last changes, and
+    how they are read. A table in PostgreSQL is so by the server, the database, its name, its file
+    and its columns; rows that are added to it do not show. A frame in memory is so by its columns,
+    and an array by its length: since a change does not show, `SAME_DATA` needs an `as_of` there. A
+    query or a table in DuckDB or SQLite, and a lazy frame, is so only if all that it reads is in
+    files that are here. All else is never the same to another source: standard input,
+    temporary tables, views in PostgreSQL, what is not committed, functions that we do not know,
+    other engines.
+    """
+
+    NEVER = "never"
+    """It is asked anew, and charged."""
+
+    SAME_DATA = "same data"
+    """It is given again if the data is the same. If the data changed, or cannot be known again, the
+    question is refused; if nothing was answered yet, it is asked."""
+
+    CHANGED_DATA = "changed data"
+    """It is given again whether the data changed or not."""
+
+    @classmethod
+    def of(cls, given: object) -> Reuse:
+        """What was asked for, as a member or as True or False."""
+        if isinstance(given, bool):
+            return cls.SAME_DATA if given else cls.NEVER
+        if not isinstance(given, Reuse):
+            raise InputError(
+                "must be True, False or one of shortlist.Reuse",
+                "to give an answer again though the data changed, take {sl.Reuse.CHANGED_DATA}",
+                given={"reuse": given},
+            )
+        return given
 
 
 class Charge(Protocol):
@@ -65,17 +113,42 @@ class Ledger(Chargeable, ABC):
     def accounting(self) -> Accounting:
         """How mechanisms that leave the choice count their stages, so that they cost little."""
 
+    @property
+    def dataset(self) -> str | None:
+        """The name of the data set that it is of, if there is one."""
+        return None
+
     @abstractmethod
     def charge(self, plan: Plan) -> Charge:
         """As `Chargeable.charge`."""
 
     @abstractmethod
-    def kept(self, plan: Plan) -> Release | None:
+    def kept(self, plan: Plan, reuse: Reuse) -> Release | None:
         """What was released for the same plan before, with `given_before`; None if nothing was."""
 
     @abstractmethod
-    def explain(self, plan: Plan) -> str:
-        """What the plan would take and leave, in words."""
+    def explain(self, plan: Plan, face: Face = PYTHON) -> str:
+        """What the plan would take and leave, in words; arguments as a face spells them."""
+
+    def asked(
+        self,
+        share: Fraction,
+        promise: Promise,  # noqa: ARG002 - for ledgers that know shares
+    ) -> tuple[float, float]:
+        """The largest epsilon and delta with which a question takes at most a share of the total.
+
+        Args:
+            share: Above 0, and at most 1.
+            promise: The guarantee of the question, if it is asked with an epsilon and a delta.
+
+        Raises:
+            InputError: The question cannot be asked with so little, or the ledger has no shares.
+        """
+        raise InputError(
+            "this budget knows no shares of its total",
+            "give {epsilon}, and {delta} if it is needed",
+            given={"share": str(share)},
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +162,7 @@ class Plan:
         mechanism: What answers it, with its parameters.
         guarantee: The promise of the release.
         promises: What the source promises by a mechanism and an engine, to hold a copy against.
+        about: What the release is of, in public words.
     """
 
     question: Question
@@ -97,6 +171,7 @@ class Plan:
     engine: Engine = field(repr=False, compare=False)
     promises: Callable[[Mechanism, Engine], Guarantee] = field(repr=False, compare=False)
     budget: Chargeable | None = field(default=None, repr=False, compare=False)
+    about: About = NOTHING_SAID
 
     def __post_init__(self) -> None:
         """Refuse a copy that another budget would pay for, or none, or with another promise."""
@@ -121,9 +196,13 @@ class Plan:
                 "ask the source for another plan",
             )
 
-    def explain(self) -> str:
-        """What would happen, in plain words: the price, the noise, what it takes to be named."""
-        left = [self.budget.explain(self)] if isinstance(self.budget, Ledger) else []
+    def explain(self, face: Face = PYTHON) -> str:
+        """What would happen, in plain words: the price, the noise, what it takes to be named.
+
+        Args:
+            face: How arguments are spelled where the budget would refuse it: as in Python.
+        """
+        left = [self.budget.explain(self, face)] if isinstance(self.budget, Ledger) else []
         return "\n".join([self._price(), *left, *self.mechanism.explain()])
 
     def _price(self) -> str:
@@ -138,19 +217,27 @@ class Plan:
         )
 
     def _repr_html_(self) -> str:
-        about = f"{self.question.name} by {type(self.mechanism).__name__}: a plan"
+        plan = f"{self.question.name} by {type(self.mechanism).__name__}: a plan"
+        title, *about = [text for text in (self.about.title, plan, self.about.of) if text]
         unspent = "No row was read, and nothing is spent until it is run."
-        lines = (*self.explain().split("\n"), unspent)
-        return html(Sheet(about, notes=notes(self.guarantee, self.mechanism), lines=lines))
+        return html(
+            Sheet(
+                intact(title),
+                tuple(about),
+                notes=notes(self.guarantee, self.mechanism),
+                lines=(*self.explain().split("\n"), unspent),
+            )
+        )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON values."""
+    def to_dict(self, face: Face = PYTHON) -> dict[str, Any]:
+        """The plan as JSON values; `face` as of `explain`."""
         by = {"by": self.engine.by} if self.engine.by else {}
         parts = {
             "question": {"name": self.question.name, **vars(self.question), **by},
             "mechanism": described_mechanism(self.mechanism),
             "guarantee": described_guarantee(self.guarantee),
-            "explanation": self.explain().split("\n"),
+            "about": self.about.json_values(),
+            "explanation": self.explain(face).split("\n"),
         }
         return {name: json_value(value) for name, value in parts.items()}
 
@@ -233,53 +320,49 @@ class Plan:
         with phase("Checking {origin}", origin=self.engine.origin):
             self.engine.check(self.mechanism.wants)
 
-    def run(self, random: Bits | None = None, *, reuse: bool = False) -> Release:
+    def run(self, random: Bits | None = None, *, reuse: bool | Reuse = False) -> Release:
         """Charge the budget, read the rows, and select: no other way to the rows is private.
 
         Args:
             random: Where random bits come from: the operating system, unless this is a
                 `shortlist.bits.SeededBits`, with which nothing is private.
-            reuse: Whether to return what was released for the same plan before, if the budget has
-                kept it: then nothing is read and nothing is charged, and `Release.given_before`
-                says which charge has paid for it.
-                Files are known by where they really are, their size, the times of their last
-                changes, and how they are read. A table in PostgreSQL is known by the server, the
-                database, its name, its file and its columns; rows that are added to it do not show.
-                A frame in memory is known by its columns alone: of another frame with the same
-                columns, the answer would be that of the first. A query or a table in DuckDB or
-                SQLite, and a lazy frame, is known only if all that it reads is in files that are
-                here. All else is not known again by another source: temporary tables, views in
-                PostgreSQL, what is not committed, functions that we do not know, other engines.
+            reuse: Whether to return what was released for the same before, if the budget has kept
+                it, for nothing: True, if the data is still the same; else see `shortlist.Reuse`.
 
         Raises:
-            InputError: A problem shows only when rows are read; count the budget as spent.
+            InputError: A problem shows only when rows are read; count the budget as spent. Or the
+                answer is to be given again, and the data changed; then nothing is spent.
             MemoryError: Likewise. The library's own message would tell the size of the data.
             RuntimeError: Nothing can be read in this process.
         """
         bits = bits_of(random)
         require_threads()
         self._require_private(bits)
-        kept = self.kept() if reuse else None
+        kept = self.kept(reuse)
         if kept is not None:
             return kept
         self.check()
+        about = self.about.made_now()  # of before a row is read: a later time would tell of them
         charge = self._charge()
         charged = self.budget is not None
         with suppress(MemoryError), spending(charged=charged):  # said once too often, perhaps
             draws = ExactDraws(bits)
             with self._shown(draws) as shown, phase("Selecting"):
-                release = self._answered(shown, draws, bits, self._told_of(charge))
+                release = self._answered(shown, draws, bits, self._told_of(charge), about)
             return release if charge is None else _kept(release, charge)
         raise MemoryError(f"there is not enough memory for this table. {SPENT}")
 
-    def kept(self) -> Release | None:
-        """What was released for the same plan before, if the budget has kept it; for nothing.
+    def kept(self, reuse: bool | Reuse = True) -> Release | None:  # noqa: FBT001, FBT002 - as `run`
+        """What was released for the same before, if the budget has kept it; for nothing.
 
         Raises:
-            InputError: There is no budget that keeps releases.
+            InputError: There is no budget that keeps releases; or as `run`.
         """
+        reuse = Reuse.of(reuse)
+        if reuse is Reuse.NEVER:
+            return None
         if isinstance(self.budget, Ledger):
-            return self.budget.kept(self)
+            return self.budget.kept(self, reuse)
         raise InputError(
             "without {budget} nothing keeps what was released",
             "omit it, or give the source {budget=...}",
@@ -318,7 +401,9 @@ class Plan:
             return charge.described
         return NONE_CHARGED if self.budget is None else f"charged, by {type(self.budget).__name__}"
 
-    def _answered(self, shown: ShownEvidence, draws: Draws, bits: Bits, budget: str) -> Release:
+    def _answered(
+        self, shown: ShownEvidence, draws: Draws, bits: Bits, budget: str, about: About
+    ) -> Release:
         k = None if self.engine.by else self.question.most_items  # a group may have fewer
         if k is not None:
             require_enough(self.question, shown.n_items)
@@ -337,6 +422,7 @@ class Plan:
             guarantee,
             by=self.engine.by,
             budget=budget,
+            about=about,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -14,6 +13,7 @@ from shortlist.errors import (
     InputError,
     WeakPrivacyWarning,
     Words,
+    level_of_caller,
     nearest,
     reference,
     shown,
@@ -338,12 +338,4 @@ def warn_of_weakness(epsilon: float, delta: float, users: int | None) -> None:
             )
         )
     for warning in weak:
-        warnings.warn(warning, stacklevel=_level_of_caller())
-
-
-def _level_of_caller() -> int:
-    """How many frames up, seen from whoever calls this, the first is that is none of ours."""
-    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - as the warnings module does
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("shortlist."):
-        level, frame = level + 1, frame.f_back
-    return level
+        warnings.warn(warning, stacklevel=level_of_caller())

@@ -5,6 +5,7 @@ import io
 import json
 import re
 
+import polars as pl
 import pytest
 
 import shortlist as sl
@@ -175,3 +176,102 @@ def test_the_same_budget_in_python(run, ledger, file):
     source = sl.pairs(file, user="user", item="title", budget=budget)
     plan = source.plan(sl.TopK(2), epsilon=0.5, delta=1e-7)
     assert plan.kept() is not None
+
+
+def test_a_retry_as_of_the_same_date_is_free_and_the_next_date_is_not(run, ledger, file):
+    words = [*top_k(file, *SMALL), "--budget", ledger, "--reuse"]
+    for week, number in (("2026-11-15", 1), ("2026-11-22", 2)):
+        for times in range(2):
+            status, out, err = run(*words, "--as-of", week)
+            assert status == 0
+            assert f"top-k: 2 items of plays-2026, as of {week}\n" in out
+            assert re.search(rf"^budget +charge {number} of ", out, re.MULTILINE)
+            assert err.startswith("This was answered before") is bool(times)
+    assert [row["as_of"] for row in charges(run, ledger)] == ["2026-11-15", "2026-11-22"]
+    shown = run("budget", "show", ledger)[1]
+    assert re.search(r"^1 +\S+ +\S+ +top-k, k=2 +2026-11-15 +released", shown, re.MULTILINE)
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_where_the_data_changed_a_retry_is_refused_and_says_the_two_ways_on(
+    run, complaint, ledger, file, plays
+):
+    words = [*top_k(file, *SMALL), "--budget", ledger, "--as-of", "week 1"]
+    first = run(*words)[1]
+    plays.with_columns(title=pl.lit("new")).write_parquet(file)
+    assert complaint(*words, "--reuse") == (
+        "--reuse: this was answered before, as of week 1, but the data changed since, or cannot be "
+        "known again. To ask anew, say as of when the data is now, by --as-of; to take that answer "
+        "all the same, ask with --reuse-changed."
+    )
+    assert "but the data changed since" in complaint(*words, "--reuse", "--dry-run")
+    for flags in (["--reuse-changed"], ["--reuse", "--reuse-changed"]):
+        assert run(*words, *flags, "--dry-run")[2].startswith("This was answered before,")
+        status, again, err = run(*words, *flags)
+        assert (status, err[:25]) == (0, "This was answered before,")
+        assert again.split("\n\nprotects")[0] == first.split("\n\nprotects")[0]
+    words[-1] = "week 2"
+    assert re.search("^budget +charge 2 of ", run(*words, "--reuse")[1], re.MULTILINE)
+    assert len(charges(run, ledger)) == 2
+
+
+def test_a_retry_whose_answer_was_lost_is_charged_again_and_says_so(run, ledger, file):
+    words = [*top_k(file, *SMALL), "--budget", ledger, "--as-of", "week 1", "--reuse"]
+    source = sl.pairs(file, user="user", item="title", budget=sl.Budget(ledger), as_of="week 1")
+    plan = source.plan(sl.TopK(2), epsilon=0.5, delta=1e-7)
+    plan.budget.charge(plan)
+    status, _, err = run(*words)
+    assert (status, len(charges(run, ledger))) == (0, 2)
+    assert "shortlist: warning: this was charged before, but no answer was kept" in err
+    assert "It is charged again. See all charges by shortlist budget show." in err
+    assert "warning" not in run(*words)[2]
+
+
+def test_a_year_is_planned_before_it_begins(answered, complaint, ledger):
+    out = answered("budget", "plan", ledger, "--questions", 52)
+    assert out.startswith("52 questions in what is left of plays-2026\n")
+    row = sl.Budget(ledger).plan(52).each[0]
+    line = next(line for line in out.splitlines() if line.startswith("top-k"))
+    assert line.split()[1:3] == [f"{row.epsilon:g}", f"{row.delta:g}"]
+    assert all(len(line) <= 80 for line in out.splitlines())
+    assert "--questions 0: must be a whole number" in complaint(
+        "budget", "plan", ledger, "--questions", 0
+    )
+
+
+def test_a_dry_run_that_would_be_refused_spells_options(run, file, tmp_path):
+    place = tmp_path / "monthly"
+    terms = ["--epsilon", 3, "--delta", "1e-6", "--protects", "user", "--dataset", "plays"]
+    run("budget", "create", place, *terms, "--per", "month", "1/12")
+    asked = ["domain", file, "--user", "user", "--item", "title", "--budget", place]
+    for form in ([], ["--format", "json"]):
+        status, out, _ = run(*asked, "--share", "1/6", "--dry-run", *form)
+        assert status == 0
+        assert 'Ask with --share "1/12"' in " ".join(out.replace("\\", "").split())
+        assert 'share="' not in out
+
+
+def test_a_share_is_asked_in_place_of_epsilon_and_delta(run, complaint, ledger, file, tmp_path):
+    words = top_k(file)[:-4]
+    assert run(*words, "--budget", ledger, "--share", "1/52")[0] == 0
+    (charge,) = charges(run, ledger)
+    assert 52 * float(charge["taken_rho"]) <= float(sl.Budget(ledger).terms.total.first)
+    assert 52 * float(charge["taken_rho"]) > 0.999 * float(sl.Budget(ledger).terms.total.first)
+    for more, said in (
+        (["--share", "1/52"], "--share goes with --budget; give both, or omit it"),
+        (["--budget", ledger], "one of --epsilon and --share is needed; add --epsilon 1; or,"),
+        (["--budget", ledger, "--share", "1/52", "--epsilon", 1], "--share does not go with --eps"),
+        (["--budget", ledger, "--share", "1/52", "--delta", 0], "--share does not go with --delta"),
+        (["--budget", ledger, "--share", "5/4"], '"5/4" is no part of a whole, above 0 and at mos'),
+    ):
+        assert said in complaint(*words, *more)
+    (tmp_path / "my.toml").write_text(f'budget = "{ledger}"\nshare = "1/52"\n')
+    status, out, _ = run(*words, "--config", tmp_path / "my.toml", "--dry-run")
+    assert (status, "enough for 50 more such" in " ".join(out.split())) == (0, True)
+    typed = [*words, "--config", tmp_path / "my.toml", "--epsilon", 0.5, "--delta", "1e-7"]
+    status, out, _ = run(*typed, "--dry-run")
+    assert (status, "epsilon = 0.5 and delta = 1e-07" in out) == (0, True)
+    assert "- Settings: budget: from" in out
+    (tmp_path / "my.toml").write_text(f'budget = "{ledger}"\nepsilon = 1\ndelta = 1e-6\n')
+    status, out, _ = run(*words, "--config", tmp_path / "my.toml", "--share", "1/52", "--dry-run")
+    assert (status, "enough for 50 more such" in " ".join(out.split())) == (0, True)

@@ -31,12 +31,15 @@ def completed(run, monkeypatch):
     return completed
 
 
+BUDGETS = {"create", "show", "plan", "export", "verify"}
+
+
 def test_commands_and_options(completed):
     assert completed("to") == {"top-k"}
-    assert completed("budget", "") == {"create", "show", "export", "verify"}
+    assert completed("budget", "") == BUDGETS
     assert completed("top-k", "--max-i") == {"--max-items-per-user"}
     assert {"top-k", "audit", "budget", "help"} <= completed("help", "")
-    assert completed("help", "budget", "") == {"create", "show", "export", "verify"}
+    assert completed("help", "budget", "") == BUDGETS
     assert completed("help", "top-k", "") == completed("help", "none", "") == set()
 
 

@@ -56,7 +56,7 @@ def test_groups_are_answered_where_the_rows_are(run, tmp_path, more):
 
 def test_counts_are_fetched(answered, url):
     out = answered(*count(url, "--table", "readers", "--public-items-in-table"))
-    assert [line.split()[1] for line in out.splitlines()[4:6]] == ["007", "7"]
+    assert [line.split()[1] for line in out.splitlines()[5:7]] == ["007", "7"]
 
 
 def test_nothing_is_read_for_what_would_happen(answered, url):

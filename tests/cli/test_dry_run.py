@@ -64,7 +64,7 @@ def test_a_dry_run_for_a_store_reads_no_row(run, answered, database):
 def test_a_dry_run_in_json(answered, file):
     out = answered(*domain(file, "--dry-run", "--json"))
     plan = json.loads(out)
-    assert plan["question"] == {"name": "domain", "count_share": None}
+    assert plan["question"] == {"name": "domain", "count_share": None, "noisy_counts": False}
     assert plan["mechanism"]["name"] == "ChosenBound"
     assert plan["mechanism"]["parameters"]["sigma"] > 0
     cost = plan["guarantee"]["cost"]

@@ -76,7 +76,7 @@ def test_a_release_is_explained_from_a_pipe(run, complaint, file, monkeypatch, t
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
 
     piped(saved)
-    assert run("explain", "-")[1].startswith("The items that the most users hold\n2 items named")
+    assert run("explain", "-")[1].startswith("The items that the most users hold\nMade on: ")
     named = tmp_path / "pipe"
     os.mkfifo(named)
     writer = threading.Thread(target=named.write_bytes, args=(saved,))

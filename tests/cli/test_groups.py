@@ -32,7 +32,7 @@ def asked(table, *more, question="top-k"):
 def test_the_best_of_each_group_are_printed(answered, table):
     out = answered(*asked(table, "--by", "country"))
     assert out.startswith("top-k by country: 4 items in 2 groups\n")
-    rows = [line.split()[:3] for line in out.split("\n")[4:8]]
+    rows = [line.split()[:3] for line in out.split("\n")[5:9]]
     assert rows == [[c, str(n), t] for c, ts in HELD.items() for n, t in enumerate(ts, 1)]
 
 
@@ -89,7 +89,7 @@ def test_a_histogram_in_groups(answered, histogram):
     more = ["--max-groups-per-user", "2", "--delta", "1e-6", "--count-share", "0.3"]
     out = answered(*counted(histogram, *more))
     assert out.startswith("top-k by country: 2 items in 2 groups\n")
-    assert [line.split()[:3] for line in out.split("\n")[4:6]] == [
+    assert [line.split()[:3] for line in out.split("\n")[5:7]] == [
         ["CH", "1", "Emma"],
         ["FR", "1", "Candide"],
     ]
@@ -111,3 +111,16 @@ def test_a_histogram_needs_a_promise(run, histogram):
     status, _, err = run(*counted(histogram, "--delta", "1e-6"))
     assert status == 2
     assert "--max-groups-per-user" in err
+
+
+def test_noisy_counts_change_nothing_in_groups_as_the_help_says(answered, table):
+    seeded = ["--by", "country", "--json", "--seed", "3", "--not-private"]
+    bare, counted = (
+        json.loads(answered(*asked(table, *more, *seeded))) for more in ([], ["--noisy-counts"])
+    )
+    assert bare["items"] == counted["items"]
+    assert bare["mechanism"] == counted["mechanism"]
+    assert counted["scores"]["unit"] == "noisy clipped count"
+    assert not any("low" in name for name in counted["items"][0])
+    told = " ".join(answered("top-k", "--help").replace("│", " ").split())
+    assert "With --by, rows of users have clipped counts anyway, for nothing and without" in told

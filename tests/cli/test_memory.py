@@ -61,7 +61,7 @@ def test_a_small_table_is_answered_or_memory_is_said_to_be_short(rows, megabytes
 def test_a_report_of_which_the_chart_cannot_be_drawn_is_without_it(rows, tmp_path):
     """V8 aborts where it cannot reserve address space: that ends a process that has no answer."""
     page = tmp_path / "top.html"
-    status, out, err = limited(8_000_000, *domain(rows, "--report", page))
+    status, out, err = limited(8_000_000, *domain(rows, "--noisy-counts", "--report", page))
     assert (status, out.count("epsilon=3.0")) == (0, 1)
     said, warned = err.splitlines()
     assert said == f"Saved as {page}."

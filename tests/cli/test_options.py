@@ -1,5 +1,7 @@
 """What the table of options says, as the command does it."""
 
+from fractions import Fraction
+
 import pytest
 
 from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
@@ -7,7 +9,7 @@ from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 BY_NAME = {option.name: option for option in options_of(Commands.TOP_K)}
-VALUES = {str: "x", int: "3", float: "0.2"}
+VALUES = {str: "x", int: "3", float: "0.2", Fraction: "1/52"}
 
 
 def typed(name):
@@ -17,7 +19,8 @@ def typed(name):
 
 
 def refused(complaint, *names):
-    asked = ["top-k", "--item", "a", "-k", 1, "--epsilon", 1]
+    asked = ["top-k", "--item", "a", "-k", 1]
+    asked += [] if {"share", "epsilon"} & set(names) else ["--epsilon", 1]
     return complaint(*asked, *[word for name in names for word in typed(name)])
 
 
@@ -53,9 +56,10 @@ def test_an_option_is_a_setting_only_where_its_row_says_so():
     assert not CommandOption("new", OPTIONS[0].kind, help={}).settable
 
 
-def test_no_flag_is_a_setting():
+def test_the_only_flag_that_is_a_setting_says_what_a_list_holds():
+    """What is typed cannot take it back: the others are meant for one answer."""
     flags = [o for question in Commands.QUESTIONS for o in options_of(question) if o.is_flag]
-    assert not any(option.settable for option in flags)
+    assert {option.key for option in flags if option.settable} == {"noisy-counts"}
 
 
 def test_nothing_that_lets_privacy_go_unseen_is_a_setting():

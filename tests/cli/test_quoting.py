@@ -104,7 +104,7 @@ def test_no_argument_of_a_question_is_repeated(name, text):
     source = sl.store(held) if name == "store" else build(**given)
     for question, asked in QUESTIONS[name]:
         ask = getattr(source, question)
-        for argument in arguments(ask):
+        for argument in arguments(ask, left_out={"note"} if len(text.splitlines()) == 1 else ()):
             check(partial(with_one, ask, argument, **asked), text)
         option = partial(ask, **asked)
         check(

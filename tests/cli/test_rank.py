@@ -32,7 +32,7 @@ def rank(file, *more, k=2):
 def test_a_ranking(run, answered, games, tmp_path):
     out = answered(*rank(games, IN_TABLE))
     assert out.startswith("rank: 2 items\n")
-    assert [line.split()[:2] for line in out.split("\n")[4:6]] == [["1", "007"], ["2", "7"]]
+    assert [line.split()[:2] for line in out.split("\n")[5:7]] == [["1", "007"], ["2", "7"]]
     assert "protects    one comparison\n" in out
     assert "the items that the table compares are public" in " ".join(out.split())
     known = tmp_path / "known.csv"

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("plain_terminal")
         (["hitting-set", "--k", "4"], "No such option: --k. Did you mean -k? See shortlist hit"),
         (["hitting-set", "--epsilom", "4"], "Did you mean --epsilon?"),
         (["domain", "x.csv", "y.csv", *COLUMNS, *PRIVACY], "unexpected extra argument"),
-        (domain("x.csv")[:-2], "Missing option '--delta'"),
+        (domain("x.csv")[:-2], "--delta is needed, because the items are private: add"),
         (["top-k", "--where", "x"], "Rows are not filtered here. Write those that count to a file"),
         (["top-k", "--filter", "x"], "choose them without looking at the data."),
         (["top-k", "--limit", "x"], "How many items: -k N."),

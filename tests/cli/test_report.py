@@ -71,7 +71,8 @@ def test_the_answer_is_printed_and_saved_before_anything_is_drawn(run, file, tmp
 
     monkeypatch.setattr("shortlist.release.report.drawn", look)
     monkeypatch.setattr("shortlist.cli.publishing.print_text", lambda text, **_: seen.append(text))
-    status, _, err = run(*domain(file, "--report", tmp_path / "top.html", "--output", saved))
+    to = "--report", tmp_path / "top.html", "--output", saved
+    status, _, err = run(*domain(file, "--noisy-counts", *to))
     assert status == 0
     printed, question = seen
     assert printed.startswith("domain: ")

@@ -49,6 +49,14 @@ def test_what_is_in_the_file_need_not_be_typed(answered, settings):
     assert "epsilon=3.0, delta=1e-06" in out
 
 
+@pytest.mark.parametrize(("value", "columns"), [("true", 7), ("false", 2)])
+def test_a_list_always_has_counts_if_the_file_says_so(run, settings, value, columns):
+    settings(f"noisy-counts = {value}\n{WHOLE}")
+    status, out, _ = run("top-k", "--format", "csv")
+    assert status == 0
+    assert len(out.split("\n")[0].split(",")) == columns
+
+
 def test_a_folder_below_takes_them_too_and_paths_are_those_of_the_file(
     answered, settings, folder, monkeypatch
 ):
@@ -128,6 +136,7 @@ def test_a_plan_says_it_too(run, settings):
         ("domain = 5", "[domain] must be a table of settings."),
         ('epsilon = "1"', "epsilon must be a number, not '1'."),
         ("k = true", "k must be a whole number, not True."),
+        ("noisy-counts = 1", "noisy-counts must be true or false, not 1."),
         ("k = 2.5", "k must be a whole number, not 2.5."),
         ("user = 5", "user must be a text in quotes, not 5."),
         (

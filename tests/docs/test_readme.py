@@ -47,7 +47,7 @@ def test_the_commands_print_what_is_shown(monkeypatch, capsys):
     assert printed.splitlines()[:3] == shown.splitlines()[:3]
     assert printed[printed.index("protects") :] == shown[shown.index("protects") :]
     run(domain, monkeypatch, capsys)
-    assert Path("titles.csv").read_text().startswith("rank,title,weight\n1,")
+    assert Path("titles.csv").read_text().startswith("rank,title\n1,")
 
 
 def test_the_demo_prints_the_beginning_of_a_long_list_and_how_to_have_all(sample, capfd):
@@ -55,8 +55,9 @@ def test_the_demo_prints_the_beginning_of_a_long_list_and_how_to_have_all(sample
     sample.run(f"domain {table} --epsilon 1 --delta 1e-6 --output titles.csv", most=20)
     named = len(Path("titles.csv").read_text().splitlines()) - 1
     shown = capfd.readouterr().out
-    assert f"domain: {named} items" in shown
-    assert f"… and {named - 20} more: with --output - the command prints all.\n\nprotects" in shown
+    assert f"domain: {named:,} items" in shown
+    more = f"… and {named - 20:,} more: with --output - the command prints all."
+    assert f"{more}\n\nprotects" in shown
     assert len(shown.splitlines()) < 50
 
 

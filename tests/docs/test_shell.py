@@ -8,11 +8,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import shortlist as sl
 from shortlist import cli
 from shortlist.cli._options import OPTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "shell.md").read_text()
-SETTINGS, QUESTIONS, EXPLAIN = re.findall(r"^```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SETTINGS, QUESTIONS, WEEKLY, DIFF, EXPLAIN = re.findall(
+    r"^```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+)
 
 
 @pytest.fixture
@@ -41,6 +44,24 @@ def test_the_questions_are_answered_and_the_answer_is_explained(done):
     assert "epsilon = 0.5" in plan
     assert "Settings: file, user, item, delta, max-items-per-user, budget: from" in plan
     assert "Who is protected?" in done(EXPLAIN)[0]
+
+
+def test_a_list_says_what_it_is_of_and_so_do_the_names_of_its_files(done):
+    done(QUESTIONS.splitlines()[0])
+    assert done(WEEKLY)[0].startswith(
+        "Most played titles\ntop-k: 3 items of plays-2026, as of 2026-11-22\n"
+    )
+    assert sl.load("top-2026-11-22.json").about.title == "Most played titles"
+    assert "<dt>As of</dt><dd><bdi>2026-11-22</bdi></dd>" in Path("top-2026-11-22.html").read_text()
+
+
+def test_two_lists_are_compared(done):
+    create, top_k, _ = QUESTIONS.splitlines()
+    done(create)
+    for name in ("last", "this"):
+        done(top_k)
+        Path("top.json").rename(f"{name}.json")
+    assert "new" in done(DIFF)[0]
 
 
 def test_what_must_be_typed_is_named():

@@ -7,7 +7,22 @@ from helpers.pages import blocks
 
 WRITE, PYTHON = blocks("tutorial-budget", "python")
 (
-    *(CREATE, CREATED, DRY, LEAVES, ASK, CHARGED, AGAIN, DEAR, SHOW, CHARGES),
+    *(
+        CREATE,
+        CREATED,
+        PLAN,
+        PLANNED,
+        SHARE,
+        SHARED,
+        DRY,
+        LEAVES,
+        ASK,
+        CHARGED,
+        DEAR,
+        AGAIN,
+        SHOW,
+        CHARGES,
+    ),
     REST,
 ) = blocks("tutorial-budget", "")
 
@@ -19,6 +34,8 @@ def dated(text):
 def test_it_is_as_the_tutorial_says(run):
     exec(WRITE, {})  # noqa: S102 - our own tutorial
     assert run(CREATE) == CREATED
+    assert run(PLAN) == PLANNED
+    assert SHARED in run(SHARE)
     assert LEAVES in run(DRY)
     answer = run(ASK)
     assert CHARGED in answer

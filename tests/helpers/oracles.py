@@ -7,6 +7,7 @@ and has no oracle here fails them.
 import importlib
 import inspect
 import itertools
+import math
 import pkgutil
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -54,7 +55,7 @@ from shortlist import mechanisms
 from shortlist.audit.exact.enumerator import law
 from shortlist.mechanisms import Mechanism, wrappers
 from shortlist.mechanisms.registry import every_mechanism
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
 
 EPSILON, DELTA, BOUND = 2.0, 0.2, 2  # so large that even one user is sometimes named
 EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
@@ -104,6 +105,15 @@ def with_counts(kind, *, k, epsilon=EPSILON):
 
     given = {"k": k, "epsilon": epsilon, "delta": DELTA, "max_items_per_user": None}
     return kind.of(selection, count_share=0.5, **given)
+
+
+def with_reach(kind, *, k, epsilon=EPSILON):
+    """Noisy numbers of users reached beside what is picked among public items."""
+
+    def selection(epsilon, delta):
+        return mechanisms.UserPeeling(k=k, epsilon=epsilon, delta=delta)
+
+    return kind.of(selection, count_share=0.5, k=k, epsilon=epsilon, delta=DELTA)
 
 
 @dataclass(frozen=True)
@@ -240,6 +250,22 @@ def peeled_with_counts(mechanism, data):
     return dict(found)
 
 
+def picked_with_reach(mechanism, data):
+    """Items picked by users, each with how many hold none before it: the cell of its noise."""
+    edges, found = ORACLES[NoisyReach].edges, Counter()
+    local, n_items = mechanism.selection.local_epsilon, TWO_ITEMS.n_items
+    for picked, p in picks_oracle(data, range(n_items), mechanism.k, local).items():
+        first = [
+            sum(item in held and not held & set(picked[:place]) for held in data)
+            for place, item in enumerate(picked)
+        ]
+        chances = [of_cells(mechanism._best.noise, [e - n for e in edges]) for n in first]
+        for told in itertools.product(range(len(edges) + 1), repeat=len(picked)):
+            inside = (cells[cell] for cells, cell in zip(chances, told, strict=True))
+            found[picked, told] += p * math.prod(inside)
+    return dict(found)
+
+
 def ranked_by_walk(mechanism, data):
     """Laplace noise on exact shares of the walk's time, by the theorem for complete graphs."""
     seen = walks.complete(COMPARED.n_items, 1, data)
@@ -366,6 +392,13 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         TWO_ITEMS,
         [(), ({0},), ({0, 1}, {0}, {0})],
         with_counts,
+        edges=(0.5, 2.5),
+    ),
+    NoisyReach: Oracle(
+        picked_with_reach,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0})],
+        with_reach,
         edges=(0.5, 2.5),
     ),
     NoisyClippedCounts: OfNoisyItems(

@@ -107,9 +107,10 @@ def chance_of_a_crowd(mechanism, counts, k):
     if not w:
         return 0.0
     slope = 2 * mechanism.choice_epsilon / mechanism.joint_epsilon
-    least = laplace_cdf((math.log(w) - mechanism.switch_at) * slope)
+    distance = (math.log(w) - mechanism.switch_at) * slope
     if not mechanism.one_shot:
-        return least
+        return 1 / (1 + math.exp(-distance))
+    least = laplace_cdf(distance)
     ceiling = max(mechanism.switch_at, 0.7 * math.log(len(slacks)))
     return least - laplace_cdf((math.log(w) - ceiling) * slope)
 

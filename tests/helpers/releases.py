@@ -36,12 +36,15 @@ class Example:
     sigma: float = 4.88
     limit: float = float("inf")
     k: int | None = None
+    counts: bool = False  # whether it has bought any
 
     def parameters(self):
         split = {"discover": 0.5, "rank": 0.25}
         asked = {} if self.k is None else {"k": self.k}
+        bought = {"count_share": 0.3, "count_noise": "Normal"} if self.counts else {}
         return {
             **asked,
+            **bought,
             "steps": 3,
             "delta": 1e-6,
             "sigma": self.sigma,
@@ -58,7 +61,7 @@ def release(
     Scores may be given, or whether there are any; `other` are other parts of a release.
     """
     frame = pl.DataFrame(items if isinstance(items, dict) else {"title": items})
-    values = [100.0 - i / 4 for i in range(frame.height)]
+    values = [100.0 - (i if unit == "noisy count" else i / 4) for i in range(frame.height)]
     parts = {
         "guarantee": replace(GUARANTEE, private=private),
         "mechanism": Example(k=k),
@@ -67,3 +70,8 @@ def release(
         else scores,
     }
     return Release(question=question, items=frame, **parts | other)
+
+
+def counted(items, *, k=None, unit="noisy count", **other):
+    """A release with numbers of users, which have noise of their own, and intervals."""
+    return release(items, unit=unit, mechanism=Example(k=k, counts=True), **other)

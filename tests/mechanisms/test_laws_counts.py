@@ -12,7 +12,7 @@ import pytest
 
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, oracle
-from shortlist.algorithms.competition import Competition, Crowded
+from shortlist.algorithms.competition import Competition, Crowded, CrowdedByOdds
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
@@ -232,6 +232,25 @@ def test_a_choice_that_is_30_percent_sharp_is_caught():
 
     assert 0.45 < loss(JointOrPeel(**given)) <= 0.5 + 1e-9
     assert loss(SharpChoice(**given)) > 0.65
+
+
+def test_odds_that_are_30_percent_sharp_have_a_wider_range():
+    # What one more person moves the logarithm of the odds by is the range of the choice.
+    given = {"k": 5, "epsilon": 1.0, "delta": 1e-6, "choice_share": 0.2, "threshold": 2}
+    fewer, more = np.array([5] * 5 + [4] * 60), np.full(65, 5)
+
+    def moved(mechanism):
+        assert not mechanism.one_shot
+        logits = []
+        for counts in (fewer, more):
+            near = mechanism.competition(EqualCounts.of(counts))
+            crowded = CrowdedByOdds(near.weights, mechanism.slope, mechanism.switch_at)
+            chance = crowded.approximate()[0][0]
+            logits.append(math.log(chance / (1 - chance)))
+        return logits[1] - logits[0]
+
+    assert 0.18 < moved(JointOrPeel(**given)) <= 0.2 + 1e-9
+    assert moved(SharpChoice(**given)) > 0.26
 
 
 class LowBar(LimitedDomain):

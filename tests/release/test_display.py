@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from helpers.releases import GUARANTEE, HOSTILE, Example, release
+from helpers.releases import GUARANTEE, HOSTILE, Example, counted, release
 from shortlist.release import rendering
 from shortlist.release.readable import _KEPT, intact, visible, without_idle_digits
 from shortlist.release.sheet import notes, sheet
@@ -67,41 +67,43 @@ class Cells(HTMLParser):
 TINY = """\
 top-k: 2 items
 
-rank   title   weight
-─────────────────────
-   1   b        100.0
-   2   a         99.8
+rank   title   count   95\N{NO-BREAK SPACE}% interval   95\N{NO-BREAK SPACE}% rank
+────────────────────────────────────────────────
+   1   b         100   90 to 110       1 to 2
+   2   a          99   89 to 109       1 to 2
 
 protects    all rows of any one "user"
 privacy     protection is strong: epsilon=1.0, delta=1e-06
 neighbours  add or remove one user
 assumes     the names of the columns are public
-mechanism   Example
-weight      noisy weight, not a number of users; the noise has standard
-            deviation 4.88; for numbers of users add count_share=0.3
+mechanism   Example: 0.3 of the budget for counts
+count       noisy count; the noise has standard deviation 4.88; in 95 of 100
+            cases the number of users is in the interval, and all ranks are as
+            the last column says: those by numbers of users, among the items
+            listed
 budget      none was charged
 
 A new run costs as much again."""
 
 
 def test_plain_text():
-    assert str(release(["b", "a"])) == TINY
+    assert str(counted(["b", "a"])) == TINY
 
 
 def test_clipped_counts_are_told_from_counts():
-    counted = release(["b", "a"], unit="noisy clipped count")
-    assert str(counted).split("\n")[2].split() == ["rank", "title", "count"]
-    assert " ".join(str(counted).split()).endswith(
-        "count noisy clipped count: a user who holds many of the items found adds less than 1; the "
-        "noise has standard deviation at most 4.88; for numbers of users add count_share=0.3 "
-        "budget none was charged A new run costs as much again."
+    clipped = release(["b", "a"], unit="noisy clipped count")
+    assert str(clipped).split("\n")[2].split() == ["rank", "title", "clipped_count"]
+    assert " ".join(str(clipped).split()).endswith(
+        "clipped_count noisy clipped count: a user who holds many of the items found adds less "
+        "than 1; the noise has standard deviation at most 4.88 budget none was charged A new run "
+        "costs as much again."
     )
     whole = " ".join(str(release(["b", "a"], unit="noisy count")).split())
     assert " count noisy count; the noise has standard deviation 4.88 budget none" in whole
 
 
 def test_terminal_says_the_same():
-    plain = re.sub(r"\x1b\[[\d;]*m", "", in_terminal(release(["b", "a"])))
+    plain = re.sub(r"\x1b\[[\d;]*m", "", in_terminal(counted(["b", "a"])))
     assert [line.rstrip() for line in plain.rstrip("\n").split("\n")] == TINY.split("\n")
 
 
@@ -158,7 +160,7 @@ def test_what_can_be_seen_stays(text):
 @given(items=st.lists(anything, max_size=4), column=anything)
 @example(items=HOSTILE, column="<script>")
 def test_no_text_gets_past_the_displays(items, column):
-    answer = release({f"c{column}": items})
+    answer = release({f"c{column}": items}, unit="noisy number of wins")
     assert all_harmless(str(answer))
     page = answer._repr_html_()
     assert all_harmless(page)
@@ -240,7 +242,7 @@ def test_a_whole_sheet_has_every_row_and_every_letter(total):
     items = [f"{i} {'日' * 300}" for i in range(total)]
     printed = rendering.text(sheet(release(items), whole=True))
     assert "".join(printed.split()).count("日" * 3) == total * 100
-    assert " more" not in printed
+    assert "… and" not in printed
     assert "privacy     protection is strong: epsilon=1.0" in printed
     assert "…" not in printed
 
@@ -267,10 +269,10 @@ def cells_of(page):
     items=["a|b", "`x`", "*x*", "_x_", "http://x", "www.x.y", ":tada:", "@x", "$x$"], column="|"
 )
 def test_markdown_interprets_nothing(items, column):
-    page = release({f"c{column}": items}).to_markdown()
+    page = release({f"c{column}": items}, unit="noisy number of wins").to_markdown()
     assert all_harmless(page)
     head, rule, *rows = cells_of(page)
-    assert head == ["rank", visible(f"c{column}"), "weight"]
+    assert head == ["rank", visible(f"c{column}"), "wins"]
     assert rule == ["---:", ":---", "---:"]
     assert [row[1] for row in rows] == [intact(item) for item in items]
     bare = re.sub(r"\\.", "", page.split("\n\n- ")[0].replace("**top-k", ""))

@@ -4,13 +4,15 @@ import html
 import re
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 import shortlist as sl
-from helpers.releases import GUARANTEE, HOSTILE, release
+from helpers.releases import GUARANTEE, HOSTILE, counted, release
 from shortlist.bits import SeededBits
-from shortlist.release._in_words import UNPROVEN, answers, of_budget, title
+from shortlist.release._in_words import UNPROVEN, answers, identity, of_budget, title
 from shortlist.release._promises import cost
+from shortlist.release.noisy_scores import REACHED
 from shortlist.release.report import report
 
 ROWS = {"user": [*range(900)], "title": ["Emma", "Ulysses", "Dune"] * 300, "land": ["a", "b"] * 450}
@@ -43,8 +45,12 @@ def test_the_words_are_those_of_the_report_and_fit(releases):
         page = words(html.unescape(re.sub(r"<[^>]+>", " ", report(made))))
         said = made.explain()
         assert all(len(line) <= 80 for line in said.split("\n"))
-        assert said.startswith(
-            f"{title(made)}\n{len(made):,} items named".replace("1 items", "1 item")
+        facts = "".join(f"{label}: {text}\n" for label, text in identity(made))
+        named = f"{len(made):,} item{'s' * (len(made) != 1)} named"
+        assert said.startswith(f"{title(made)}\n{facts}{named}")
+        assert all(
+            f"<dt>{label}</dt><dd><bdi>{text}</bdi></dd>" in report(made)
+            for label, text in identity(made)
         )
         for answer in answers(made):
             for text in (answer.question, *answer.paragraphs, *answer.points):
@@ -86,3 +92,29 @@ def test_noise_that_is_shared_is_shared_within_a_group():
     assert answer.scores.shared_sd is not None
     assert "added to all scores of a group alike" in " ".join(answer.explain().split())
     assert "the same for all counts of a group:" in str(answer)
+
+
+@pytest.mark.parametrize("asked", [{}, {"noisy_counts": True}])
+def test_where_fewer_came_out_it_says_what_twice_the_epsilon_would_need(asked):
+    plays = sl.pairs(ROWS, user="user", item="title")
+    made = plays.top_k(9, epsilon=1.0, delta=1e-6, **asked)
+    assert len(made) == 3
+    mechanism = made.mechanism.selection if asked else made.mechanism
+    needed = [
+        round(replace(mechanism, epsilon=times * mechanism.epsilon).threshold) for times in (1, 2)
+    ]
+    said = words(made.explain())
+    assert f"would need about {needed[1]} users in the place of {needed[0]}, if each" in said
+    assert needed[1] < 0.6 * needed[0]
+    full = words(plays.top_k(3, epsilon=1.0, delta=1e-6, **asked).explain())
+    assert "twice the epsilon" not in full
+    assert "twice the epsilon" not in words(release(["Emma"], k=2).explain())
+
+
+def test_a_hitting_set_without_items_reaches_exactly_none():
+    items = {"title": pl.Series([], dtype=pl.String)}
+    none = counted(items, unit=REACHED, question="hitting-set")
+    assert none.reached == (0, 0, 0)
+    for told in (str(none), none.explain(), none.to_markdown()):
+        assert "together about" not in told
+        assert "Together the items reach" not in told

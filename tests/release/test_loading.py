@@ -159,8 +159,8 @@ def test_a_file_says_which_version_wrote_it(tmp_path):
         ('{"format": "shortlist.release", "version": 1}', "did not say the types of its columns"),
         ('{"format": "shortlist.release"}', "did not say the types of its columns"),
         (
-            '{"format": "shortlist.release", "version": 4, "library": "9.1"}',
-            r"version 4 of the format, by shortlist 9\.1; this is .* Install a newer one\.",
+            '{"format": "shortlist.release", "version": 5, "library": "9.1"}',
+            r"version 5 of the format, by shortlist 9\.1; this is .* Install a newer one\.",
         ),
         ('{"format": "shortlist.release", "version": 2}', "it is not a whole release"),
     ],

@@ -11,12 +11,15 @@ import polars as pl
 import pytest
 
 import shortlist
-from helpers.releases import GUARANTEE, HOSTILE, Example, release
+from helpers.releases import GUARANTEE, HOSTILE, Example, counted, release
 from shortlist.errors import InputError
 from shortlist.release import Release, Scores
 from shortlist.release.sheet import sheet
 
 BIG = 2**63 - 1
+
+
+RANGES = "count_low", "count_high", "rank_low", "rank_high"
 
 
 def test_behaves_as_the_collection_of_its_items():
@@ -146,6 +149,7 @@ def test_item_columns_keep_their_names(items, columns):
         "items": items,
         "types": dict.fromkeys(items, "String"),
         "score": columns[-1],
+        "score_type": "Float64",
     }
     assert str(answer)
     assert answer._repr_html_()
@@ -160,8 +164,9 @@ def test_to_dict_says_everything():
     answer = release({"day": [date(2024, 2, 29)], "page": [BIG]}, private=False)
     assert answer.to_dict() == {
         "format": "shortlist.release",
-        "version": 2,
+        "version": 4,
         "library": shortlist.__version__,
+        "about": dict.fromkeys(("dataset", "as_of", "title", "note", "version", "made_on")),
         "question": "top-k",
         "guarantee": {
             "epsilon": 1.0,
@@ -188,6 +193,7 @@ def test_to_dict_says_everything():
             "items": ["day", "page"],
             "types": {"day": "Date", "page": "Int64"},
             "score": "weight",
+            "score_type": "Float64",
         },
         "scores": {"unit": "noisy weight", "noise_sd": 4.88},
         "items": [{"rank": 1, "day": "2024-02-29", "page": BIG, "weight": 100.0}],
@@ -211,11 +217,11 @@ def test_saves_json(tmp_path):
 
 def test_saves_csv_faithfully(tmp_path):
     items = [*HOSTILE, "007", " padded ", 'quo"te, comma', "=1+1", "+1", "-1", "@x", "日本"]
-    answer = release(items)
+    answer = counted(items)
     answer.save(str(tmp_path / "out.csv"))
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["rank", "title", "weight"]
+    assert header == ["rank", "title", "count", *RANGES]
     assert [row[1] for row in rows] == items
     assert [float(row[2]) for row in rows] == list(answer.scores)
 

@@ -16,7 +16,7 @@ import pytest
 import shortlist as sl
 from helpers.charts import rows_of
 from helpers.refusals import refusal
-from helpers.releases import GUARANTEE, HOSTILE, release
+from helpers.releases import GUARANTEE, HOSTILE, counted, release
 from shortlist import charts
 from shortlist.mechanisms import AdaptiveTopK, WeightedGaussian
 from shortlist.privacy import Approximate
@@ -68,14 +68,14 @@ def told(text):
 
 @pytest.mark.parametrize("items", [HOSTILE, ["</script><script>x()</script>", "x" * 5000, "\"'&"]])
 def test_every_item_is_text_and_nothing_else(items):
-    page = Page(report(release(items)))
-    assert len(page.cells) == 4 * len(items)
+    page = Page(report(counted(items)))
+    assert len(page.cells) == 5 * len(items)
     assert [tag for tag, _ in page.tags].count("script") == 1
     assert not any(name.startswith("on") for _, given in page.tags for name in given)
     seen = "".join(page.cells)
     assert all(c.isprintable() for c in seen)
     if items is not HOSTILE:
-        assert page.cells[1::4] == items
+        assert page.cells[1::5] == items
 
 
 @pytest.mark.parametrize("column", ["<b>title</b>", 'a"onclick="x', "عنوان", "a\x1b[31m"])
@@ -86,8 +86,8 @@ def test_so_is_the_name_of_a_column(column):
 
 
 def test_letters_of_every_script_and_pictures_stay_whole():
-    page = Page(report(release(list(INTACT))))
-    assert page.cells[1::4] == list(INTACT.values())
+    page = Page(report(counted(list(INTACT))))
+    assert page.cells[1::5] == list(INTACT.values())
 
 
 def test_nothing_is_loaded_and_only_its_own_script_runs():
@@ -111,7 +111,7 @@ def test_nothing_is_loaded_and_only_its_own_script_runs():
 
 
 def test_the_same_release_gives_the_same_bytes_whatever_process_draws(monkeypatch):
-    answer = release(["Emma", "Ulysses"])
+    answer = counted(["Emma", "Ulysses"])
     page = report(answer)
     monkeypatch.setattr(report_room, "drawn", charts.drawn)
     assert report(answer) == page
@@ -153,11 +153,11 @@ def test_it_holds_nothing_that_the_release_does_not():
 
 def test_long_lists_are_whole_quick_to_load_and_can_be_searched():
     short, thousand, many = (
-        report(release([f"item number {i}" for i in range(n)])) for n in (10, 1000, 10_000)
+        report(counted([f"item number {i}" for i in range(n)])) for n in (10, 1000, 10_000)
     )
     assert len(thousand.encode()) < 400_000
     assert len(many.encode()) < 4_000_000
-    assert Page(many).cells[1::4] == [f"item number {i}" for i in range(10_000)]
+    assert Page(many).cells[1::5] == [f"item number {i}" for i in range(10_000)]
     assert 'id="search"' in thousand
     assert 'id="search"' not in short
     assert "The first 30 of 1,000 items." in told(thousand)
@@ -213,26 +213,39 @@ def test_a_seeded_release_protects_nobody_and_says_so():
 
 
 @pytest.mark.parametrize(
-    ("unit", "answer"),
+    ("made", "answer", "shown"),
     [
-        ("noisy weight", "Are the scores counts? No."),
-        ("noisy count", "Are the scores counts? Yes, but noisy"),
-        ("noisy clipped count", "Are the scores counts? Nearly"),
-        ("noisy <b>share</b>", "Each score is this: noisy <b>share</b>"),
+        (counted(["a"]), "Its count says so, roughly", ["100", "90 to 110", "1"]),
+        (
+            counted(["a"], unit="noisy clipped count"),
+            "Its clipped count or more, roughly",
+            ["100", "at least 91"],
+        ),
+        (release(["a"], unit="noisy count"), "Its count says so, roughly", ["100"]),
+        (
+            release(["a"], unit="noisy <b>share</b>"),
+            "Each score is this: noisy <b>share</b>",
+            ["100"],
+        ),
     ],
 )
-def test_whether_the_scores_are_counts(unit, answer):
-    page = report(release(["a"], unit=unit))
-    assert answer in told(page)
-    assert "1.96 standard deviations" in told(page)
-    assert "90.4 to 109.6" in told(page)
+def test_how_many_users_hold_an_item(made, answer, shown):
+    page = report(made)
+    assert f"How many users hold an item? {answer}" in told(page)
+    assert Page(page).cells[2:] == shown
+    assert "<svg" in page
+    assert ("1.96 standard deviations" in told(page)) is (len(shown) == 1)
+    assert ("In 95 of 100 cases" in told(page)) is (len(shown) > 1)
+    assert ("There are no intervals." in told(page)) is (len(shown) == 1)
 
 
-def test_no_scores_no_chart_and_no_intervals():
-    page = report(release(["a", "b"], scores=False))
-    assert "There are none." in told(page)
+@pytest.mark.parametrize("scores", [False, True], ids=["none", "weights"])
+def test_no_scores_for_people_no_chart_and_no_intervals(scores):
+    page = report(release(["a", "b"], scores=scores))
+    assert "How many users hold an item? It does not say." in told(page)
     assert "<svg" not in page
-    assert "interval" not in told(page).replace("intervals overlap", "")
+    assert "interval" not in told(page)
+    assert Page(page).cells == ["1", "a", "2", "b"]
 
 
 @pytest.mark.parametrize("question", ["top-k", "domain", "hitting-set", "rank", "another"])
@@ -352,12 +365,12 @@ def test_contrast_is_as_wcag_has_it():
 
 def grouped():
     items = {"place": ["<b>", "<b>", "Oslo"], "title": ["Emma", "Dune", "Emma"]}
-    return release(items, k=2, by=["place"])
+    return counted(items, k=2, by=["place"])
 
 
 def test_groups_stand_before_the_rank_within_them():
     page = Page(report(grouped()))
-    rows = [page.cells[at : at + 3] for at in range(0, len(page.cells), 5)]
+    rows = [page.cells[at : at + 3] for at in range(0, len(page.cells), 6)]
     assert rows == [["<b>", "1", "Emma"], ["<b>", "2", "Dune"], ["Oslo", "1", "Emma"]]
     said = told(report(grouped()))
     assert "The items that the most users hold, by place" in said
@@ -381,5 +394,7 @@ def test_the_report_of_groups_is_the_same_from_a_file(tmp_path):
 
 
 def test_luck_is_told_where_the_scores_put_the_items_in_order():
-    assert "more often too high than too low" in told(report(release(["a"])))
+    wins = release(["a"], unit="noisy number of wins", question="rank")
+    assert "more often too high than too low" in told(report(wins))
+    assert "too high" not in told(report(counted(["a"])))
     assert "too high" not in told(report(release(["a"], question="domain")))

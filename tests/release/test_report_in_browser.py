@@ -6,7 +6,7 @@ import pytest
 
 from helpers.axe import axe_core, violations
 from helpers.browser import Browser, chromium
-from helpers.releases import HOSTILE, release
+from helpers.releases import HOSTILE, counted, release
 
 pytestmark = pytest.mark.skipif(
     chromium() is None, reason="no chromium is installed: no page was opened"
@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(folder):
     items = [*HOSTILE, *NAMES, *(f"item {i}" for i in range(50))]
-    release(items, k=len(items)).report(folder / "list.html")
+    counted(items, k=len(items)).report(folder / "list.html")
     return folder / "list.html"
 
 

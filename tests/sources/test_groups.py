@@ -40,7 +40,7 @@ def test_the_best_of_each_group(bound):
     assert named(release) == HELD
     assert release.by == ("country",)
     frame = release.to_polars()
-    assert frame.columns == ["country", "rank", "title", "count"]
+    assert frame.columns == ["country", "rank", "title", "clipped_count"]
     assert frame["country"].is_sorted()
     assert abs(release.group("DE").scores[0] - 400) < 20
 
@@ -127,6 +127,7 @@ def test_the_plan_says_by_what():
         "name": "top-k",
         "k": 3,
         "count_share": None,
+        "noisy_counts": False,
         "by": ["country"],
     }
     domain = pairs().grouped("country").plan(sl.Domain(), **ASK)

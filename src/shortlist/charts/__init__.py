@@ -2,6 +2,7 @@
 
 from shortlist.charts.curves_and_intervals import WIDE, Interval, NamedCurve, curves, intervals
 from shortlist.charts.look import COLOURS, INK, MARK, MUTED, RULE, drawn, dressed, require_altair
+from shortlist.charts.slopes import Slope, slopes
 
 __all__ = [
     "COLOURS",
@@ -12,9 +13,11 @@ __all__ = [
     "WIDE",
     "Interval",
     "NamedCurve",
+    "Slope",
     "curves",
     "drawn",
     "dressed",
     "intervals",
     "require_altair",
+    "slopes",
 ]

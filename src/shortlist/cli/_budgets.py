@@ -1,4 +1,4 @@
-"""The commands about budgets: to create one, and to see what was charged to it."""
+"""The commands about budgets: to create one, to plan with it, and to see what was charged to it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ budget = group_of_commands(
 shortlist top-k plays.parquet --user user --item title \\
     -k 20 --epsilon 0.5 --delta 3e-7 --budget plays.budget
 
+shortlist budget plan plays.budget --questions 52
+
 shortlist budget show plays.budget"""
 )
 
@@ -50,6 +52,15 @@ def _create(*, place: str, **given: Any) -> int:
 def _show(*, place: str | None, dataset: str | None) -> int:
     """What is left, what one may still ask, and every charge."""
     return _print(_opened(place, dataset).show())
+
+
+@add_to(budget, Commands.PLAN, examples("shortlist budget plan plays.budget --questions 52"))
+def _plan(*, place: str | None, dataset: str | None, questions: int) -> int:
+    """With which epsilon and delta so many questions fit into what is left.
+
+    Nothing is read and nothing is spent.
+    """
+    return _print(_opened(place, dataset).plan(questions))
 
 
 @add_to(budget, Commands.EXPORT)

@@ -7,15 +7,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Flag, StrEnum, auto
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import typer
 
 from shortlist.cli.completing import SHELLS, columns, commands, mechanisms, one_of
-from shortlist.errors import nearest, shown
+from shortlist.errors import InputError, nearest, shown
 from shortlist.strength import SCALE
 
-PRIVACY, STORE, ANSWER, TESTS, HELP = "Privacy", "Database", "Answer", "Tests", "Help"
+PRIVACY, STORE, ABOUT, ANSWER, TESTS, HELP = (
+    *("Privacy", "Database", "What it is of (public)", "Answer", "Tests", "Help"),
+)
 
 
 class Commands(Flag):
@@ -28,15 +31,17 @@ class Commands(Flag):
     COMPARE = auto()
     AUDIT = auto()
     EXPLAIN = auto()
+    DIFF = auto()
     COMPLETION = auto()
     HELP = auto()
     CREATE = auto()
     SHOW = auto()
+    PLAN = auto()
     EXPORT = auto()
     VERIFY = auto()
     ROWS = DOMAIN | HITTING_SET
     QUESTIONS = TOP_K | ROWS | RANK
-    KNOWN_BUDGET = SHOW | EXPORT | VERIFY
+    KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
     NONE = 0
 
     @classmethod
@@ -96,6 +101,21 @@ def number(text: str) -> float:
     raise ValueError(f'"{shown(text)}" is not a number. Write it in digits, as 0.5 or 1e-6.')
 
 
+def part(text: str) -> Fraction:
+    """A part of a whole, exactly.
+
+    Raises:
+        ValueError: It is none; the message quotes it.
+    """
+    from shortlist.parameters import require_part  # which loads what help does not need
+
+    try:
+        return require_part("share", text)
+    except InputError:
+        said = f'"{shown(text)}" is no part of a whole, above 0 and at most 1'
+        raise ValueError(f"{said}. Write it as 1/52 or 0.25.") from None
+
+
 class ValueKind(NamedTuple):
     """What is written after an option.
 
@@ -144,7 +164,9 @@ _COLUMN = ValueKind("COLUMN", str, complete=columns)
 _MECHANISM = ValueKind("NAME", str, complete=mechanisms)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
-_FLAG = ValueKind("", bool)
+_PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
+_ALLOWANCE = ValueKind("PERIOD PART", tuple[str, str])
+_FLAG = ValueKind("", bool, (bool,), "true or false")
 _SEPARATOR = ValueKind(
     "CHARACTER", str, parser=lambda text: {r"\t": "\t", "tab": "\t"}.get(text, text)
 )
@@ -302,18 +324,24 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.COMPARE: f"How many items. {_SEVERAL}",
     }),
     CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
-        required=C.QUESTIONS | C.COMPARE, repeats=C.COMPARE,
+        required=C.COMPARE, repeats=C.COMPARE,
         help={
-        C.QUESTIONS: f"Privacy budget: {SCALE}.",
+        C.QUESTIONS: f"Privacy budget: {SCALE}. This or --share is required.",
         C.COMPARE: _SEVERAL,
     }),
     CommandOption("delta", _NUMBER, PRIVACY, settable=True,
-        required=C.DOMAIN, repeats=C.COMPARE, default=0.0,
+        repeats=C.COMPARE,
         help={
         C.TOP_K | C.HITTING_SET: f"{_DELTA} It may be omitted with public items.",
         C.DOMAIN: _DELTA,
         C.RANK: "Omit it: no mechanism for rankings uses one.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
+    }),
+    CommandOption("share", _PART, PRIVACY, settable=True, goes_with="budget",
+        not_with=dict.fromkeys(("epsilon", "delta"), "a share of the budget says how much of both"),
+        help={
+        C.QUESTIONS: "With --budget, in place of --epsilon and --delta: the part of the total that "
+            "this may take, such as 1/52. Exactly 52 questions with that share fit into the total.",
     }),
     CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
         C.TOP_K | C.ROWS: "About how many users there are, if everybody may know that: a --delta "
@@ -389,9 +417,19 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: "With --store: say on standard error how many counts were read. Keep it to "
             "yourself: it depends on private data.",
     }),
+    CommandOption("noisy_counts", _FLAG, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K: "Say of each item how many users hold it, with noise and an interval. That takes "
+            "0.15 of the budget, so that the list is less accurate. With --by, rows of users have "
+            "clipped counts anyway, for nothing and without an interval: this changes nothing "
+            "there. What each number is, docs/concepts.md says.",
+        C.DOMAIN: "Say of each item how many users hold it at least, with noise. That takes 0.15 "
+            "of the budget, so that fewer items are named.",
+        C.HITTING_SET: "Say of each item, and of all together, how many users they reach, with "
+            "noise and an interval. That takes 0.1 of the budget.",
+    }),
     CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
-        C.TOP_K | C.DOMAIN: "The share of the budget for a noisy count of each item, such as 0.2; "
-            "none by default.",
+        C.TOP_K | C.DOMAIN | C.HITTING_SET: "For experts: as --noisy-counts, for another share of "
+            "the budget.",
     }),
     CommandOption("mechanism", _MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
         C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
@@ -446,31 +484,53 @@ OPTIONS: tuple[CommandOption, ...] = (
             "would overspend it: a file made by shortlist budget create, or postgresql://…",
     }),
     CommandOption("reuse", _FLAG, PRIVACY, goes_with="budget", help={
-        C.QUESTIONS: "With --budget: if the same was answered before, print that answer again, "
-            "for nothing.",
+        C.QUESTIONS: "With --budget: if the same was answered before, of the same --as-of, print "
+            "that answer again, for nothing. If the data changed since, refuse.",
+    }),
+    CommandOption("reuse_changed", _FLAG, PRIVACY, goes_with="budget", help={
+        C.QUESTIONS: "The same as --reuse; but print that answer even if the data changed since.",
     }),
     CommandOption("who", _TEXT, PRIVACY, settable=True, goes_with="budget", help={
         C.QUESTIONS: "With --budget: who asks. By default, you as the system knows you.",
     }),
-    CommandOption("dataset", _TEXT, PRIVACY, settable=True, goes_with="budget", help={
-        C.QUESTIONS: "With --budget: the data set as the budget names it.",
+    # What the answer is of
+    CommandOption("dataset", _TEXT, ABOUT, settable=True, help={
+        C.QUESTIONS: "What the data set is called. Every form of the answer shows it, but for CSV. "
+            "With --budget: as the budget calls it, which is the default.",
+    }),
+    CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", help={
+        C.QUESTIONS: "As of when the rows are, such as 2026-11-22; or any words. It is shown "
+            "likewise.",
+    }),
+    CommandOption("title", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
+        C.QUESTIONS: "What the list is called. It is shown likewise.",
+    }),
+    CommandOption("note", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
+        C.QUESTIONS: "A remark for those who read the list. It is shown likewise.",
     }),
     # What is printed and saved
     CommandOption("output", _PATH, ANSWER, help={
         C.QUESTIONS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
-            "guarantee) or .csv (without it). With -, save nothing, and print the whole answer.",
+            "guarantee) or .csv (without it). With -, save nothing, and print the whole answer. In "
+            "the name {dataset}, {as_of} and {title} stand for what was given, as in "
+            "'top-{as_of}.csv'; the data set may be that of the budget.",
     }),
     CommandOption("report", _PATH, ANSWER, help={
         C.QUESTIONS: "Write a page for people too, as .html: the list with its noise, whom it "
-            "protects, what the numbers mean, and how to check it. One file, which loads nothing.",
+            "protects, what the numbers mean, and how to check it. One file, which loads nothing. "
+            "Its name may have {dataset}, {as_of} and {title}, as that of --output.",
+    }),
+    CommandOption("since", _PATH, ANSWER, goes_with="report", help={
+        C.QUESTIONS: "With --report: an earlier answer to the same question, saved as .json or "
+            ".parquet. The page says what is new, gone or moved since.",
     }),
     CommandOption("overwrite", _FLAG, ANSWER, help={
         C.QUESTIONS: "Let --output and --report replace a file.",
     }),
     CommandOption("form", _choice(list(Form), made=Form), ANSWER, settable=True,
         typed="--format", help={
-        C.QUESTIONS: "Print it as table (the default), csv (without the guarantee), json or "
-            "markdown.",
+        C.QUESTIONS | C.DIFF: "Print it as table (the default), csv (without the guarantee), json "
+            "or markdown.",
     }),
     CommandOption("quick", _FLAG, ANSWER, help={
         C.AUDIT: "Few parameters and small inputs: about a minute for all mechanisms.",
@@ -479,7 +539,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
     }),
     CommandOption("as_json", _FLAG, ANSWER, typed="--json", help={
-        C.QUESTIONS: "The same as --format json.",
+        C.QUESTIONS | C.DIFF: "The same as --format json.",
         C.AUDIT: "Print JSON.",
     }),
     CommandOption("dry_run", _FLAG, ANSWER, help={
@@ -514,12 +574,12 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.CREATE: "Of the total, far below one over the number of users. By default 0: then only "
             "questions that need none can be charged.",
     }),
-    CommandOption("protects", _TEXT, PRIVACY, metavar="COLUMN", required=C.CREATE, help={
+    CommandOption("protects", _TEXT, PRIVACY, metavar="COLUMN", help={
         C.CREATE: 'Who is protected: the column of users; or "comparison", for rankings without '
-            "one.",
+            "one. Required without --continues.",
     }),
-    CommandOption("dataset", _TEXT, PRIVACY, required=C.CREATE, help={
-        C.CREATE: "What you call the data set.",
+    CommandOption("dataset", _TEXT, PRIVACY, help={
+        C.CREATE: "What you call the data set. Required without --continues.",
     }),
     CommandOption("dataset", _TEXT, help={
         C.KNOWN_BUDGET: "The data set, where a database has several budgets.",
@@ -535,6 +595,17 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.CREATE: "For experts: in zcdp, the share of delta that pays for thresholds. The rest "
             "gives rho. By default 0.75.",
     }),
+    CommandOption("per", _ALLOWANCE, PRIVACY, help={
+        C.CREATE: "An allowance, such as month 1/12: in one day, week, month or year of the "
+            "calendar in UTC, no more than that part of the total may be spent.",
+    }),
+    CommandOption("continues", _PATH, PRIVACY, metavar="BUDGET", help={
+        C.CREATE: "With --reason: a budget that this one continues. It is closed. This one states "
+            "both totals. What was promised by the old one holds.",
+    }),
+    CommandOption("reason", _TEXT, PRIVACY, metavar="TEXT", help={
+        C.CREATE: "With --continues: why another total is needed. Both ledgers keep it.",
+    }),
     CommandOption("who", _TEXT, help={
         C.CREATE: "Who creates it. By default, you as the system knows you.",
     }),
@@ -542,12 +613,21 @@ OPTIONS: tuple[CommandOption, ...] = (
         default=BudgetForm.CSV, help={
         C.EXPORT: "csv (the default), one line a charge; or json, with all that is hashed.",
     }),
+    CommandOption("questions", _WHOLE, required=C.PLAN, help={
+        C.PLAN: "How many are to fit, such as 52 for a list every week.",
+    }),
     CommandOption("known", _TEXT, metavar="HASH", help={
         C.VERIFY: "The hash that this command printed before: it must still be there.",
     }),
     # Other commands
     CommandOption("mechanism", _MECHANISM, typed="MECHANISM", help={
         C.AUDIT: "A mechanism, such as peeling. By default all.",
+    }),
+    CommandOption("before", _PATH, typed="LAST", required=C.DIFF, help={
+        C.DIFF: "The earlier answer, saved as .json or .parquet.",
+    }),
+    CommandOption("now", _PATH, typed="THIS", required=C.DIFF, help={
+        C.DIFF: "The later one, of the same question about the same data set.",
     }),
     CommandOption("shell", _choice(SHELLS, "SHELL"), typed="SHELL", required=C.COMPLETION, help={
         C.COMPLETION: f"The shell: {', '.join(SHELLS[:-1])} or {SHELLS[-1]}.",

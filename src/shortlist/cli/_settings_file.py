@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,11 @@ class Settings:
             if option.name in self.values
             and getattr(self.context.get_parameter_source(option.name), "name", "") == "DEFAULT_MAP"
         ]
+
+    def without(self, names: Container[str]) -> Settings:
+        """All but these, which something typed has displaced."""
+        kept = {name: value for name, value in self.values.items() if name not in names}
+        return replace(self, values=kept)
 
     def described(self) -> str:
         """Which come from the file, or nothing."""
@@ -162,7 +167,8 @@ def _check_type(value: object, option: CommandOption, where: str) -> None:
     several = bool(option.repeats & Commands.QUESTIONS)
     values = value if several and isinstance(value, list) else [value]
     for one in values:
-        if not isinstance(one, option.kind.in_file) or isinstance(one, bool):
+        # To Python true is a whole number, too.
+        if not isinstance(one, option.kind.in_file) or isinstance(one, bool) != option.is_flag:
             raise InputError(
                 "{where}: {key} must be {kind}{but} {value}",
                 where=where,

@@ -12,7 +12,7 @@ import typer
 
 import shortlist
 from shortlist.cli._budgets import budget
-from shortlist.cli._options import Commands
+from shortlist.cli._options import Commands, Form
 from shortlist.cli._progress_line import showing_progress
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 from shortlist.cli.completing import script
@@ -193,6 +193,27 @@ def _explained(file: str) -> str:
             "from a pipe, a release is read in JSON, and this is none",
             "print it by {as_json}, and write {as_json} | shortlist explain -",
         ) from error
+
+
+@add_to(app, Commands.DIFF, examples("shortlist diff last.json this.json"))
+def _diff(*, before: str, now: str, form: Form | None, as_json: bool) -> int:
+    """What is new, gone or moved from one list to the next.
+
+    And which moves are more than noise, where both have noisy counts. Only the
+    two files are looked at, so that it costs nothing.
+    """
+    from shortlist.cli.publishing import print_unpaid
+    from shortlist.cli.request import one_form
+
+    found = shortlist.diff(shortlist.load(before), shortlist.load(now))
+    written = {
+        Form.TABLE: lambda: f"{found}\n",
+        Form.CSV: found.to_csv,
+        Form.JSON: found.to_json,
+        Form.MARKDOWN: found.to_markdown,
+    }
+    print_unpaid(written[one_form(form, as_json=as_json)](), "the comparison")
+    return 0
 
 
 @add_to(

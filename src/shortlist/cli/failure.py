@@ -18,9 +18,8 @@ from shortlist.cli._shell import SHELL
 from shortlist.cli.limited_memory import is_limited
 from shortlist.errors import (
     SPENT,
-    GuessWarning,
     InputError,
-    WeakPrivacyWarning,
+    Structured,
     is_short,
     lacks_memory,
     says_spent,
@@ -100,8 +99,7 @@ def complain(message: str) -> None:
 
 def warn(warning: Warning | str) -> None:
     """Say in one line what the library warns of."""
-    ours = GuessWarning | WeakPrivacyWarning
-    words = warning.rendered(SHELL) if isinstance(warning, ours) else str(warning)
+    words = warning.rendered(SHELL) if isinstance(warning, Structured) else str(warning)
     complain(f"warning: {words}")
 
 

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,13 @@ from shortlist.cli._progress_line import showing_progress
 from shortlist.cli._shell import SHELL
 from shortlist.cli.failure import discard_output, warn
 from shortlist.cli.limited_memory import prepare
-from shortlist.errors import GuessWarning, InputError, WeakPrivacyWarning, has_failed
+from shortlist.errors import (
+    ChargedAgainWarning,
+    GuessWarning,
+    InputError,
+    WeakPrivacyWarning,
+    has_failed,
+)
 
 if TYPE_CHECKING:
     from shortlist.cli.request import Request
@@ -39,24 +46,26 @@ def answer(request: Request) -> None:
     """Read, select, print and save what was asked; or print the plan, for a dry run."""
     form, bits = request.printed_as(), request.bits()
     request.require_sense()
+    request.require_price()
     request.check_output()
     prepare()
     with showing_progress(), without_panics(), warnings_of_ours() as warned:
         source = request.source()
         plan = request.plan(source)
+        since = request.since(plan)
         if request.given.dry_run:
             plan.check()
+        kept = plan.kept(request.reuse())
     for warning in warned():
         warn(warning)
+    if kept is not None:
+        typer.echo(f"This was answered before, {kept.given_before}.", err=True)
     if request.given.dry_run:
         _print_plan(plan, request, form)
         return
     with showing_progress(), without_panics():
-        kept = plan.kept() if request.given.reuse else None
         release = plan.run(bits) if kept is None else kept
-    if kept is not None:
-        typer.echo(f"This was answered before, {kept.given_before}.", err=True)
-    _publish(release, request)
+    _publish(release, request, since)
     if (accesses := request.accesses(source)) is not None:
         typer.echo(accesses, err=True)
 
@@ -65,7 +74,7 @@ def answer(request: Request) -> None:
 def warnings_of_ours() -> Iterator[Callable[[], list[Warning | str]]]:
     """Keep what is warned of, each once, to say it where stderr is to be seen."""
     with warnings.catch_warnings(record=True) as caught:
-        for kind in (WeakPrivacyWarning, GuessWarning):
+        for kind in (WeakPrivacyWarning, GuessWarning, ChargedAgainWarning):
             warnings.simplefilter("always", kind)
         yield lambda: list({str(c.message): c.message for c in caught}.values())
 
@@ -76,11 +85,11 @@ def _print_plan(plan: Plan, request: Request, form: Form) -> None:
         return
     if configured := request.configured():
         typer.echo(f"settings: {configured}", err=True)
-    print_unpaid(json.dumps(plan.to_dict(), indent=2) + "\n", "the plan")
+    print_unpaid(json.dumps(plan.to_dict(SHELL), indent=2) + "\n", "the plan")
 
 
 def _in_words(plan: Plan, request: Request) -> str:
-    lines = [_wrapped(sentence) for sentence in plan.explain().split("\n")]
+    lines = [_wrapped(sentence) for sentence in plan.explain(SHELL).split("\n")]
     if configured := request.configured():
         lines.append(_wrapped(f"Settings: {configured}."))
     given = f", {', '.join(request.given.option)}" if request.given.option else ""
@@ -107,7 +116,7 @@ def without_panics() -> Iterator[None]:
         os.close(kept)
 
 
-def _publish(release: Release, request: Request) -> None:
+def _publish(release: Release, request: Request, since: Release | None) -> None:
     """Save and print, and then make the report: drawing may fail as nothing before it can.
 
     The budget is spent, so that where one of them fails another has the whole.
@@ -117,6 +126,7 @@ def _publish(release: Release, request: Request) -> None:
         BrokenPipeError: Printing failed since nobody reads; the answer is in a file.
     """
     output, form = request.saved_as(), request.printed_as()
+    report = partial(release.report, since=since)
     unsaved = dict(_unsaved(output, release.save, request))
     whole = output is None or unsaved or not sys.stdout.isatty()
     try:
@@ -126,11 +136,11 @@ def _publish(release: Release, request: Request) -> None:
         discard_output()
         kept = output if output is not None and output not in unsaved else _keep(release)
         if has_failed(error):
-            list(_unsaved(request.report(), release.report, request))
+            list(_unsaved(request.report(), report, request))
         raise _unprinted(error, kept) from None
     _tell(release, form, request.configured())
     _tell_of_length(release, request)
-    unsaved |= _unsaved(request.report(), release.report, request)
+    unsaved |= _unsaved(request.report(), report, request)
     for path, why in unsaved.items():
         raise InputError(
             'the answer could not be saved as "{path}" ({unsaved})',

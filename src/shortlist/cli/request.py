@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import shortlist
 from shortlist.cli._options import OPTIONS, Commands, Form
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from shortlist.cli._settings_file import Settings
     from shortlist.draws.random_bits import Bits
     from shortlist.mechanisms import Mechanism
-    from shortlist.plan import Plan
+    from shortlist.plan import Plan, Reuse
     from shortlist.questions import Question
+    from shortlist.release import Release
     from shortlist.sources.source import Source
 
 __all__ = ["QUESTIONS", "Request", "TableQuestion"]
@@ -69,7 +70,12 @@ class Request:
     ) -> Request:
         """Ask this of these values."""
         unset = {option.name: False if option.is_flag else None for option in OPTIONS}
-        return cls(QUESTIONS[command], SimpleNamespace(**unset | values), settings)
+        given = unset | values
+        if settings is not None:
+            displaced = _displaced(given, settings)
+            given |= dict.fromkeys(displaced)
+            settings = settings.without(displaced)
+        return cls(QUESTIONS[command], SimpleNamespace(**given), settings)
 
     def kind(
         self, usable: Iterable[type[Mechanism]]
@@ -111,6 +117,18 @@ class Request:
                 given={"input_format": ...},
             )
 
+    def require_price(self) -> None:
+        """Refuse a question that says nowhere how much it may spend."""
+        from shortlist.parameters import require_delta_of_domain
+
+        if self.given.epsilon is self.given.share is None:
+            raise InputError(
+                "one of {epsilon} and {share} is needed",
+                "add {epsilon=1}; or, with {budget}, {share=1/52}",
+            )
+        if self.of.command is Commands.DOMAIN and self.given.share is None:
+            require_delta_of_domain("delta", self.given.delta or 0.0)
+
     def _require_fitting(self) -> None:
         """Refuse what goes with an option that is not given, or not with one that is."""
         given = {option.name for option in OPTIONS if _is_given(getattr(self.given, option.name))}
@@ -150,15 +168,63 @@ class Request:
         # To list those that could be named, all would be loaded.
         usable = () if given.mechanism is None else source.mechanisms_for(question)
         kind = self.kind(usable)
-        return source.plan(question, epsilon=given.epsilon, delta=given.delta, mechanism=kind)
+        return source.plan(
+            question,
+            epsilon=given.epsilon,
+            delta=given.delta or 0.0,
+            share=given.share,
+            mechanism=kind,
+            title=given.title,
+            note=given.note,
+        )
 
     def saved_as(self) -> Path | None:
         """The file that the answer goes to, if it goes to one."""
-        return None if self.given.output in (None, "-") else Path(self.given.output)
+        return None if self.given.output in (None, "-") else self._named("output")
 
     def report(self) -> Path | None:
         """The file that the page for people goes to, if there is to be one."""
-        return None if self.given.report is None else Path(self.given.report)
+        return None if self.given.report is None else self._named("report")
+
+    def _named(self, option: str) -> Path:
+        """A file by its name, in which words in braces stand for what was given."""
+        from shortlist.release.saving import named_after
+
+        path = getattr(self.given, option)
+        texts = {name: getattr(self.given, name) for name in ("dataset", "as_of", "title")}
+        if "{dataset}" in path:
+            texts["dataset"] = self._dataset
+        return Path(named_after(path, texts))
+
+    @cached_property
+    def _dataset(self) -> str | None:
+        """What the data set is called: as was said, or as the budget has it."""
+        given = self.given
+        if given.dataset is not None or given.budget is None:
+            return cast("str | None", given.dataset)
+        return shortlist.Budget(given.budget).dataset
+
+    def since(self, plan: Plan) -> Release | None:
+        """The earlier answer that the page compares with, which is to the same question.
+
+        Raises:
+            InputError: It cannot be read, or is of something else.
+        """
+        if self.given.since is None:
+            return None
+        from shortlist.release.differences import require_comparable, terms_of
+
+        before = shortlist.load(self.given.since)
+        terms = terms_of(
+            question=plan.question.name,
+            k=plan.question.most_items,
+            by=plan.engine.by,
+            dataset=plan.about.dataset,
+            guarantee=plan.guarantee,
+            items=plan.engine.items,
+        )
+        require_comparable(before, terms)
+        return before
 
     def saves(self) -> bool:
         """Whether the answer goes to a file."""
@@ -167,12 +233,7 @@ class Request:
     def printed_as(self) -> Form:
         """How the answer, or the plan, is printed."""
         given = self.given
-        if given.as_json and given.form not in (None, Form.JSON):
-            raise InputError(
-                "{as_json} and {form=}: give one of the two",
-                given={"form": Words("{form}", form=given.form)},
-            )
-        form: Form = Form.JSON if given.as_json else given.form or Form.TABLE
+        form = one_form(given.form, as_json=given.as_json)
         if given.dry_run and form not in (Form.TABLE, Form.JSON):
             raise InputError(
                 "{form=}: {dry_run} prints words, or JSON",
@@ -210,7 +271,7 @@ class Request:
 
         given = self.given
         database = None if given.store is None else sqlite_path(given.store)
-        named = given.file, given.public_items, given.public_groups, given.budget
+        named = (given.file, given.public_items, given.public_groups, given.budget, given.since)
         read = [name for name in named if name is not None and "://" not in name]
         read += [] if database is None else [database]
         folders = [glob.escape(name) for name in read if Path(name).is_dir()]
@@ -275,6 +336,14 @@ class Request:
             return f"{key} is from {place}: change it there, or type {typed}, which comes first."
         return f"{self.configured()}. To leave these out: --no-config."
 
+    def reuse(self) -> Reuse:
+        """Whether an answer that was given before is printed again."""
+        from shortlist.plan import Reuse
+
+        if self.given.reuse_changed:
+            return Reuse.CHANGED_DATA
+        return Reuse.of(bool(self.given.reuse))
+
     def charged(self) -> Budget | None:
         """The budget that is charged, if there is one."""
         if self.given.budget is None:
@@ -286,13 +355,35 @@ class Request:
         return self.of.source(self)
 
     def taken(self, *names: str) -> dict[str, Any]:
-        """What was given for arguments that a source has by the same names, and the budget."""
-        return {name: getattr(self.given, name) for name in names} | {"budget": self.charged()}
+        """What was given for arguments that a source has by the same names, as all of them have."""
+        given = {name: getattr(self.given, name) for name in (*names, "dataset", "as_of")}
+        return given | {"budget": self.charged()}
 
     def known_items(self) -> object:
         """What is public, as a source takes it."""
         given = self.given
         return shortlist.IN_TABLE if given.public_items_in_table else given.public_items
+
+
+_PRICES = ("share",), ("epsilon", "delta")
+
+
+def _displaced(given: dict[str, Any], settings: Settings) -> set[str]:
+    """What of the settings says in one way how much may be spent, where the other was typed."""
+    configured = {option.name for option in settings.used}
+    typed = {name for name, value in given.items() if _is_given(value)} - configured
+    ways = zip(_PRICES, reversed(_PRICES), strict=True)
+    return {name for one, other in ways if typed & set(one) for name in configured & set(other)}
+
+
+def one_form(form: Form | None, *, as_json: bool) -> Form:
+    """How something is printed: a table, unless another form is asked for."""
+    if as_json and form not in (None, Form.JSON):
+        raise InputError(
+            "{as_json} and {form=}: give one of the two",
+            given={"form": Words("{form}", form=form)},
+        )
+    return Form.JSON if as_json else form or Form.TABLE
 
 
 def _is_given(value: object) -> bool:
@@ -440,7 +531,7 @@ shortlist top-k plays.parquet --user user --item title \\
 
 shortlist top-k --store sqlite:///items.db --table items \\
     --item name --count plays -k 100 --epsilon 1""",
-            lambda given: shortlist.TopK(given.k, given.count_share),
+            lambda given: shortlist.TopK(given.k, given.count_share, given.noisy_counts),
             _table,
             _require_table,
         ),
@@ -449,7 +540,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
             "All items held by enough users to be named.",
             """shortlist domain plays.parquet --user user --item title \\
     --epsilon 1 --delta 1e-6 --output titles.csv""",
-            lambda given: shortlist.Domain(given.count_share),
+            lambda given: shortlist.Domain(given.count_share, given.noisy_counts),
             _rows,
             _require_rows,
         ),
@@ -460,7 +551,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
             Each item is picked by how many users it reaches beyond those before it.""",
             """shortlist hitting-set plays.parquet --user user --item title \\
     -k 20 --epsilon 1 --delta 1e-6""",
-            lambda given: shortlist.HittingSet(given.k),
+            lambda given: shortlist.HittingSet(given.k, given.count_share, given.noisy_counts),
             _rows,
             _require_rows,
         ),

@@ -16,7 +16,7 @@ from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
 from shortlist.evidence import PublicCounts, UserSets, Wants
-from shortlist.table.identity import identity_of_part
+from shortlist.table.identity import identity_of_part, is_frame
 from shortlist.table.keys import Coding
 from shortlist.table.part import TablePart, origin_of
 
@@ -144,6 +144,7 @@ class TableInMemory(Engine):
         """
         self._table, self._public = table, public
         self.columns, self.origin = table.columns, origin_of(table.parts)
+        self.items = table.items
         self.items_are_public = public is not None
         self._held: Once[Any] = held or Once(self._read, Origin(table))
 
@@ -153,6 +154,11 @@ class TableInMemory(Engine):
 
     def identity(self) -> object:
         return self._held.identity
+
+    @property
+    def shows_changes(self) -> bool:
+        parts = self._table.parts
+        return all(is_in_engine(part.held) or not is_frame(part) for part in parts)
 
     def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
         if not self._held.is_found:

@@ -45,6 +45,8 @@ class Engine(StaysHere, ABC):
         columns: The types of the columns by their names, as far as these are known.
         origin: What is read, in messages.
         by: The first columns of what `items` gives, where they say the group of an item.
+        items: The columns of what `items` gives, and their types: None for one that is known only
+            with the rows. Empty where the columns are so, too.
     """
 
     can_show: tuple[type, ...]
@@ -53,6 +55,7 @@ class Engine(StaysHere, ABC):
     columns: Mapping[str, pl.DataType] = MappingProxyType({})
     origin: Words = Words("rows")
     by: tuple[str, ...] = ()
+    items: Mapping[str, pl.DataType | None] = MappingProxyType({})
 
     @property
     def unit(self) -> str | None:
@@ -72,6 +75,14 @@ class Engine(StaysHere, ABC):
         Where rows were read and kept, of the table as it was then. A budget keeps a keyed hash.
         """
         return None
+
+    @property
+    def shows_changes(self) -> bool:
+        """Whether `identity` tells rows from those that were there before; of frames it does not.
+
+        Where it does not, a budget gives an answer again only as of a date that the caller says.
+        """
+        return True
 
     def belongs_to(self, budget: object) -> bool:
         """Whether rows are read for this budget; None if for nothing. The first plan decides it."""

@@ -23,6 +23,7 @@ class IndexedStore(Engine):
 
     def __init__(self, held: stores.ScoreStore) -> None:
         self._held = held
+        self.items = {held.item: None}
 
     def about(self) -> dict[str, object]:
         """The names of the table and its columns, and no address."""
@@ -30,6 +31,10 @@ class IndexedStore(Engine):
 
     def identity(self) -> object:
         return self._held.identity()
+
+    @property
+    def shows_changes(self) -> bool:
+        return self._held.shows_changes
 
     def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
         self._held.check()

@@ -53,7 +53,8 @@ class _UsersInEngine(Engine):
             in_engine = in_engine._replace(dialect=in_engine.dialect.beside_memory())
         self._table, self._in_engine, self._public = table, in_engine, public
         self._may_fetch = may_fetch
-        self.columns, self.by, self._origin = table.columns, by, Origin(table)
+        self.columns, self.items, self.by = table.columns, table.items, by
+        self._origin = Origin(table)
         self.origin = Words("rows in {engine}", engine=in_engine.dialect.name)
 
     @property

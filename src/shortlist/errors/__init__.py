@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
@@ -24,9 +25,11 @@ from shortlist.errors.words import (
 __all__ = [
     "PYTHON",
     "SPENT",
+    "ChargedAgainWarning",
     "Face",
     "GuessWarning",
     "InputError",
+    "Structured",
     "WeakPrivacyWarning",
     "Words",
     "as_float",
@@ -35,6 +38,7 @@ __all__ = [
     "is_short",
     "is_whole",
     "lacks_memory",
+    "level_of_caller",
     "named",
     "nearest",
     "reference",
@@ -169,6 +173,18 @@ class WeakPrivacyWarning(Structured, UserWarning):
 
 class GuessWarning(Structured, UserWarning):
     """Something was found out that the caller can say, and that may be otherwise."""
+
+
+class ChargedAgainWarning(Structured, UserWarning):
+    """The same question was charged before, but there is no answer that could be given again."""
+
+
+def level_of_caller() -> int:
+    """How many frames up, seen from whoever calls this, the first is that is none of ours."""
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - as the warnings module does
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("shortlist."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @contextmanager

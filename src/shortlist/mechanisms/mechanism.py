@@ -143,7 +143,7 @@ class Mechanism(ABC):
         question: What it answers.
         evidence: The type of evidence that `select` takes.
         derived: Names of the values computed from the fields, listed by `parameters`.
-        score_unit: What the scores measure, or None where there are none.
+        score_unit: What the scores of all its selections measure; None where none are released.
         discovers: Whether it names private items; None where its parameters decide.
         accountings: How its stages may be counted, for its field `accounting`, if it has one.
         only_in_zcdp: Options that have no effect where the worst case counts.
@@ -156,6 +156,8 @@ class Mechanism(ABC):
     question: ClassVar[type[Question]] = TopK
     evidence: ClassVar[type]
     derived: ClassVar[tuple[str, ...]] = ()
+    # The columns of a release follow from it, and so tell nothing of what was drawn: scores that
+    # only some selections have are dropped.
     score_unit: ClassVar[str | None] = None
     discovers: ClassVar[bool | None] = False
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)
@@ -247,11 +249,6 @@ class Mechanism(ABC):
             return []
         why = "since for so few items the noise would hardly be less; the guarantee is pure."
         return [f"No use is made of delta={self.delta:.3g}, {why}"]
-
-    @property
-    def told_of_scores(self) -> tuple[str, ...]:
-        """What `explain` says of scores alone, which a mechanism around this one may replace."""
-        return ()
 
     @property
     def finding(self) -> Detection | None:

@@ -20,7 +20,7 @@ __all__ = ["every_mechanism", "kebab", "kind_and_options", "mechanism_named", "m
 
 _INSTEAD = {
     EachGroup: Words("give that one, or none, and {by} to {sl.counts}"),
-    Counted: Words("give that one, or none, and {count_share} to the question"),
+    Counted: Words("give that one, or none, and {noisy_counts} to the question"),
 }
 """How to ask for a mechanism around another."""
 

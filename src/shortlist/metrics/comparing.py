@@ -255,5 +255,5 @@ def _value(value: object) -> str:
 
 def _described(question: Question) -> str:
     given = {name: value for name, value in vars(question).items() if name != "k"}
-    more = [f"{name}={value}" for name, value in given.items() if value is not None]
+    more = [f"{name}={value}" for name, value in given.items() if value not in (None, False)]
     return ", ".join([question.name, *more])

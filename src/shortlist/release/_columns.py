@@ -5,16 +5,19 @@ To add a column to a release, add an `AddedColumn` here: tables, files, displays
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.release.readable import intact, without_idle_digits
+from shortlist.release.noisy_scores import REACHED, law_of_counts
+from shortlist.release.readable import intact, with_commas, without_idle_digits
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
 _TYPES_OF_ITEMS = (
@@ -29,44 +32,157 @@ _DATETIME = re.compile(r"Datetime\[(ms|us|ns)(?:, ([\w/+:-]+))?\]")
 class AddedColumn:
     """A column that a release has beside those of its items.
 
+    Whether there is one, its name and its type follow from the plan: from the mechanism and the
+    unit of its scores, and from nothing that was drawn.
+
     Attributes:
         key: What a file calls it, under "columns".
-        dtype: The name of its type in Polars.
-        filled: Its heading and a value for each item; None where a release has no such column.
+        filled: Its heading, a value for each item, and the name of their type in Polars; None where
+            a release has no such column.
         cells: Its values as people read them.
         mark: The class of its cells in the page of a report: "n" for numbers, and a letter.
     """
 
     key: str
-    dtype: str
-    filled: Callable[[Release], tuple[str, Iterable[object]] | None]
+    filled: Callable[[Release], tuple[str, Iterable[object], str] | None]
     cells: Callable[[Release, Sequence[Any]], list[str]]
     mark: str
 
-    def polars_type(self) -> pl.DataType:
-        import polars as pl
 
-        dtype: pl.DataType = getattr(pl, self.dtype)()
-        return dtype
+def _ranks(release: Release) -> tuple[str, list[int], str]:
+    return "rank", release.ranks, "UInt32"
 
 
-def _ranks(release: Release) -> tuple[str, list[int]]:
-    return "rank", release.ranks
+def _scores(release: Release) -> tuple[str, list[Any], str] | None:
+    scores = release.scores
+    if scores is None:
+        return None
+    if scores.are_whole:
+        return scores.heading, list(map(int, scores)), "Int64"
+    return scores.heading, list(scores), "Float64"
 
 
-def _scores(release: Release) -> tuple[str, list[float]] | None:
-    return None if release.scores is None else (release.scores.heading, list(release.scores))
+def _lows(release: Release) -> tuple[str, list[int], str] | None:
+    """The least numbers of users: of clipped counts, to which users may add less than 1, too."""
+    scores, far = release.scores, reach_of_counts(release)
+    if scores is None or far is None:
+        return None
+    return f"{_ended(scores)}_low", scores.users(beyond=-far), "Int64"
+
+
+def _ended(scores: Scores) -> str:
+    """What has the ends: a number of users, also where the score is a clipped one."""
+    return "count" if scores.are_clipped else scores.heading
+
+
+def _highs(release: Release) -> tuple[str, list[int], str] | None:
+    """The largest numbers of users; of clipped counts none follow."""
+    scores, far = release.scores, reach_of_counts(release)
+    if scores is None or far is None or scores.are_clipped:
+        return None
+    return f"{_ended(scores)}_high", scores.users(beyond=far), "Int64"
+
+
+def _best_ranks(release: Release) -> tuple[str, list[int], str] | None:
+    ranks = possible_ranks_of(release)
+    return None if ranks is None else ("rank_low", [low for low, _ in ranks], "UInt32")
+
+
+def _worst_ranks(release: Release) -> tuple[str, list[int], str] | None:
+    ranks = possible_ranks_of(release)
+    return None if ranks is None else ("rank_high", [high for _, high in ranks], "UInt32")
+
+
+def possible_ranks_of(release: Release) -> list[tuple[int, int]] | None:
+    """Of each item among those listed, or among those of its group, by numbers of users.
+
+    All of them hold together as often as is said, those of all groups.
+
+    None where there are none, where a user may add less than 1 to some of them, and where ranks
+    are those of picks.
+    """
+    from shortlist.release._possible_ranks import often_in_each, possible_ranks
+
+    scores, law = release.scores, law_of_counts(release.mechanism.parameters())
+    if scores is None or reach_of_counts(release) is None or law is None:
+        return None
+    if scores.are_clipped or scores.unit == REACHED:
+        return None
+    groups = [part.scores for _, part in release.groups()] if release.by else [scores]
+    parts = [part.values for part in groups if part is not None]
+    often = often_in_each(len(parts))
+    found = (possible_ranks(values, scores.own_sd, law, often) for values in parts)
+    return [pair for lows, highs in found for pair in zip(lows, highs, strict=True)]
+
+
+def reach_of_counts(release: Release) -> float | None:
+    """How far from its count a number of users is at most, in 95 of 100 cases.
+
+    None where a release has no counts, or where the noise of these chose the items, too.
+    """
+    law = law_of_counts(release.mechanism.parameters())
+    if release.scores is None or law is None or not 0 < release.scores.noise_sd < math.inf:
+        return None
+    return release.scores.reach(law)
+
+
+def reached_in_all(release: Release) -> tuple[int, int, int] | None:
+    """How many users all items of a hitting set reach together, and the ends of its interval."""
+    scores, law = release.scores, law_of_counts(release.mechanism.parameters())
+    if scores is None or scores.unit != REACHED or law is None or release.by:
+        return None
+    return scores.together(law)
+
+
+def shown_scores(release: Release) -> Scores | None:
+    """The scores that people are shown; None where there are none, or weights alone."""
+    scores = release.scores
+    return None if scores is None or scores.are_weights else scores
 
 
 def _cells_of_scores(release: Release, values: Sequence[float]) -> list[str]:
     assert release.scores is not None  # noqa: S101 - there is no such column without them
-    return without_idle_digits(values, release.scores.noise_sd)
+    return with_commas(without_idle_digits(values, release.scores.noise_sd))
 
 
-RANK = AddedColumn("rank", "UInt32", _ranks, lambda _, ranks: list(map(str, ranks)), mark="n r")
-SCORE = AddedColumn("score", "Float64", _scores, _cells_of_scores, mark="n s")
+def _written(_: Release, values: Sequence[object]) -> list[str]:
+    return list(map(str, values))
+
+
+def _intervals(release: Release) -> tuple[str, list[str], str] | None:
+    """Both ends in one column, as people read them."""
+    lows, highs = _lows(release), _highs(release)
+    if lows is None:
+        return None
+    low = with_commas(map(str, lows[1]))
+    if highs is None:
+        texts = [f"at least {least}" for least in low]
+    else:
+        high = with_commas(map(str, highs[1]))
+        texts = [f"{least} to {most}" for least, most in zip(low, high, strict=True)]
+    return INTERVAL_HEADING, texts, "String"
+
+
+def _ranks_in_words(release: Release) -> tuple[str, list[str], str] | None:
+    """Both in one column; one number where the rank is certain."""
+    ranks = possible_ranks_of(release)
+    if ranks is None:
+        return None
+    texts = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in ranks]
+    return "95\N{NO-BREAK SPACE}% rank", texts, "String"
+
+
+RANK = AddedColumn("rank", _ranks, _written, mark="n r")
+SCORE = AddedColumn("score", _scores, _cells_of_scores, mark="n s")
+LOW = AddedColumn("low", _lows, _written, mark="n i")
+HIGH = AddedColumn("high", _highs, _written, mark="n i")
+BEST_RANK = AddedColumn("rank_low", _best_ranks, _written, mark="n i")
+WORST_RANK = AddedColumn("rank_high", _worst_ranks, _written, mark="n i")
+INTERVAL_HEADING = "95\N{NO-BREAK SPACE}% interval"
+INTERVAL = AddedColumn("interval", _intervals, _written, mark="n i")
+POSSIBLE_RANKS = AddedColumn("ranks", _ranks_in_words, _written, mark="n i")
 BEFORE_ITEMS = (RANK,)
-BEHIND_ITEMS = (SCORE,)
+BEHIND_ITEMS = (SCORE, LOW, HIGH, BEST_RANK, WORST_RANK)
 
 
 class FilledColumn(NamedTuple):
@@ -94,10 +210,20 @@ class FilledColumn(NamedTuple):
 
 
 def columns_of(release: Release) -> list[FilledColumn]:
-    """All columns in their order: those of groups, the ranks, the items, and the scores.
+    """All columns in their order: those of groups, ranks, items, scores and ends of intervals.
 
     An added column whose name an item column has gets "shortlist_" before its own until it is free.
     """
+    return _laid_out(release, BEHIND_ITEMS)
+
+
+def columns_for_people(release: Release) -> list[FilledColumn]:
+    """Those of a text or a page: intervals in one column, and no weights."""
+    score = () if shown_scores(release) is None else (SCORE,)
+    return _laid_out(release, (*score, INTERVAL, POSSIBLE_RANKS))
+
+
+def _laid_out(release: Release, behind: Iterable[AddedColumn]) -> list[FilledColumn]:
     held = [FilledColumn(series.name, series, None) for series in release._frame.get_columns()]  # noqa: SLF001 - of this room
     groups, items = held[: len(release.by)], held[len(release.by) :]
     taken = {column.name for column in held}
@@ -105,7 +231,7 @@ def columns_of(release: Release) -> list[FilledColumn]:
         *groups,
         *_filled(release, BEFORE_ITEMS, taken),
         *items,
-        *_filled(release, BEHIND_ITEMS, taken),
+        *_filled(release, behind, taken),
     ]
 
 
@@ -118,45 +244,60 @@ def _filled(
     for added in several:
         if (filled := added.filled(release)) is None:
             continue
-        name, values = filled
+        name, values, dtype = filled
         while name in taken:
             name = f"shortlist_{name}"
         taken.add(name)
-        made.append(FilledColumn(name, pl.Series(name, values, dtype=added.polars_type()), added))
+        made.append(FilledColumn(name, pl.Series(name, values, dtype=getattr(pl, dtype)()), added))
     return made
 
 
 def table_of(release: Release) -> pl.DataFrame:
     """All columns as a frame."""
+    return _frame_of(columns_of(release))
+
+
+def table_without_weights(release: Release) -> pl.DataFrame:
+    """All columns as a frame for a spreadsheet: a weight would be taken for a number of users."""
+    hidden = SCORE if shown_scores(release) is None else None
+    columns = columns_of(release)
+    return _frame_of(c for c in columns if c.added is None or c.added is not hidden)
+
+
+def _frame_of(columns: Iterable[FilledColumn]) -> pl.DataFrame:
     import polars as pl
 
-    return pl.DataFrame([column.values for column in columns_of(release)])
+    return pl.DataFrame([column.values for column in columns])
 
 
 def described_columns(release: Release) -> dict[str, Any]:
     """Which columns there are, as a file says it."""
     columns = columns_of(release)
-    names = {column.added: column.name for column in columns if column.added}
+    added = {column.added.key: column for column in columns if column.added}
     items = [column for column in columns if column.added is None]
+    bounds = [c.key for c in BEHIND_ITEMS if c is not SCORE and c.key in added]
     return {
-        **{added.key: names.get(added) for added in BEFORE_ITEMS},
+        RANK.key: added[RANK.key].name,
         "items": [column.name for column in items],
         "types": {column.name: name_of_type(column.values.dtype) for column in items},
-        **{added.key: names.get(added) for added in BEHIND_ITEMS},
+        **_described_scores(added.get(SCORE.key)),
+        **{key: added[key].name for key in bounds},
         **({"groups": list(release.by)} if release.by else {}),
     }
+
+
+def _described_scores(column: FilledColumn | None) -> dict[str, str | None]:
+    if column is None:
+        return {SCORE.key: None}
+    return {SCORE.key: column.name, "score_type": name_of_type(column.values.dtype)}
 
 
 def columns_in_file(described: Mapping[str, Any]) -> list[tuple[str, pl.DataType]]:
     """The names and types of all columns of a file, in their order, from what it says of them."""
     types, by = described["types"], len(described.get("groups", []))
     items = [(name, type_named(types[name])) for name in described["items"]]
-    columns = [
-        *items[:by],
-        *_added_in_file(described, BEFORE_ITEMS),
-        *items[by:],
-        *_added_in_file(described, BEHIND_ITEMS),
-    ]
+    columns = [*items[:by], *_added_in_file(described, BEFORE_ITEMS)]
+    columns += [*items[by:], *_added_in_file(described, BEHIND_ITEMS)]
     names = [name for name, _ in columns]
     if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
         raise ValueError("each column has a name of its own.")
@@ -166,7 +307,18 @@ def columns_in_file(described: Mapping[str, Any]) -> list[tuple[str, pl.DataType
 def _added_in_file(
     described: Mapping[str, Any], several: Iterable[AddedColumn]
 ) -> list[tuple[str, pl.DataType]]:
-    given = ((described.get(added.key), added.polars_type()) for added in several)
+    import polars as pl
+
+    # Files of version 0.2 do not say the type of scores: it was always this.
+    score_type = {"Float64": pl.Float64(), "Int64": pl.Int64()}[
+        described.get("score_type", "Float64")
+    ]
+    types = {
+        **dict.fromkeys((RANK, BEST_RANK, WORST_RANK), pl.UInt32()),
+        **dict.fromkeys((LOW, HIGH), pl.Int64()),
+        SCORE: score_type,
+    }
+    given = ((described.get(added.key), types[added]) for added in several)
     return [(name, dtype) for name, dtype in given if name is not None]
 
 

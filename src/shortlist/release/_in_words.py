@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.release._columns import (
+    possible_ranks_of,
+    reach_of_counts,
+    reached_in_all,
+    shown_scores,
+)
 from shortlist.release._promises import (
     assumed,
     cautions,
@@ -18,39 +25,62 @@ from shortlist.release._promises import (
     protected,
     what_epsilon_means,
 )
-from shortlist.release._score_intervals import has_intervals, how_sure
 from shortlist.release.json_values import AnyMechanism, described_mechanism, json_value
-from shortlist.release.readable import harmless
+from shortlist.release.noisy_scores import REACHED
+from shortlist.release.readable import harmless, intact
 from shortlist.release.release import NONE_CHARGED, GivenBefore
 from shortlist.release.sheet import advice, parameters, ranks_are_apart
 
 if TYPE_CHECKING:
     from shortlist.mechanisms.mechanism import Mechanism
+    from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
 _COLUMNS_OF_PLAIN_TEXT = 80
 _SCORES = {  # what a score is, by its unit
     "noisy weight": (
-        "No. A score is a noisy weight: a user who holds one item adds 1 to it, and one who holds "
-        "several adds less than 1 to each. So it is usually below the number of users who hold the "
-        "item, sometimes far below, and cannot be turned into that number."
+        "It does not say. The items were found by noisy weights: a user who holds one item adds 1 "
+        "to its weight, and one who holds several adds less than 1 to each. A weight is usually "
+        "below the number of users who hold the item, sometimes far below, and cannot be turned "
+        "into that number. So it is not shown; the file has it."
     ),
-    "noisy count": "Yes, but noisy: each is a number of users, with random noise added.",
+    "noisy count": (
+        "Its count says so, roughly: that is the number of users with random noise added."
+    ),
     "noisy clipped count": (
-        "Nearly: each is a number of users, with random noise added, to which a user who holds "
-        "many of the items found adds less than 1. So it may lie below the number of users who "
-        "hold the item."
+        "Its clipped count or more, roughly: that is a number of users, with random noise added, "
+        "to which a user who holds many of the items found adds less than 1. So it may lie below "
+        "the number of users who hold the item."
+    ),
+    REACHED: (
+        "It does not say. It says how many users hold an item and none above it, with random noise "
+        "added. Each user is counted once, so that these numbers add up to all users reached."
     ),
     "noisy number of wins": (
-        "They are noisy numbers of wins: how many comparisons the item won, with random noise "
-        "added."
+        "That is not what its score says, which is a noisy number of wins: how many comparisons "
+        "the item won, with random noise added."
     ),
 }
 _MISSING = {  # why an item may be missing, by question
     "rank": "it may have won often, but less often than those listed",
     "hitting-set": "most of its users may hold another item of the list already",
 }
-_BEST_FIRST = ("top-k", "rank")  # a set is found by other numbers than its scores, in rounds
+_TOLD_APART = (
+    "The documentation tells counts, clipped counts, weights and scores apart, under Concepts: "
+    "what the numbers are."
+)
+_OF_LUCK = (
+    "There are no intervals. The same noise helped to decide which items are listed: near the end "
+    "of the list, scores are more often too high than too low."
+)
+_OF_INTERVALS = (
+    "In 95 of 100 cases the number of users who hold an item is in its interval. Each interval "
+    "stands for itself: of twenty, expect one to be wrong."
+)
+_OF_CLIPPED_INTERVALS = (
+    "In 95 of 100 cases at least as many users hold an item as its interval says. Each interval "
+    "stands for itself: of twenty, expect one to be wrong."
+)
 _MORE = "other items may have more users"
 _RARE = "it may have too few users to be named safely"
 _BELOW = "noise may have kept it below the threshold"
@@ -80,8 +110,10 @@ def in_words(release: Release) -> str:
     warned = (_wrapped(f"{c.what.upper()} {c.therefore}") for c in cautions(release.guarantee))
     paid = [cost(release.guarantee), of_budget(release), UNPROVEN]
     sections = [*answers(release), Section("What did it cost?", paid, [])]
-    parts = [f"{title(release)}\n{named}", *warned, *map(_laid_out, sections)]
-    return "\n\n".join(parts) + "\n"
+    facts = [f"{label}: {text}" for label, text in identity(release)]
+    head = "\n".join(map(_wrapped, [title(release), *facts, named]))
+    parts = [head, *map(_wrapped, note_of(release)), *warned]
+    return "\n\n".join([*parts, *map(_laid_out, sections)]) + "\n"
 
 
 def _laid_out(section: Section) -> str:
@@ -104,8 +136,33 @@ def _wrapped(text: str, first: str = "") -> str:
 
 
 def title(release: Release) -> str:
+    """As it is called; without a title, what was asked, and of what."""
+    about = release.about
+    if about.title:
+        return intact(about.title)
     named = _TITLES.get(release.question, harmless(release.question))
-    return f"{named}, by {', '.join(map(harmless, release.by))}" if release.by else named
+    by = f", by {', '.join(map(harmless, release.by))}" if release.by else ""
+    of = f": {intact(about.dataset)}" if about.dataset else ""
+    return f"{named}{by}{of}"
+
+
+def identity(release: Release) -> list[tuple[str, str]]:
+    """By what one tells it from other lists: labels and texts, of what is known."""
+    about = release.about
+    made_by = f"shortlist {about.version}" if about.version else None
+    day = about.made_on.isoformat() if about.made_on else None
+    told = {
+        "Data set": about.dataset,
+        "As of": about.as_of,
+        "Made on": day,
+        "Made by": made_by,
+    }
+    return [(label, intact(text)) for label, text in told.items() if text]
+
+
+def note_of(release: Release) -> list[str]:
+    """The remark for its readers, if there is one."""
+    return [intact(release.about.note)] if release.about.note else []
 
 
 def of_budget(release: Release) -> str:
@@ -133,7 +190,7 @@ def answers(release: Release) -> list[Section]:
         Section("Who is protected?", protected(release.guarantee), assumed(release.guarantee)),
         Section(what_epsilon_means(release.guarantee), meaning(release.guarantee), []),
         Section(missing, _missing(release), []),
-        Section("Are the scores counts?", list(_scores(release)), []),
+        Section("How many users hold an item?", list(_scores(release)), []),
         *([Section("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
         *_drawn(release),
     ]
@@ -147,7 +204,7 @@ def _missing(release: Release) -> list[str]:
         lines.append(f"The list of a group ends at the latest with number {k:,}, as asked for.")
     elif k is not None and len(release) >= k:
         lines.append(f"The list ends here because {k:,} were asked for.")
-    return [*lines, more] if more else lines
+    return [*lines, " ".join([more, *_with_more(release.mechanism)])] if more else lines
 
 
 def _why(release: Release) -> str:
@@ -161,25 +218,37 @@ def _why(release: Release) -> str:
 def _scores(release: Release) -> Iterator[str]:
     scores = release.scores
     if scores is None:
-        yield "There are none. The list does not say how many users hold an item."
+        yield "It does not say."
         return
     default = f"Each score is this: {harmless(scores.unit)}, with random noise added."
     yield _SCORES.get(scores.unit, default)
-    most = "at most " if scores.unit == "noisy clipped count" else ""
+    if not scores.are_weights:
+        yield from _noise(release, scores)
+    yield _TOLD_APART
+
+
+def _noise(release: Release, scores: Scores) -> Iterator[str]:
+    """How large it is, and whether there are intervals."""
+    most = "at most " if scores.are_clipped else ""
     yield f"The noise has a standard deviation of {most}{scores.noise_sd:.4g}.{_of_shared(release)}"
-    if has_intervals(release):
-        yield f"{how_sure()} It covers the noise, and nothing else.{_of_luck(release)}"
+    if scores.unit == REACHED:
+        yield from _reach(release)
+    elif reach_of_counts(release) is None:
+        yield _OF_LUCK
+    else:
+        yield _OF_CLIPPED_INTERVALS if scores.are_clipped else _OF_INTERVALS
 
 
-def _of_luck(release: Release) -> str:
-    """What it means that the noise of a score also decided whether the item is listed."""
-    apart = "selection" in release.mechanism.parameters()  # counts have noise of their own
-    if apart or release.question not in _BEST_FIRST:
-        return ""
-    return (
-        " The same noise helped to decide which items are listed: near the end of the list, scores "
-        "are more often too high than too low."
+def _reach(release: Release) -> Iterator[str]:
+    yield (
+        "In 95 of 100 cases the number of an item is in its interval. Each interval stands for "
+        "itself: of twenty, expect one to be wrong."
     )
+    if (together := reached_in_all(release)) is not None and len(release):
+        users, least, most = (f"{n:,}" for n in together)
+        yield (
+            f"Together the items reach about {users} users: {least} to {most} in 95 of 100 cases."
+        )
 
 
 def _of_shared(release: Release) -> str:
@@ -199,9 +268,16 @@ def _order(release: Release) -> Iterator[str]:
         yield "There is none to be right or wrong: the items are listed by name."
         return
     yield "Roughly. Items that are close together may be in the wrong order."
-    if has_intervals(release):
-        yield "Where the intervals of two items overlap, do not rely on which of them is ahead."
-    if ranks_are_apart(release):
+    if (ranks := possible_ranks_of(release)) is not None:
+        certain = sum(low == high for low, high in ranks)
+        yield (
+            "The last column says which ranks an item may have by its number of users, among the "
+            f"items listed{' in its group' * bool(release.by)}. In 95 of 100 cases all of these"
+            f"{', in all groups,' * bool(release.by)} are right together. "
+            f"Of {len(ranks):,} ranks {certain:,} are certain."
+        )
+    shown = shown_scores(release)
+    if shown is not None and shown.unit != REACHED and ranks_are_apart(release):
         yield "The noise of the ranks is not that of the scores, so the two may disagree."
 
 
@@ -222,7 +298,7 @@ def _explained(mechanism: AnyMechanism) -> list[str]:
     if found is None:
         return []
     around = "selection" in mechanism.parameters()
-    left_out = (*found.unused, *found.told_of_scores) if around else ()
+    left_out = found.unused if around else []
     return [line for line in found.explain() if line not in left_out]
 
 
@@ -233,6 +309,20 @@ def _people_to_be_named(mechanism: AnyMechanism) -> list[str]:
     found = _selecting(mechanism)
     finding = None if found is None else found.finding
     return [] if finding is None else [people_needed(finding.around)]
+
+
+def _with_more(mechanism: AnyMechanism) -> list[str]:
+    """How many people an item would need with twice the epsilon, by public parameters alone."""
+    found = _selecting(mechanism)
+    if found is None or found.finding is None:
+        return []
+    known: Any = found
+    try:
+        more = replace(known, epsilon=2 * found.epsilon).finding.around
+    except (ArithmeticError, ValueError):  # no noise can be calibrated to so much
+        return []
+    less = f"about {more:.0f} users in the place of {found.finding.around:.0f}"
+    return [f"With twice the epsilon an item would need {less}, if each holds only this item."]
 
 
 def _selecting(mechanism: AnyMechanism) -> Mechanism | None:

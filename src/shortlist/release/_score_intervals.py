@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.charts import WIDE, Interval, intervals
 from shortlist.errors import InputError
-from shortlist.release._columns import columns_of
+from shortlist.release._columns import columns_of, reach_of_counts, shown_scores
 from shortlist.release.readable import harmless, intact, shortened, visible
 from shortlist.strength import strength
 
@@ -25,23 +25,30 @@ _PIXELS_OF_A_LETTER = 8.5
 _STANDARD_DEVIATIONS = 1.96
 
 
-def has_intervals(release: Release) -> bool:
-    """Whether there is a score to draw, in noise of known size."""
-    return len(release) > 0 and release.scores is not None and reach(release.scores) is not None
+def is_drawn(release: Release) -> bool:
+    """Whether people are shown a chart of the scores: not of weights."""
+    return len(release) > 0 and shown_scores(release) is not None and reach(release) is not None
 
 
-def reach(scores: Scores) -> float | None:
-    """How far an interval reaches to either side of its score; None where the noise has no size."""
-    sd = scores.noise_sd
-    return _STANDARD_DEVIATIONS * sd if 0 < sd < math.inf else None
+def reach(release: Release) -> float | None:
+    """How far a bar reaches to either side of its score; None where the noise has no size."""
+    scores = release.scores
+    if scores is None or not 0 < scores.noise_sd < math.inf:
+        return None
+    far = reach_of_counts(release)
+    return _STANDARD_DEVIATIONS * scores.noise_sd if far is None else far
 
 
-def how_sure() -> str:
-    """How often an interval holds the value without noise, in words."""
-    return (
-        f"An interval reaches {_STANDARD_DEVIATIONS} standard deviations of the noise to either "
-        "side of the score. The noise stays within that 94 to 95\N{NO-BREAK SPACE}% of the time."
-    )
+def how_bars_are_read(release: Release) -> str:
+    """What the bars of the chart show, in a sentence."""
+    if reach_of_counts(release) is None:
+        return f"Bars reach {_STANDARD_DEVIATIONS} standard deviations of the noise to either side."
+    without = "count without noise" if _are_clipped(release) else "number of users"
+    return f"A bar holds the {without} in 95 of 100 cases."
+
+
+def _are_clipped(release: Release) -> bool:
+    return release.scores is not None and release.scores.are_clipped
 
 
 def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt.LayerChart:
@@ -50,20 +57,20 @@ def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt
     Raises:
         InputError: There is nothing to draw, or Altair is not installed.
     """
-    scores = release.scores
-    if not has_intervals(release) or scores is None:
+    scores, far = release.scores, reach(release)
+    if len(release) == 0 or scores is None or far is None:
         raise _nothing_to_draw(release)
     cells = round(width * _SHARE_OF_LABELS / _PIXELS_OF_A_LETTER)
-    n, far = min(len(release), DRAWN), reach(scores) or 0.0
+    n = min(len(release), DRAWN)
     lines = [
         Interval(rank, name, score, score - far, score + far)
         for rank, name, score in zip(
-            release.ranks[:n], _names(release, n, cells), scores[:n], strict=True
+            release.ranks[:n], names_of(release, n, cells), scores[:n], strict=True
         )
     ]
-    title = f"{release.question}: {scores.heading} of each item" if titled else ""
+    title = _title(release, scores) if titled else ""
     unit = harmless(scores.unit)
-    return intervals(lines, title=visible(title), notes=_notes(release), scores=unit, width=width)
+    return intervals(lines, title=title, notes=_notes(release), scores=unit, width=width)
 
 
 def _nothing_to_draw(release: Release) -> InputError:
@@ -71,11 +78,11 @@ def _nothing_to_draw(release: Release) -> InputError:
         return InputError("there is no item in this release, and so nothing to draw")
     return InputError(
         "this release has no scores, and so nothing to draw",
-        "for counts of the items ask with {count_share=0.3}; the list itself is in report()",
+        "for counts of the items ask with {noisy_counts=True}; the list itself is in report()",
     )
 
 
-def _names(release: Release, n: int, cells: int) -> list[str]:
+def names_of(release: Release, n: int, cells: int) -> list[str]:
     """The first items, each as one text; one made of several columns has commas between them.
 
     A group before it takes at most half of the room, so that the item can be seen, too.
@@ -107,6 +114,12 @@ def _room(text: str) -> int:
     return cell_len(text) + sum(map(str.isupper, text)) // 2
 
 
+def _title(release: Release, scores: Scores) -> str:
+    if release.about.title:
+        return intact(release.about.title)
+    return visible(f"{release.question}: {scores.heading.replace('_', ' ')} of each item")
+
+
 def _notes(release: Release) -> list[str]:
     """How to read the chart; a line each, short enough for its width."""
     guarantee = release.guarantee
@@ -115,9 +128,12 @@ def _notes(release: Release) -> list[str]:
     promise = f"epsilon = {guarantee.epsilon:g}, delta = {guarantee.delta:g}"
     if guarantee.private:
         promise = f"{promise}: {strength(guarantee.epsilon, guarantee.delta).described}"
+    of, made = release.about.of, release.about.made
+    about = [f"{text}." for text in (of[:1].upper() + of[1:], made) if text]
     return [
         *seeded,
+        *about,
         *shown,
-        f"Bars: {_STANDARD_DEVIATIONS} standard deviations of the noise (95 % if it is normal).",
+        how_bars_are_read(release),
         f"{promise[0].upper()}{promise[1:]}.",
     ]

@@ -10,7 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shortlist.privacy.stored import stored
-from shortlist.release._columns import columns_of, described_columns, iso_texts
+from shortlist.release._columns import described_columns, iso_texts, table_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
-    "GROUPED",
+    "OLDEST",
     "VERSION",
     "AnyMechanism",
     "LoadedMechanism",
@@ -33,11 +33,12 @@ __all__ = [
     "json_value",
     "name_of",
     "records",
+    "records_of",
 ]
 
 FORMAT = "shortlist.release"
-VERSION = 2
-GROUPED = 3  # the version of what has groups, which older ones would take for damaged
+VERSION = 4
+OLDEST = 2  # which is read; 3 was that of what has groups, and neither knew ends of intervals
 
 AnyMechanism: TypeAlias = "Mechanism | LoadedMechanism"
 
@@ -120,8 +121,9 @@ def described(release: Release) -> dict[str, Any]:
             noise["shared_sd"] = json_value(scores.shared_sd)
     return {
         "format": FORMAT,
-        "version": GROUPED if release.by else VERSION,
+        "version": VERSION,
         "library": __version__,
+        "about": release.about.json_values(),
         "question": release.question,
         "guarantee": described_guarantee(release.guarantee),
         "mechanism": described_mechanism(release.mechanism),
@@ -134,10 +136,13 @@ def described(release: Release) -> dict[str, Any]:
 
 def records(release: Release) -> Iterator[dict[str, object]]:
     """The rows of `release.to_polars()` as JSON values."""
-    columns = columns_of(release)
-    names = [column.name for column in columns]
-    for row in zip(*(_json_values(column.values) for column in columns), strict=True):
-        yield dict(zip(names, row, strict=True))
+    return records_of(table_of(release))
+
+
+def records_of(frame: pl.DataFrame) -> Iterator[dict[str, object]]:
+    """The rows of a frame as JSON values."""
+    for row in zip(*map(_json_values, frame.get_columns()), strict=True):
+        yield dict(zip(frame.columns, row, strict=True))
 
 
 def _json_values(column: pl.Series) -> Iterable[object]:

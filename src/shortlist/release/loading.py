@@ -15,8 +15,9 @@ from shortlist._version import __version__
 from shortlist.errors import InputError, Words, written
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
-from shortlist.release._columns import RANK, SCORE, columns_in_file, name_of_type, series_of
-from shortlist.release.json_values import FORMAT, GROUPED, VERSION, LoadedMechanism
+from shortlist.release._columns import RANK, SCORE, columns_in_file, series_of
+from shortlist.release.about import About
+from shortlist.release.json_values import FORMAT, OLDEST, VERSION, LoadedMechanism
 from shortlist.release.noisy_scores import Scores
 from shortlist.release.release import GivenBefore, Release
 from shortlist.release.saving import METADATA
@@ -104,7 +105,7 @@ def _column(name: str, held: list[Any], dtype: pl.DataType) -> pl.Series:
     """The column that JSON values stand for; a whole number is a float, too."""
     if dtype.is_float():
         held = [_of(float, value) for value in held]
-    elif name_of_type(dtype) == "UInt32":
+    elif dtype.is_integer():
         held = [_of(int, value) for value in held]
     return series_of(held, dtype).alias(name)
 
@@ -160,21 +161,21 @@ def _known(about: Any) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError("it is not a release that shortlist saved")
     version = about.get("version")
-    if not isinstance(version, int) or version < VERSION:
+    if not isinstance(version, int) or version < OLDEST:
         raise InputError(
             "it was saved in version {version} of the format, which did not say the types of its "
             "columns",
             "read it as plain data",
             version=version,
         )
-    if version > GROUPED:
+    if version > VERSION:
         raise InputError(
             "it was saved in version {version} of the format, by shortlist {theirs}",
             "this is shortlist {ours}, which knows version {known}. Install a newer one",
             version=version,
             theirs=about.get("library"),
             ours=__version__,
-            known=GROUPED,
+            known=VERSION,
         )
     return about
 
@@ -210,6 +211,7 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         by=by,
         budget=_of(str, about.get("budget", "")),
         given_before=_given_before(about.get("given_before")),
+        about=About.from_json(_of(dict, about.get("about", {}))),
     )
 
 

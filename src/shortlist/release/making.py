@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
+from shortlist.release.about import NOTHING_SAID, About
 from shortlist.release.noisy_scores import Scores
 from shortlist.release.release import NONE_CHARGED, Release
 
@@ -27,6 +28,7 @@ def make_release(
     guarantee: Guarantee,
     by: tuple[str, ...] = (),
     budget: str = NONE_CHARGED,
+    about: About = NOTHING_SAID,
 ) -> Release:
     """The release of `items`, one row per selected position and in the same order.
 
@@ -43,6 +45,8 @@ def make_release(
         items = items[order]
         scores = None if scores is None else scores[order]
     labelled = None
+    # By what the mechanism promises, and not by what this selection has: there is a column of
+    # scores in every release of a plan, or in none.
     if scores is not None and mechanism.score_unit and selection.noise_sd:
         labelled = Scores(
             scores.tolist(),
@@ -58,6 +62,7 @@ def make_release(
         mechanism=mechanism,
         by=by,
         budget=budget,
+        about=about,
     )
 
 

@@ -1,14 +1,23 @@
-"""The noisy scores of a release."""
+"""The noisy scores of a release, and how far from them the values without noise may be."""
 
 from __future__ import annotations
 
+import math
 import reprlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import overload
 
-__all__ = ["Scores"]
+__all__ = ["REACHED", "Scores", "law_of_counts"]
+
+REACHED = "noisy number of users reached"
+"""The unit of what items of a hitting set reach first: these add up."""
+
+_REACH = {"Normal": 1.96, "Laplace": math.log(20) / math.sqrt(2) * (1 + 2.0**-40)}
+"""In standard deviations: what noise of such a law exceeds with a probability of at most 5 %."""
+_LEAST_SD = 0.3  # rounding can hide a part of noise that is less
+_MOST = 2.0**62  # all whole numbers below fit into 64 bits
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,12 +49,74 @@ class Scores(Sequence[float]):
 
     @property
     def heading(self) -> str:
-        """What a column of these scores is called: the last word of the unit.
+        """What a column of these scores is called: what the unit says, but for "noisy".
 
-        >>> Scores([12.5], unit="noisy weight", noise_sd=2.0).heading
-        'weight'
+        >>> Scores([12.5], unit="noisy clipped count", noise_sd=2.0).heading
+        'clipped_count'
         """
-        return self.unit.rpartition(" ")[2]
+        return "clipped_count" if self.are_clipped else self.unit.rpartition(" ")[2]
+
+    @property
+    def are_weights(self) -> bool:
+        """Whether they say only which item is ahead of which, and are no number of anything."""
+        return self.unit == "noisy weight"
+
+    @property
+    def are_clipped(self) -> bool:
+        """Whether they are numbers of users to which some users add less than 1."""
+        return self.unit == "noisy clipped count"
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether each is a whole number of users."""
+        import numpy as np
+
+        values = np.asarray(self.values)
+        users = self.unit in ("noisy count", REACHED)
+        whole = (values == np.floor(values)) & (np.abs(values) < _MOST)
+        return users and bool(whole.all())
+
+    def users(self, *, beyond: float) -> list[int]:
+        """Whole numbers of users so far beyond each score: up from below it, down from above it."""
+        import numpy as np
+
+        ends = np.asarray(self.values) + beyond
+        whole = np.ceil(ends) if beyond < 0 else np.floor(ends)
+        numbers: list[int] = np.clip(whole, 0, _MOST).astype(np.int64).tolist()
+        return numbers
+
+    def reach(self, law: str) -> float:
+        """How far noise of that law, "Normal" or "Laplace", reaches in 95 of 100 cases, rounded up.
+
+        >>> Scores([12.0], unit="noisy count", noise_sd=2.0).reach("Normal")
+        4.0
+        """
+        if not self.are_whole:
+            return _REACH[law] * self.noise_sd
+        # The noise of a whole number was rounded, and so is the reach; what it adds is half of 1.
+        return float(math.floor(_REACH[law] * max(self.noise_sd, _LEAST_SD) + 0.5))
+
+    def together(self, law: str) -> tuple[int, int, int]:
+        """The sum, of whole numbers with noise of their own, and the ends of its interval.
+
+        The noise of a sum is nearer to normal noise than that of each, and reaches less far. A sum
+        of none is exactly 0.
+
+        >>> Scores([], unit=REACHED, noise_sd=5.0).together("Normal")
+        (0, 0, 0)
+        """
+        if not len(self):
+            return 0, 0, 0
+        sd = self.noise_sd * math.sqrt(len(self))
+        whole = replace(self, values=[math.fsum(self)], noise_sd=sd)
+        far = whole.reach(law)
+        return whole.users(beyond=0.0)[0], whole.users(beyond=-far)[0], whole.users(beyond=far)[0]
+
+    @property
+    def own_sd(self) -> float:
+        """The standard deviation of the noise that each score has alone, rounded up."""
+        shared = self.shared_sd or 0.0
+        return max(math.sqrt(max(self.noise_sd**2 - shared**2, 0.0)), _LEAST_SD)
 
     @overload
     def __getitem__(self, index: int) -> float: ...
@@ -66,3 +137,17 @@ class Scores(Sequence[float]):
         values = reprlib.repr(list(self.values))
         shared = "" if self.shared_sd is None else f", shared_sd={self.shared_sd!r}"
         return f"Scores({values}, unit={self.unit!r}, noise_sd={self.noise_sd!r}{shared})"
+
+
+def law_of_counts(parameters: Mapping[str, object]) -> str | None:
+    """The law of the noise of counts that a mechanism has bought, "Normal" or "Laplace".
+
+    None where it bought none: then the noise of the scores, if there are any, chose the items, too,
+    and an interval around a score would not hold as often for the items that were chosen.
+    """
+    inner: object = parameters
+    while isinstance(inner, Mapping):
+        if "count_share" in inner:
+            return "Normal" if inner.get("count_noise") in (None, "Normal") else "Laplace"
+        inner = inner.get("selection")  # around which it is
+    return None

@@ -6,8 +6,17 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable
+from decimal import Decimal
 
-__all__ = ["harmless", "intact", "number", "shortened", "visible", "without_idle_digits"]
+__all__ = [
+    "harmless",
+    "intact",
+    "number",
+    "shortened",
+    "visible",
+    "with_commas",
+    "without_idle_digits",
+]
 
 _MOST_CHARACTERS = 200
 # What nobody sees, though `isprintable` takes it for marks, letters and symbols.
@@ -101,7 +110,7 @@ def number(value: object) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
-def without_idle_digits(values: Iterable[float], noise_sd: float) -> list[str]:
+def without_idle_digits(values: Iterable[float | int], noise_sd: float) -> list[str]:
     """Scores to the second digit of their noise: what lies beyond says nothing.
 
     >>> without_idle_digits([123.45000000000001, -0.01], noise_sd=4.88)
@@ -109,10 +118,19 @@ def without_idle_digits(values: Iterable[float], noise_sd: float) -> list[str]:
     >>> without_idle_digits([17.0, 3.0], noise_sd=4.88)
     ['17', '3']
     """
-    values = list(values)
+    values = list(map(float, values))
     if all(map(float.is_integer, values)):
         return [f"{value:z.0f}" for value in values]
     if not 0 < noise_sd < math.inf:
         return [number(value) for value in values]
     decimals = min(max(0, 1 - math.floor(math.log10(noise_sd))), 12)
     return [f"{value:z.{decimals}f}" for value in values]
+
+
+def with_commas(numbers: Iterable[str]) -> list[str]:
+    """Numbers with a comma before every three digits.
+
+    >>> with_commas(["1234", "-0.5"])
+    ['1,234', '-0.5']
+    """
+    return [f"{Decimal(number):,}" for number in numbers]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.release._columns import table_of
+from shortlist.release._columns import reached_in_all, table_of, table_without_weights
+from shortlist.release.about import NOTHING_SAID, About
 from shortlist.release.json_values import (
     AnyMechanism,
     as_json,
@@ -71,9 +72,12 @@ class Release:
     if they say the same, such as one and what `shortlist.load` reads from its file.
 
     In tables (`to_polars`, `to_pandas`, files, displays) the added columns are called `rank` and
-    what the scores are: `weight`, `count`, `wins` or `time`. If an item column already has that
-    name, "shortlist_" is put before the added one's until the name is free; the item columns always
-    keep their own names. Where the mechanism gives no scores, there is no such column.
+    what the scores are: `count`, `clipped_count`, `weight`, `wins` or `time`; `count_low` and
+    `count_high` are the ends of a count's interval, `rank_low` and `rank_high` those of the ranks
+    that an item may have. If an item column already has that name,
+    "shortlist_" is put before the added one's until the name is free; the item columns always keep
+    their own names. Where the mechanism gives no scores, there is no such column. Weights are no
+    numbers of users, so they are left out of what people read: text, CSV, Markdown and reports.
 
     Where items were asked for in groups, an item is a tuple that begins with its group, `by` names
     the columns of that, and the rank is within the group. `group` and `groups` take it apart.
@@ -88,6 +92,8 @@ class Release:
             Empty where that is not known, as of files of version 0.2.
         given_before: Of an answer that a budget has kept and that is given again, which charge has
             paid for it, and of which day; None for a new answer. The table may have changed since.
+        about: What it is of: `dataset`, `as_of`, `title`, `note`, and `made_on` which day, by which
+            `version`; each is None where that is not known.
 
     Raises:
         ValueError: There are not as many scores as items.
@@ -100,9 +106,10 @@ class Release:
     mechanism: AnyMechanism
     budget: str
     given_before: GivenBefore | None
+    about: About
     _frame: pl.DataFrame
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a value
         self,
         *,
         question: str,
@@ -113,6 +120,7 @@ class Release:
         by: Sequence[str] = (),
         budget: str = NONE_CHARGED,
         given_before: GivenBefore | None = None,
+        about: About = NOTHING_SAID,
     ) -> None:
         if scores is not None and len(scores) != items.height:
             raise ValueError("as many scores as items are needed.")
@@ -126,6 +134,7 @@ class Release:
             mechanism=mechanism,
             budget=budget,
             given_before=given_before,
+            about=about,
             _frame=items.clone(),
         )
 
@@ -205,12 +214,22 @@ class Release:
             mechanism=self.mechanism,
             budget=self.budget,
             given_before=self.given_before,
+            about=self.about,
         )
 
     @property
     def k(self) -> int | None:
         """How many items were asked for; None where the question names no number."""
         return asked_for(self.mechanism)
+
+    @property
+    def reached(self) -> tuple[int, int, int] | None:
+        """How many users the items of a hitting set reach together, and the ends of its interval.
+
+        In 95 of 100 cases the number is within these, both ends included. None where it was not
+        asked for, by `noisy_counts=True`.
+        """
+        return reached_in_all(self)
 
     def __len__(self) -> int:
         return self._frame.height
@@ -222,9 +241,18 @@ class Release:
         return item in self._members
 
     def to_polars(self) -> pl.DataFrame:
-        """A frame: rank (UInt32, from 1), the item columns, and the scores (Float64), if any.
+        """A frame: rank (UInt32, from 1), the item columns, and the scores, if there are any.
 
-        The columns of groups stand before the rank, which begins anew in each group.
+        A `count` is a whole number of users (Int64). Where its noise did not choose the items, too,
+        as with `noisy_counts=True`, the interval from `count_low` to `count_high` (Int64, both ends
+        included) holds the number without noise in 95 of 100 cases. `rank_low` and `rank_high`
+        (UInt32) are then the best and the worst rank that the item may have by its number of users,
+        among the items listed, or among those of its group: in 95 of 100 cases all of these, in
+        all groups, are right together. A `clipped_count` (Float64) is usually below the number of
+        users, which is `count_low` or more in 95 of 100 cases. All other scores are Float64. The
+        columns of groups stand before the rank, which begins anew in each group.
+
+        Which columns there are, and their types, follow from the plan, also where no item came out.
         """
         return table_of(self)
 
@@ -262,9 +290,9 @@ class Release:
         return as_json(self)
 
     def to_csv(self) -> str:
-        """`to_polars` as CSV text: the items and their scores as they are, and no guarantee."""
+        """`to_polars` as CSV text: the items as they are, but no weights and no guarantee."""
         require_threads()
-        return self.to_polars().write_csv()
+        return table_without_weights(self).write_csv()
 
     def to_markdown(self) -> str:
         """The whole release as a Markdown table, with its guarantee as a list below.
@@ -306,7 +334,13 @@ class Release:
         check_output(path, overwrite=overwrite)
         write_whole(path, encoder(path)(self))
 
-    def report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        since: Release | None = None,
+    ) -> None:
         """Write the release to `path` as a page: one file of HTML, which loads nothing.
 
         It is for people, on a screen, a phone or paper: the list, how far the noise reaches, who is
@@ -317,10 +351,13 @@ class Release:
         Args:
             path: A file that does not exist, whose name ends in `.html`.
             overwrite: Whether it may exist: then it is replaced.
+            since: An earlier answer to the same question: the page says what is new, gone or moved
+                since, as `shortlist.diff` does.
 
         Raises:
-            InputError: The suffix is another, the file exists, the path cannot be written, or a
-                library is not installed: they are in the extra `shortlist[report]`.
+            InputError: The suffix is another, the file exists, the path cannot be written, a
+                library is not installed (they are in the extra `shortlist[report]`), or the earlier
+                list is of something else.
 
         Warns:
             RuntimeWarning: The chart could not be drawn.
@@ -328,7 +365,7 @@ class Release:
         from shortlist.release.report import SUFFIXES, report
 
         check_output(path, overwrite=overwrite, suffixes=SUFFIXES)
-        write_whole(path, report(self).encode())
+        write_whole(path, report(self, since).encode())
 
     def plot(self) -> alt.LayerChart:
         """The best items against their scores; a bar is as far as the noise reaches.
@@ -347,7 +384,7 @@ class Release:
         mechanism = described_mechanism(self.mechanism)
         return (
             *(self.question, self.by, self.scores, self.guarantee, mechanism),
-            *(self.budget, self.given_before),
+            *(self.budget, self.given_before, self.about),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -379,4 +416,5 @@ class Release:
         guarantee = self.guarantee
         promise = f"epsilon={guarantee.epsilon!r}, delta={guarantee.delta!r}"
         seeded = "" if guarantee.private else ", not private"
-        return f"<Release {self.question}: {size}, {promise}{seeded}>"
+        of = f" {self.about.of}" if self.about.of else ""
+        return f"<Release {self.question}: {size}{of}, {promise}{seeded}>"

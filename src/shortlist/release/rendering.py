@@ -36,7 +36,7 @@ def rich(sheet: Sheet) -> RenderableType:
 def _above(sheet: Sheet) -> list[RenderableType]:
     from rich.text import Text
 
-    return [Text(sheet.title, style="bold"), *_warning(sheet), Text()]
+    return [Text(sheet.title, style="bold"), *map(Text, sheet.about), *_warning(sheet), Text()]
 
 
 def _below(sheet: Sheet) -> list[RenderableType]:
@@ -45,7 +45,8 @@ def _below(sheet: Sheet) -> list[RenderableType]:
     more = [Text(sheet.more, style="dim")] if sheet.more else []
     between = [*more, Text(), *_warning(sheet)]  # again: the title of a long table scrolls away
     last = map(Text, sheet.lines)
-    return [*between, _rich_notes(sheet), *([Text(), *last] if sheet.lines else [])]
+    noted = [_rich_notes(sheet), *([Text()] if sheet.lines else [])] if sheet.notes else []
+    return [*between, *noted, *last]
 
 
 def _warning(sheet: Sheet) -> list[RenderableType]:
@@ -159,7 +160,8 @@ def html(sheet: Sheet) -> str:
     labelled = (f"<b>{escape(label)}</b> {escape(text)}" for label, text in sheet.notes)
     notes = f"<p>{'<br>'.join(labelled)}</p>" if sheet.notes else ""
     rest = "".join(f"<p>{escape(line)}</p>" for line in sheet.lines if line)
-    return f"<div><p><b>{escape(sheet.title)}</b></p>{alarm}{table}{notes}{rest}</div>"
+    about = "".join(f"<br>{escape(line)}" for line in sheet.about)
+    return f"<div><p><b>{escape(sheet.title)}</b>{about}</p>{alarm}{table}{notes}{rest}</div>"
 
 
 def _html_table(sheet: Sheet) -> str:
@@ -185,6 +187,7 @@ def markdown(sheet: Sheet) -> str:
     rule = ("---:" if number else ":---" for number in sheet.numeric)
     lines = [
         *(f"**{_unmarked(sheet.title)}**", ""),
+        *(line for about in sheet.about for line in (_unmarked(about), "")),
         *warning,
         _markdown_row(map(_unmarked, sheet.columns)),
         _markdown_row(rule),

@@ -5,26 +5,38 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, Words, written
+from shortlist.errors import InputError, Words, named, reference, written
 from shortlist.release.json_values import described
 from shortlist.runtime.processes import require_threads
 
 if TYPE_CHECKING:
     from shortlist.release.release import Release
 
-__all__ = ["METADATA", "check_output", "check_replaces_none", "encoder", "write_whole"]
+__all__ = [
+    "METADATA",
+    "check_output",
+    "check_replaces_none",
+    "encoder",
+    "named_after",
+    "write_whole",
+]
 
 METADATA = "shortlist.release"
 """The key under which a Parquet file holds all but the items."""
 
 _NO_PATH = "no such path can exist"
+_BRACED = re.compile(r"\{(\w*)\}")
+_IN_NAMES = " -_.,:+()"  # with letters, marks and numbers of any script
+_NOT_FIRST = ".-"  # a hidden file, a folder above, an option
 
 
 def _parquet(release: Release) -> bytes:
@@ -95,6 +107,49 @@ def check_replaces_none(path: str | os.PathLike[str], inputs: Iterable[str]) -> 
         files = [given] if os.path.exists(given) else glob.glob(given, recursive=True)  # noqa: PTH110, PTH207 - as they are read
         if any(_are_same(path, file) for file in files):
             raise _refusal(path, Words("it is a file to be read"), Words("give another name"))
+
+
+def named_after(path: str, texts: Mapping[str, str | None]) -> str:
+    """The path with these texts in place of their names in braces.
+
+    A text stays within the name in which it stands: it leads to no other folder.
+
+    >>> named_after("weekly/top-{as_of}.csv", {"as_of": "2026-11-22"})
+    'weekly/top-2026-11-22.csv'
+
+    Raises:
+        InputError: No such text is known, it was not given, or it cannot stand in a name.
+    """
+
+    def text_of(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in texts:
+            known = ", ".join(f"{{{one}}}" for one in texts)
+            rule = Words("{braced} stands for nothing", braced=found[0])
+            raise _refusal(path, rule, Words("there are {known}", known=known))
+        if (text := texts[name]) is None:
+            rule = Words("{braced} stands for what was not given", braced=found[0])
+            give = Words("give {option}, or omit it in the name", option=reference(name))
+            raise _refusal(path, rule, give)
+        if not _fits_in_a_name(text):
+            raise _refusal(
+                path,
+                Words("{text} cannot stand in the name of a file", text=named(name, text)),
+                Words(
+                    "Letters, digits, spaces and {others} can; . and - not at the beginning. Give "
+                    "another text, or omit {braced} in the name",
+                    others=_IN_NAMES.strip(),
+                    braced=found[0],
+                ),
+            )
+        return text
+
+    return _BRACED.sub(text_of, path)
+
+
+def _fits_in_a_name(text: str) -> bool:
+    usual = all(unicodedata.category(c)[0] in "LMN" or c in _IN_NAMES for c in text)
+    return bool(text) and usual and text[0] not in _NOT_FIRST
 
 
 def _refusal(path: str | os.PathLike[str], rule: Words, remedy: Words | str = "") -> InputError:

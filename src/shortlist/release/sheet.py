@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
-from shortlist.release._columns import SCORE, columns_of
+from shortlist.release._columns import (
+    SCORE,
+    columns_for_people,
+    reach_of_counts,
+    reached_in_all,
+    shown_scores,
+)
 from shortlist.release.json_values import AnyMechanism, asked_for, name_of
-from shortlist.release.readable import harmless, number, visible
+from shortlist.release.noisy_scores import REACHED
+from shortlist.release.readable import harmless, intact, number, visible
 from shortlist.strength import strength
 
 if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
+    from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
 __all__ = [
@@ -31,10 +39,14 @@ SHORT = 100
 """A list up to this long is shown whole, and of a longer one the first rows."""
 _ROWS_OF_LONG_LISTS = 30
 NOT_PRIVATE = "not private: the noise came from a seed"
-_NO_COUNTS = {  # units of scores that are no numbers of users, and what these are
-    "noisy weight": ", not a number of users; the noise has standard deviation",
-    "noisy clipped count": ": a user who holds many of the items found adds less than 1; the noise "
-    "has standard deviation at most",
+_CLIPPED = (
+    ": a user who holds many of the items found adds less than 1; the noise has standard deviation "
+    "at most"
+)
+_ORDERS = {  # of what is in an order, but has no scores that people are shown, by question
+    "top-k": "more users first, as far as noise allows",
+    "domain": "more users first, roughly: by noisy weights, which are no numbers of users",
+    "hitting-set": "as picked: each item for the users whom none before it reached",
 }
 _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of several
     "k": ("1 item asked for", "{:,} items asked for"),
@@ -53,7 +65,7 @@ _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of
         "each item was compared with at most {:,} others",
     ),
 }
-_COUNTS = Words("{count_share=0.3}")
+_COUNTS = Words("{noisy_counts=True}")
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,7 @@ class Sheet:
 
     Attributes:
         title: What it is, such as what was asked and how many items came out.
+        about: What stands below the title, a line each: what it is of, and when it was made.
         warning: What must not be overlooked, or "".
         columns: The heading of each column; none where there is no table.
         numeric: Which columns hold numbers.
@@ -72,6 +85,7 @@ class Sheet:
     """
 
     title: str
+    about: tuple[str, ...] = ()
     warning: str = ""
     columns: tuple[str, ...] = ()
     numeric: tuple[bool, ...] = ()
@@ -85,11 +99,13 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     """What to show of a release, in the words of a face; if `whole`, all of every row."""
     total = len(release)
     shown = total if whole or total <= SHORT else _ROWS_OF_LONG_LISTS
-    columns = columns_of(release)
+    columns = columns_for_people(release)
     cells = [column.cells(release, shown, cut=not whole) for column in columns]
     again = "A new run costs as much again." if release.guarantee.private else ""
+    title, *about = _headlines(release)
     return Sheet(
-        title=visible(_title(release)),
+        title=title,
+        about=tuple(about),
         warning="" if release.guarantee.private else NOT_PRIVATE,
         columns=tuple(visible(column.name) for column in columns),
         numeric=tuple(column.is_numeric for column in columns),
@@ -98,6 +114,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
         notes=(
             *notes(release.guarantee, release.mechanism),
             *_scores(release, face),
+            *([("note", intact(release.about.note))] if release.about.note else ()),
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),
         ),
@@ -105,7 +122,18 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     )
 
 
-def _title(release: Release) -> str:
+def _headlines(release: Release) -> list[str]:
+    """Its title, if it has one; what was asked of which data; when and by what it was made."""
+    about = release.about
+    asked = " ".join([visible(_asked(release)), *([about.of] if about.of else [])])
+    return [
+        *([intact(about.title)] if about.title else []),
+        asked,
+        *([about.made] if about.made else []),
+    ]
+
+
+def _asked(release: Release) -> str:
     """What was asked and how many items came out."""
     items = f"{len(release):,} item{'s' * (len(release) != 1)}"
     if not release.by:
@@ -201,26 +229,58 @@ def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
 
 
 def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
-    """What the scores are, and are not, if there are any."""
-    scores = release.scores
+    """What the scores are, and are not, if people are shown any; else what the order is by."""
+    scores = shown_scores(release)
     if scores is None:
+        yield from _order(release, face)
         return
-    meaning = _NO_COUNTS.get(scores.unit, "; the noise has standard deviation")
-    about = f"{scores.unit}{meaning} {number(scores.noise_sd)}"
+    if scores.unit == REACHED:
+        yield "reached", _of_reach(release, scores)
+        return
+    about = scores.unit + (_CLIPPED if scores.are_clipped else "; the noise has standard deviation")
+    about += f" {number(scores.noise_sd)}"
     if scores.shared_sd is not None:
         about += (
             f", of which a part ({number(scores.shared_sd)}) is the same for all "
             f"{scores.heading}s{' of a group' * bool(release.by)}: it cancels in differences and "
             "adds up in sums"
         )
+    if reach_of_counts(release) is not None:
+        about += "; in 95 of 100 cases the number of users is in the interval"
+        if not scores.are_clipped:
+            about += (
+                f", and all ranks{' of all groups' * bool(release.by)} are as the last column "
+                "says: those by numbers of users, among the items listed"
+            )
     if _ranks_go_by_all_groups(release):
         about += "; the ranks go by how common an item is in all groups, too"
     elif ranks_are_apart(release):
         about += "; the ranks were drawn apart from the scores"
-    if scores.unit in _NO_COUNTS and release.question == "top-k" and not release.by:
-        about += f"; for numbers of users add {_COUNTS.rendered(face)}"
-    heading = next(column.name for column in columns_of(release) if column.added is SCORE)
+    heading = next(c.name for c in columns_for_people(release) if c.added is SCORE)
     yield visible(heading), harmless(about)
+
+
+def _of_reach(release: Release, scores: Scores) -> str:
+    """What the numbers of a hitting set are, and how many users all of its items reach."""
+    about = (
+        "number of users who hold the item and none above it, in noise of standard deviation "
+        f"{number(scores.noise_sd)}; in 95 of 100 cases it is in the interval"
+    )
+    if (together := reached_in_all(release)) is None or not len(release):
+        return about
+    users, least, most = (f"{n:,}" for n in together)
+    return f"{about}; together about {users}, {least} to {most} in 95 of 100 cases"
+
+
+def _order(release: Release, face: Face) -> Iterator[tuple[str, str]]:
+    """What a list without scores for people is ordered by, and how to ask for counts."""
+    by = _ORDERS.get(release.question) if release.scores is not None else None
+    if by is None:
+        return
+    asked = release.question in ("top-k", "domain")
+    reach = f"; for how many users that are add {_COUNTS.rendered(face)}"
+    counts = f"; for numbers of users add {_COUNTS.rendered(face)}" if asked else ""
+    yield "order", f"{by}{reach if release.question == 'hitting-set' else counts}"
 
 
 def _ranks_go_by_all_groups(release: Release) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
@@ -10,9 +12,9 @@ from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import Outcomes
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count
-from shortlist.plan import Chargeable
+from shortlist.plan import Chargeable, Reuse
 from shortlist.questions import Rank
-from shortlist.release import Release
+from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import LIST_IS_PUBLIC, Source
 from shortlist.table import Writing
@@ -36,6 +38,8 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
     separator: str | None = None,
     encoding: str | None = None,
     budget: Chargeable | None = None,
+    dataset: str | None = None,
+    as_of: str | date | None = None,
 ) -> Comparisons:
     """A sensitive table with one row per comparison of two items, of which one won.
 
@@ -59,6 +63,8 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
         separator: As in `pairs`.
         encoding: As in `pairs`.
         budget: As in `pairs`.
+        dataset: As in `pairs`.
+        as_of: As in `pairs`.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -71,6 +77,7 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
     >>> source.rank(1, epsilon=1.0).items
     ['Ann']
     """
+    about = About.of_data(dataset, as_of)
     require_bound(user, max_comparisons_per_user)
     if public_items is None:
         raise InputError(
@@ -91,7 +98,7 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
             otherwise=KNOWN_IN_TABLE,
         )
     bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
-    return Comparisons(table, public, bound, budget)
+    return Comparisons(table, public, bound, budget, about)
 
 
 def require_bound(user: object, max_comparisons_per_user: object) -> None:
@@ -126,6 +133,7 @@ class Comparisons(Source):
         public: pl.DataFrame | InTable,
         max_comparisons_per_user: int | None,
         budget: Chargeable | None,
+        about: About,
     ) -> None:
         self._bound = max_comparisons_per_user
         known = "the items that the table compares are public"
@@ -135,6 +143,7 @@ class Comparisons(Source):
             assumes=(known if public is IN_TABLE else LIST_IS_PUBLIC,),
             bounds={"max_comparisons_per_user": max_comparisons_per_user},
             budget=budget,
+            about=about,
         )
         roles = zip(("winner", "loser", "user"), table.columns, strict=False)
         names = ", ".join(f'{role}="{name}"' for role, name in roles)
@@ -145,15 +154,18 @@ class Comparisons(Source):
     def __repr__(self) -> str:
         return f"<Comparisons: {self._described}>"
 
-    def rank(
+    def rank(  # noqa: PLR0913 - a question, and what its list is called
         self,
         k: int,
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """The k items that do best in comparisons, best first, with differential privacy.
 
@@ -163,7 +175,10 @@ class Comparisons(Source):
             k: How many items; at most the number of public items.
             epsilon: As in `plan`.
             delta: Must be 0: no mechanism here uses one, and none is spent without use.
+            share: As in `plan`.
             mechanism: As in `plan`.
+            title: As in `plan`.
+            note: As in `plan`.
             random: As in `Plan.run`.
             reuse: As in `Plan.run`.
 
@@ -176,7 +191,15 @@ class Comparisons(Source):
                 than the items that are `IN_TABLE`.
         """
         question = Rank(k)
-        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        plan = self.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)
 
     def _protected(self, mechanism: Mechanism) -> str:

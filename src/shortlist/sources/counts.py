@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.draws.random_bits import Bits
@@ -10,9 +12,9 @@ from shortlist.engines.histogram_in_memory import HistogramInGroups, HistogramIn
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import require_count
-from shortlist.plan import Chargeable
+from shortlist.plan import Chargeable, Reuse
 from shortlist.questions import TopK
-from shortlist.release import Release
+from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
@@ -45,6 +47,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     table: str | None = None,
     budget: Chargeable | None = None,
     users: int | None = None,
+    dataset: str | None = None,
+    as_of: str | date | None = None,
 ) -> Counts:
     """A sensitive histogram with one row per item: how many users hold it.
 
@@ -77,6 +81,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         table: As in `pairs`.
         budget: As in `pairs`.
         users: As in `pairs`.
+        dataset: As in `pairs`.
+        as_of: As in `pairs`.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -89,6 +95,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     >>> readers.top_k(1, epsilon=1.0).items
     ['Emma']
     """
+    about = About.of_data(dataset, as_of)
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
@@ -106,6 +113,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             public=(public_items, public_groups),
             budget=budget,
             users=users,
+            about=about,
         )
     _require_no_groups(max_groups_per_user, public_groups)
     public: pl.DataFrame | InTable | None = None
@@ -117,7 +125,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         )
     engine = HistogramInMemory(checked, public, max_items_per_user)
     bounds = {"max_items_per_user": max_items_per_user}
-    return Counts(engine, checked, public, bounds, budget, users)
+    return Counts(engine, checked, public, bounds, budget, users, about)
 
 
 def _in_groups(
@@ -129,6 +137,7 @@ def _in_groups(
     public: tuple[object, object],
     budget: Chargeable | None,
     users: int | None,
+    about: About,
 ) -> Counts:
     """A histogram in groups, told by those first columns that `whole` does not have."""
     n_by = len(table.items) - len(whole.items)
@@ -137,7 +146,7 @@ def _in_groups(
     n_items = known.n_items if known else None
     engine = HistogramInGroups(table, n_by, pairs, max_items_per_user, max_groups_per_user, n_items)
     bounds = {"max_items_per_user": max_items_per_user, "max_groups_per_user": max_groups_per_user}
-    return Counts(engine, table, pairs, bounds, budget, users)
+    return Counts(engine, table, pairs, bounds, budget, users, about)
 
 
 class _Known(NamedTuple):
@@ -224,6 +233,7 @@ class Counts(Source):
         bounds: Mapping[str, int | None],
         budget: Chargeable | None,
         users: int | None,
+        about: About,
     ) -> None:
         count, *items = table.columns
         super().__init__(
@@ -237,6 +247,7 @@ class Counts(Source):
             bounds=bounds,
             budget=budget,
             users=users,
+            about=about,
         )
         n_by, bounded = len(engine.by), ", ".join(f"{name}={most}" for name, most in bounds.items())
         by, item = (", ".join(f'"{name}"' for name in x) for x in (items[:n_by], items[n_by:]))
@@ -246,29 +257,38 @@ class Counts(Source):
     def __repr__(self) -> str:
         return f"<Counts: {self._described}>"
 
-    def top_k(
+    def top_k(  # noqa: PLR0913 - a question, and what its list is called
         self,
         k: int,
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
         count_share: float | None = None,
+        noisy_counts: bool = False,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
         With private items `LimitedDomain` answers by default, and fewer than k may come out. With
-        public items `JointOrPeel` does. There are no scores without a `count_share`. Of a histogram
-        in groups these are the k items of each group, each answered by itself.
+        public items `JointOrPeel` does. With `noisy_counts=True` each item comes with a noisy
+        number of its users, and an interval. Of a histogram in groups these are the k items of each
+        group, each answered by itself.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
             epsilon: As in `plan`.
             delta: As in `plan`: above 0 with private items.
+            share: As in `plan`.
             mechanism: As in `plan`.
             count_share: As in `shortlist.TopK`.
+            noisy_counts: As in `shortlist.TopK`.
+            title: As in `plan`.
+            note: As in `plan`.
             random: As in `Plan.run`.
             reuse: As in `Plan.run`.
 
@@ -279,8 +299,16 @@ class Counts(Source):
             InputError: An argument cannot be used; found before data is read, unless `k` is more
                 than the items that are `IN_TABLE`.
         """
-        question = TopK(k, count_share)
-        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        question = TopK(k, count_share, noisy_counts)
+        plan = self.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)
 
 

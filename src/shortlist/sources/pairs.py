@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
+from fractions import Fraction
 from functools import partial
 
 from shortlist.draws.random_bits import Bits
@@ -11,10 +13,10 @@ from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
 from shortlist.errors import InputError, Words
 from shortlist.parameters import require_count
-from shortlist.plan import Chargeable
+from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
-from shortlist.release import Release
+from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
@@ -43,6 +45,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     pull: bool | None = None,
     budget: Chargeable | None = None,
     users: int | None = None,
+    dataset: str | None = None,
+    as_of: str | date | None = None,
 ) -> Pairs:
     """A sensitive table with one row per (user, item); its methods are the questions.
 
@@ -97,6 +101,9 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             charge nothing.
         users: About how many users there are, if everybody may know that: then a delta above one
             over this number is warned of. Do not count them in the table for it.
+        dataset: What the data set is called: a public text of one line, which every release shows.
+            By default what its budget calls it; another name is refused.
+        as_of: As of when its rows are: a date, or a public text of one line, likewise.
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
@@ -108,6 +115,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     >>> len(plays.top_k(1, epsilon=1.0))
     1
     """
+    about = About.of_data(dataset, as_of)
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
@@ -131,7 +139,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public)
     if in_engine:
         engine = RowsInTable(checked, public, may_fetch=pull is None)
-    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users)
+    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
 
 
 def _stays(table: SensitiveTable, *, pull: object) -> bool:
@@ -164,6 +172,7 @@ class Pairs(Source):
         max_items_per_user: int | None,
         budget: Chargeable | None,
         users: int | None = None,
+        about: About = NOTHING_SAID,
     ) -> None:
         public = engine.items_are_public
         bound = Usual(MAX_ITEMS_PER_USER) if max_items_per_user is None else max_items_per_user
@@ -174,9 +183,10 @@ class Pairs(Source):
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
             users=users,
+            about=about,
         )
         self._rows = engine
-        self._rebound = partial(Pairs, engine, items, user, budget=budget, users=users)
+        self._rebound = partial(Pairs, engine, items, user, budget=budget, users=users, about=about)
         named = ", ".join(f'"{name}"' for name in items)
         self._described = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -232,6 +242,7 @@ class Pairs(Source):
             bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
             budget=self._budget,
             users=self._users,
+            about=self._about,
         )
 
     def _asked(
@@ -260,36 +271,46 @@ class Pairs(Source):
         self,
         k: int,
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
         count_share: float | None = None,
+        noisy_counts: bool = False,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         public_groups: object = None,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
         With `by`, these are the k items of each group, as by `grouped`, and `PerGroup` answers.
 
-        With private items fewer than k may come out; by default `AdaptiveTopK` answers. It gives
-        noisy counts, to which a user who holds many of the items found adds less than 1, or no
-        scores: that depends on how it found the items. With a `count_share` there are always
-        counts. With public items `JointOrPeel` answers, without scores.
+        With private items fewer than k may come out; by default `AdaptiveTopK` answers. With public
+        items `JointOrPeel` does. With `noisy_counts=True` each item comes with a noisy number of
+        its users, and an interval; part of the budget pays for them, so that the list is less
+        accurate. In groups there are clipped counts anyway, for nothing and without an interval:
+        `noisy_counts=True` changes nothing there.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
             epsilon: As in `plan`.
             delta: As in `plan`: above 0 with private items.
+            share: As in `plan`.
             mechanism: As in `plan`. With public items nothing is bounded, unless the partial of
                 a mechanism that has the option gives `max_items_per_user`: then of a user with
                 more a uniformly random subset counts.
-            count_share: As in `shortlist.TopK`; not with `by`, where there are noisy counts anyway.
+            count_share: As in `shortlist.TopK`, for those who know which share to take; not with
+                `by`, where there are counts anyway.
+            noisy_counts: As in `shortlist.TopK`.
             by: As in `grouped`; None for one list of all items.
             max_groups_per_user: As in `grouped`.
             public_groups: As in `grouped`.
+            title: As in `plan`.
+            note: As in `plan`.
             random: As in `Plan.run`.
             reuse: As in `Plan.run`.
 
@@ -299,41 +320,57 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = TopK(k, count_share)
+        question = TopK(k, count_share, noisy_counts)
         asked = self._asked(by, max_groups_per_user, public_groups)
-        plan = asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        plan = asked.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)
 
-    def domain(
+    def domain(  # noqa: PLR0913 - a question, and what its list is called
         self,
         *,
-        epsilon: float,
-        delta: float,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
         count_share: float | None = None,
+        noisy_counts: bool = False,
         by: str | Sequence[str] | None = None,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
         Also called set union, partition selection or key set. By default `ChosenBound` answers: it
         chooses privately how many items of a user count, and then finds items as
         `AdaptiveGaussian`, the default for a `max_items_per_user` that is given. In rounds, users
-        move their weight to the items that it may still help; each item comes with a noisy weight.
-        `WeightedGaussian` has only one round: its scores have less noise,
-        and where nearly every user holds one item it names a few per cent more. With
-        `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It counts
-        each user for one item only, chosen among all that the user holds, and gives no scores. It
-        is no default where a budget adds up in zCDP, of which it would take many times as much.
+        move their weight to the items that it may still help. Items are listed by their noisy
+        weights, so that roughly those of more users come first; a weight is no number of users, and
+        only JSON, Parquet and frames have it. `WeightedGaussian` has only one round: its weights
+        have less noise, and where nearly every user holds one item it names a few per cent more.
+        With `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It
+        counts each user for one item only, chosen among all that the user holds, and lists items by
+        their names. It is no default where a budget adds up in zCDP, of which it would take many
+        times as much.
 
-        With a `count_share`, each item comes with a noisy count instead of a weight. A user may
-        hold any number of the named items, and one who holds many adds less than 1 to each.
+        With `noisy_counts=True`, each item comes with a noisy clipped count instead of a weight,
+        and with the least number of its users. A user may hold any number of the named items, and
+        one who holds many adds less than 1 to each clipped count.
 
         With `by`, an item is named for each group in which enough users hold it. Of each user at
         most `max_items_per_user` pairs of a group and an item count then, in any number of groups.
 
-        Args: as `top_k`; `delta` is above 0, and `count_share` as in `shortlist.Domain`.
+        Args: as `top_k`; `delta` is above 0, and `count_share` and `noisy_counts` are as in
+        `shortlist.Domain`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -341,35 +378,59 @@ class Pairs(Source):
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        question = Domain(count_share)
+        question = Domain(count_share, noisy_counts)
         asked = self._asked(by, 1, None)
-        plan = asked.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        plan = asked.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)
 
-    def hitting_set(
+    def hitting_set(  # noqa: PLR0913 - a question, and what its list is called
         self,
         k: int,
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
+        count_share: float | None = None,
+        noisy_counts: bool = False,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """At most k items that together reach as many users as possible, in the order picked.
 
         A user is reached by any item held, so that each further item is picked for the users whom
         none before it reached. With private items fewer than k may come out; by default
-        `AdaptiveHittingSet` answers, with a noisy weight for each item. With public items
-        `UserPeeling` answers, without scores.
+        `AdaptiveHittingSet` answers. With public items `UserPeeling` does.
 
-        Args: as `top_k`.
+        With `noisy_counts=True` each item comes with a noisy number of the users who hold it and
+        none above it, and `release.reached` says how many all items reach together. One user
+        changes one of these numbers by 1, so that they cost little.
+
+        Args: as `top_k`; `count_share` and `noisy_counts` are as in `shortlist.HittingSet`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = HittingSet(k)
-        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        question = HittingSet(k, count_share, noisy_counts)
+        plan = self.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)

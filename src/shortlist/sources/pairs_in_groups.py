@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
-from shortlist.plan import Chargeable
+from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK
-from shortlist.release import Release
+from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_groups
@@ -35,6 +37,7 @@ class Groups(Source):
         bounds: Bounds,
         budget: Chargeable | None,
         users: int | None,
+        about: About,
     ) -> None:
         public = None
         if public_groups is not None:
@@ -48,6 +51,7 @@ class Groups(Source):
             bounds=bounds,
             budget=budget,
             users=users,
+            about=about,
         )
         self._pairs, self._groups_are_public = rows.as_pairs(), public is not None
 
@@ -57,15 +61,18 @@ class Groups(Source):
         bounds = ", ".join(f"{name}={value}" for name, value in self.bounds.items())
         return f"<Groups: by={by}, {bounds}>"
 
-    def top_k(
+    def top_k(  # noqa: PLR0913 - a question, and what its list is called
         self,
         k: int,
         *,
-        epsilon: float,
-        delta: float,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """The k items of each group that most of its users hold, with differential privacy.
 
@@ -74,18 +81,30 @@ class Groups(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        plan = self.plan(TopK(k), epsilon=epsilon, delta=delta, mechanism=mechanism)
+        plan = self.plan(
+            TopK(k),
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)
 
-    def domain(
+    def domain(  # noqa: PLR0913 - a question, and what its list is called
         self,
         *,
-        epsilon: float,
-        delta: float,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
         count_share: float | None = None,
+        noisy_counts: bool = False,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """The items of each group that enough of its users hold to be named.
 
@@ -94,8 +113,16 @@ class Groups(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = Domain(count_share)
-        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        question = Domain(count_share, noisy_counts)
+        plan = self.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)
 
     def _engine_for(self, question: Question) -> Engine:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 from shortlist.engines import Engine
 from shortlist.engines.tables.which_engine import connected, is_url
 from shortlist.errors import InputError, in_quotes
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
-from shortlist.parameters import require_count
-from shortlist.plan import Chargeable, Ledger, Plan, require_enough
+from shortlist.parameters import require_count, require_part
+from shortlist.plan import Chargeable, Ledger, Plan, Promise, require_enough
 from shortlist.planning import (
     Bounds,
     answering_mechanisms,
@@ -20,6 +23,7 @@ from shortlist.planning import (
 )
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Question
+from shortlist.release import NOTHING_SAID, About
 from shortlist.release.readable import harmless
 from shortlist.release.rendering import html
 from shortlist.release.sheet import Sheet
@@ -49,6 +53,7 @@ class Source(StaysHere):
         bounds: Bounds | None = None,
         budget: Chargeable | None = None,
         users: int | None = None,
+        about: About = NOTHING_SAID,
     ) -> None:
         """Hold what belongs to the data, not to a question.
 
@@ -59,6 +64,7 @@ class Source(StaysHere):
             bounds: Fields of a mechanism that are filled from here: what one user is in.
             budget: What every question is charged to before anything is read; None for nothing.
             users: About how many users there are, if everybody may know that.
+            about: The data set, and as of when it is.
         """
         if users is not None:
             require_count("users", users)
@@ -74,14 +80,18 @@ class Source(StaysHere):
                 given={"budget": budget},
             )
         self._budget = budget
+        self._about = about.within(budget.dataset) if isinstance(budget, Ledger) else about
 
     def plan(
         self,
         question: Question,
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
+        title: str | None = None,
+        note: str | None = None,
     ) -> Plan:
         """What would answer a question, and at which price; nothing is read, and nothing spent.
 
@@ -90,8 +100,13 @@ class Source(StaysHere):
             epsilon: The privacy budget, above 0; 1 is usual, and less is more private.
             delta: From 0 to less than 1, far below one over the number of users; above 0 if items
                 are private.
+            share: In place of these two, the part of the source's budget that this may take, such
+                as "1/52" or `Fraction(1, 52)`: of its total, whatever was spent. Epsilon and delta
+                follow, and 52 such questions fit, to the last bit.
             mechanism: A class of `shortlist.mechanisms`, or a `functools.partial` of one with its
                 own options; None for the default.
+            title: What the list is called: a public text of one line, which its release shows.
+            note: A remark for its readers, likewise.
 
         Raises:
             InputError: An argument cannot be used.
@@ -102,16 +117,22 @@ class Source(StaysHere):
         """
         require_question(question)
         engine = self._engine_for(question)
+        choose = partial(
+            mechanism_for,
+            question,
+            engine,
+            self._bounds,
+            mechanism=mechanism,
+            accounting=self._accounting,
+        )
         with phase("Calibrating"):
-            chosen = mechanism_for(
-                question,
-                engine,
-                self._bounds,
-                mechanism=mechanism,
-                epsilon=epsilon,
-                delta=delta,
-                accounting=self._accounting,
-            )
+            if share is not None or epsilon is None:
+
+                def promise(epsilon: float, delta: float) -> Guarantee:
+                    return self._guarantee(choose(epsilon=epsilon, delta=delta), engine)
+
+                epsilon, delta = self._priced(share, epsilon, delta, promise)
+            chosen = choose(epsilon=epsilon, delta=delta)
             require_enough(question, engine.n_items)
             guarantee = self._guarantee(chosen, engine)
         warn_of_weakness(guarantee.epsilon, guarantee.delta, self._users)
@@ -122,7 +143,37 @@ class Source(StaysHere):
             engine=engine,
             promises=self._guarantee,
             budget=self._budget,
+            about=replace(self._about, title=title, note=note),
         )
+
+    def _priced(
+        self,
+        share: Fraction | str | None,
+        epsilon: float | None,
+        delta: float,
+        promise: Promise,
+    ) -> tuple[float, float]:
+        """The epsilon and delta of a share of the budget."""
+        if share is None:
+            raise InputError(
+                "one of {epsilon} and {share} is needed",
+                'add {epsilon=1}; or, with a budget, {share="1/52"}',
+            )
+        part = require_part("share", share)
+        for name, value in (("epsilon", epsilon), ("delta", delta or None)):
+            if value is not None:
+                raise InputError(
+                    "a share of the budget already says with which epsilon and delta to ask",
+                    "omit it, or omit {share}",
+                    given={name: value},
+                )
+        if not isinstance(self._budget, Ledger):
+            raise InputError(
+                "a share is one of the total of a budget, and there is none",
+                "give {budget}, or {epsilon} in place of a share",
+                given={"share": str(part)},
+            )
+        return self._budget.asked(part, promise)
 
     def _repr_html_(self) -> str:
         """The columns, and what belongs to the data: no row is shown, and none was read."""
@@ -132,6 +183,7 @@ class Source(StaysHere):
             "protects": self._protects,
             "bounds": bounds or "none",
             "assumes": "; ".join((*self.known, *self._assumes)),
+            **({"data set": self._about.of.removeprefix("of ")} if self._about.of else {}),
             "budget": "none" if self._budget is None else "charged before a row is read",
         }
         seen = Sheet(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+from fractions import Fraction
+
 from shortlist import stores
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
-from shortlist.plan import Chargeable
+from shortlist.plan import Chargeable, Reuse
 from shortlist.questions import TopK
-from shortlist.release import Release
+from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import Source
 
@@ -23,6 +26,8 @@ def store(
     count: str | None = None,
     budget: Chargeable | None = None,
     users: int | None = None,
+    dataset: str | None = None,
+    as_of: str | date | None = None,
 ) -> Store:
     """A sensitive histogram with an index, of which a question reads few counts.
 
@@ -41,6 +46,8 @@ def store(
         count: With a URL, the column of counts: whole numbers from 0 to 2^62.
         budget: As in `pairs`.
         users: As in `pairs`.
+        dataset: As in `pairs`.
+        as_of: As in `pairs`.
 
     Raises:
         InputError: There is no such database, table or column, it may not be read, or its rows
@@ -52,19 +59,20 @@ def store(
     >>> readers.top_k(1, epsilon=1.0).items
     ['Emma']
     """
+    about = About.of_data(dataset, as_of)
     names = {"table": table, "item": item, "count": count}
     if isinstance(url_or_store, stores.ScoreStore):
         for name, value in names.items():
             if value is not None:
                 raise InputError("goes with a URL, and the store has its own", given={name: value})
-        return Store(url_or_store, budget, users)
+        return Store(url_or_store, budget, users, about)
     if not isinstance(url_or_store, str):
         raise InputError(
             "is neither a URL, such as sqlite:///items.db, nor a store of shortlist.stores",
             given={"url_or_store": url_or_store},
         )
     try:
-        return Store(stores.open_store(url_or_store, **names), budget, users)  # type: ignore[arg-type]  # checked there
+        return Store(stores.open_store(url_or_store, **names), budget, users, about)  # type: ignore[arg-type]  # checked there
     except InputError as error:
         refused = error.with_traceback(None)
     # The frames of the other trace hold the URL, which whoever prints their variables would show.
@@ -83,6 +91,7 @@ class Store(Source):
         held: stores.ScoreStore,
         budget: Chargeable | None = None,
         users: int | None = None,
+        about: About = NOTHING_SAID,
     ) -> None:
         named = "" if held.count is None else f' of "{held.count}"'
         super().__init__(
@@ -94,6 +103,7 @@ class Store(Source):
             ),
             budget=budget,
             users=users,
+            about=about,
         )
         self._held = held
 
@@ -114,15 +124,18 @@ class Store(Source):
         """
         self._held.prepare()
 
-    def top_k(
+    def top_k(  # noqa: PLR0913 - a question, and what its list is called
         self,
         k: int,
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
+        share: Fraction | str | None = None,
         mechanism: object = None,
+        title: str | None = None,
+        note: str | None = None,
         random: Bits | None = None,
-        reuse: bool = False,
+        reuse: bool | Reuse = False,
     ) -> Release:
         """The k items held by most users, best first, with differential privacy; no scores.
 
@@ -134,7 +147,10 @@ class Store(Source):
             epsilon: As in `plan`.
             delta: As in `plan`. If it is above 0 and k is not small, there is less noise; otherwise
                 none is spent, and `release.guarantee` has 0.
+            share: As in `plan`.
             mechanism: As in `plan`; `ThresholdTopK` is the one that reads a store.
+            title: As in `plan`.
+            note: As in `plan`.
             random: As in `Plan.run`.
             reuse: As in `Plan.run`.
 
@@ -147,5 +163,13 @@ class Store(Source):
                 counts, so count the budget as spent, and do not ask again until it works.
         """
         question = TopK(k)
-        plan = self.plan(question, epsilon=epsilon, delta=delta, mechanism=mechanism)
+        plan = self.plan(
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
         return plan.run(random, reuse=reuse)

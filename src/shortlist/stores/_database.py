@@ -120,7 +120,7 @@ class DatabaseStore(ScoreStore):
     def __init__(self, names: TableAndColumns) -> None:
         super().__init__()
         self._names = names
-        self.count = names.count
+        self.item, self.count = names.item, names.count
 
     @even_unmade
     def __repr__(self) -> str:

@@ -80,6 +80,11 @@ class MemoryStore(ScoreStore):
         mapped = identities_of_files(file for file in files if file is not None)
         return [str(self._items.dtype), len(self._items), mapped]
 
+    @property
+    def shows_changes(self) -> bool:
+        """Only of counts in a mapped file."""
+        return getattr(self._counts, "filename", None) is not None
+
     def prepare(self) -> None:
         """Find the order by falling count, unless it was given; 8 bytes an item."""
         if self.order is None:

@@ -170,11 +170,13 @@ class ScoreStore(StaysHere, ABC):
 
     Attributes:
         costs: What one sorted and one random access cost, in a common unit: public constants.
+        item: What the column of items is called in a release.
         count: The column of counts, or None where it has no name.
         accesses: What the last question has read, in one object per question. Private.
     """
 
     costs: ClassVar[tuple[float, float]] = (1.0, 1.0)
+    item: str = "item"
     count: str | None = None
     accesses: Accesses
 
@@ -187,6 +189,11 @@ class ScoreStore(StaysHere, ABC):
         A budget keeps a keyed hash. By default it is like no other.
         """
         return self._unknown
+
+    @property
+    def shows_changes(self) -> bool:
+        """Whether `identity` tells it from what it was before it was changed."""
+        return True
 
     @cached_property
     def _unknown(self) -> str:

@@ -52,6 +52,11 @@ class ComparisonTable(CheckedTable):
         winner, *_ = self.columns
         return {winner: self.columns[winner]}
 
+    @property
+    def items(self) -> dict[str, pl.DataType]:
+        """The same type, under the name that items have in a release."""
+        return dict(zip(["item"], self.item.values(), strict=True))
+
     def rows(self, public: pl.DataFrame | InTable) -> ComparisonRows:
         """Read the comparisons of public items.
 

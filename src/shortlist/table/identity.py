@@ -26,6 +26,7 @@ __all__ = [
     "identity_of_database",
     "identity_of_file",
     "identity_of_part",
+    "is_frame",
     "refuse_same",
     "refuse_taken_out",
 ]
@@ -86,6 +87,12 @@ def identity_of_part(part: TablePart) -> list[object]:
         raise ValueError
     files = sorted(part.places or part.files)
     return [part.kind, part.separator, part.encoding, *map(identity_of_file, files)]
+
+
+def is_frame(part: TablePart) -> bool:
+    """Whether it is held in memory alone, so that its columns are all that its identity has."""
+    lazy = type(part.held).__name__ == "LazyFrame"
+    return part.held is not None and not (part.places or part.files or lazy)
 
 
 def _is_known(held: Any) -> bool:

@@ -4,12 +4,14 @@ from shortlist.mechanisms.wrappers.answering import AskedFor, answering, answeri
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
 
 __all__ = [
     "AskedFor",
     "EachGroup",
     "NoisyClippedCounts",
     "NoisyCounts",
+    "NoisyReach",
     "answering",
     "answering_in_groups",
 ]

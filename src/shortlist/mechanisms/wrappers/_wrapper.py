@@ -121,8 +121,8 @@ class Counted(Wrapper):
         return own | {"selection": {"name": name, **self.selection.parameters()}}
 
     def explain(self) -> list[str]:
-        replaced = {*self.selection.unused, *self.selection.told_of_scores}
-        own = [step for step in self.selection.explain() if step not in replaced]
+        unused = self.selection.unused
+        own = [step for step in self.selection.explain() if step not in unused]
         return [*own, *self._explained_counts(), *self.unused]
 
     @abstractmethod

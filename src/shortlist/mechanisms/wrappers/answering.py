@@ -12,7 +12,8 @@ from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
-from shortlist.questions import Domain, Question, TopK
+from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
+from shortlist.questions import Domain, HittingSet, Question, TopK
 
 __all__ = ["AskedFor", "answering", "answering_in_groups"]
 
@@ -90,7 +91,9 @@ def answering(question: Question, asked: AskedFor) -> Mechanism:  # noqa: ARG001
 def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
     """The selection; with noisy counts around it, if a share of the budget is for them."""
     selection = asked(asked.epsilon, asked.delta)
-    if question.count_share is None:
+    share = question.share_of_counts
+    has_counts = selection.evidence is UserGroups or selection.scores_are_counts
+    if share is None or (has_counts and question.count_share is None):
         return selection
     if selection.evidence is UserGroups:
         raise InputError(
@@ -111,7 +114,7 @@ def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
         k=question.k,
         epsilon=asked.epsilon,
         delta=asked.delta,
-        count_share=question.count_share,
+        count_share=share,
         max_items_per_user=asked.max_items_per_user,
     )
 
@@ -120,8 +123,17 @@ def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
 def _with_clipped_counts(question: Domain, asked: AskedFor) -> Mechanism:
     """The domain; with noisy counts around it, if a share of the budget is for them."""
     epsilon, delta = asked.epsilon, asked.delta
-    if question.count_share is None:
+    share = question.share_of_counts
+    if share is None:
         return asked(epsilon, delta)
-    return NoisyClippedCounts.of(
-        asked, epsilon=epsilon, delta=delta, count_share=question.count_share
-    )
+    return NoisyClippedCounts.of(asked, epsilon=epsilon, delta=delta, count_share=share)
+
+
+@answering.register
+def _with_reach(question: HittingSet, asked: AskedFor) -> Mechanism:
+    """The hitting set; with noisy numbers of users reached around it, if a share is for them."""
+    epsilon, delta = asked.epsilon, asked.delta
+    share = question.share_of_counts
+    if share is None:
+        return asked(epsilon, delta)
+    return NoisyReach.of(asked, k=question.k, epsilon=epsilon, delta=delta, count_share=share)

@@ -159,9 +159,10 @@ class EachGroup(Wrapper):
             InputError: A user may be in more groups, or in more counts, than is accounted for.
         """
         require_bounded(evidence, max_groups_per_user=self.max_groups_per_user)
-        answers = [(start, self.selection.select(own, draws)) for start, own in evidence.each()]
-        if not answers:
-            return Selection(np.empty(0, np.int64))
+        # Without any group, one without items: its answer is empty, and has scores, if all have.
+        none = 0, evidence.kind(evidence.counts[:0], evidence.max_items_per_user)
+        groups = list(evidence.each()) or [none]
+        answers = [(start, self.selection.select(own, draws)) for start, own in groups]
         positions = np.concatenate([start + each.positions for start, each in answers])
         scores = [each.scores for _, each in answers if each.scores is not None]
         # Which way a choice went is released of no group, since there may be one without a choice.

@@ -6,8 +6,6 @@ import base64
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable
-from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -15,18 +13,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.charts import INK, MARK, MUTED, RULE, drawn, require_altair
 from shortlist.errors import InputError
-from shortlist.release._columns import SCORE, columns_of
-from shortlist.release._in_words import UNPROVEN, answers, of_budget, title
+from shortlist.release._columns import columns_for_people
+from shortlist.release._difference_faces import (
+    chart_of_differences,
+    in_short,
+    meaning,
+    of_both,
+    table_of_differences,
+)
+from shortlist.release._in_words import UNPROVEN, answers, identity, note_of, of_budget, title
 from shortlist.release._promises import cautions, cost, plainly
-from shortlist.release._score_intervals import DRAWN, chart_of, has_intervals, reach
+from shortlist.release._score_intervals import DRAWN, chart_of, how_bars_are_read, is_drawn
+from shortlist.release.differences import Difference, diff
 from shortlist.release.json_values import as_json, described
-from shortlist.release.readable import harmless, intact, without_idle_digits
+from shortlist.release.readable import harmless, intact
 from shortlist.release.sheet import notes
 
 if TYPE_CHECKING:
+    import altair as alt
     import jinja2
 
-    from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
 __all__ = ["SUFFIXES", "report", "require_report"]
@@ -75,8 +81,10 @@ def require_report() -> None:
         )
 
 
-def report(release: Release) -> str:
+def report(release: Release, since: Release | None = None) -> str:
     """The page: the same text for the same release, wherever its chart can be drawn.
+
+    With an earlier list, it says what changed since.
 
     The chart is drawn by another process. Where that fails, the page is without it and says so.
 
@@ -97,6 +105,7 @@ def report(release: Release) -> str:
             "charts": charts,
             "undrawn": _UNDRAWN if charts is None else "",
             "list": _listed(release),
+            "since": None if since is None else _changed(since, release),
             "is_long": len(release) > _MOST_WITHOUT_SEARCH,
         }
     )
@@ -107,6 +116,8 @@ def _words(release: Release) -> dict[str, Any]:
     guarantee, values = release.guarantee, described(release)
     return {
         "title": title(release),
+        "identity": identity(release),
+        "note": " ".join(note_of(release)),
         "question": harmless(release.question),
         "named": len(release),
         "asked": release.k,
@@ -123,55 +134,97 @@ def _words(release: Release) -> dict[str, Any]:
         "budget": of_budget(release),
         "version": values["library"],
         "plan": json.dumps(values, indent=2),  # ASCII
-        "file": base64.b64encode(as_json(release).encode()).decode(),
+        "file": _file(release),
         "drawn": min(len(release), DRAWN),
+        "bars": how_bars_are_read(release),
     }
 
 
-def _listed(release: Release) -> PageTable:
-    """All rows, every item whole; behind the score the ends of its interval, if there is one."""
-    headings, kinds, cells = [], [], []
-    for column in columns_of(release):
-        headings.append(intact(column.name))
-        kinds.append(column.mark)
-        cells.append(column.cells(release, len(release)))
-        if column.added is SCORE and release.scores is not None:
-            cells[-1] = _with_commas(cells[-1])
-            if (far := reach(release.scores)) is not None:
-                headings.append("interval")
-                kinds.append("n i")
-                cells.append(_intervals(release.scores, far))
-    return PageTable(headings, kinds, list(zip(*cells, strict=True)))
+def _file(release: Release) -> str:
+    return base64.b64encode(as_json(release).encode()).decode()
 
 
-def _intervals(scores: Scores, far: float) -> list[str]:
-    low, high = (
-        _with_commas(without_idle_digits([score + side for score in scores], scores.noise_sd))
-        for side in (-far, far)
+class PageChanges(NamedTuple):
+    """What a report says of an earlier list.
+
+    Attributes:
+        summary: How many items are new, gone or moved.
+        both: What the two lists are of.
+        headings: Of the table.
+        numeric: Which of them are of numbers.
+        rows: Its cells.
+        meaning: How to read it, a paragraph each.
+        file: The earlier list, in base64.
+        charts: As of the list itself.
+    """
+
+    summary: str
+    both: tuple[str, ...]
+    headings: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: list[tuple[str, ...]]
+    meaning: list[str]
+    file: str
+    charts: dict[str, str]
+
+
+def _changed(before: Release, release: Release) -> PageChanges:
+    """What changed since an earlier list.
+
+    Raises:
+        InputError: That is of something else.
+    """
+    found = diff(before, release)
+    table = table_of_differences(found)
+    return PageChanges(
+        in_short(found),
+        of_both(found),
+        *table,
+        meaning(found),
+        _file(before),
+        {} if release.by or not found.changes else _slopes(found),
     )
-    return [f"{a} to {b}" for a, b in zip(low, high, strict=True)]
 
 
-def _with_commas(numbers: Iterable[str]) -> list[str]:
-    return [f"{Decimal(number):,}" for number in numbers]
+def _slopes(found: Difference) -> dict[str, str]:
+    """The chart of what moved; none where drawing fails, of which the page says so above."""
+    charts = [chart_of_differences(found, width=w, titled=False) for w in _PIXELS.values()]
+    pictures = drawn([_unread(chart) for chart in charts])
+    return {} if pictures is None else dict(zip(_PIXELS, pictures, strict=True))
+
+
+def _listed(release: Release) -> PageTable:
+    """All rows, every item whole."""
+    columns = columns_for_people(release)
+    cells = [column.cells(release, len(release)) for column in columns]
+    return PageTable(
+        [intact(column.name) for column in columns],
+        [column.mark for column in columns],
+        list(zip(*cells, strict=True)),
+    )
 
 
 def _charts(release: Release) -> dict[str, str] | None:
     """The chart as SVG for a wide place and for a narrow one; None where drawing fails.
 
-    An SVG names nothing outside of it. Where there are no scores, there is nothing to draw.
+    An SVG names nothing outside of it. Where there are no scores for people, there is nothing to
+    draw.
     """
-    if not has_intervals(release):
+    if not is_drawn(release):
         return {}
     pictures = drawn([_chart(release, width) for width in _PIXELS.values()])
     return None if pictures is None else dict(zip(_PIXELS, pictures, strict=True))
 
 
 def _chart(release: Release, width: int) -> dict[str, Any]:
+    return _unread(chart_of(release, width=width, titled=False))
+
+
+def _unread(chart: alt.LayerChart) -> dict[str, Any]:
     """The chart in the words of Vega-Lite, which leaves reading aloud to the table."""
-    chart: dict[str, Any] = chart_of(release, width=width, titled=False).to_dict()
-    chart["config"]["aria"] = False
-    return chart
+    told: dict[str, Any] = chart.to_dict()
+    told["config"]["aria"] = False
+    return told
 
 
 @cache
