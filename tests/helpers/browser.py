@@ -32,7 +32,7 @@ def chromium():
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
-class Refused(AssertionError):
+class BrowserError(AssertionError):
     """The browser did not do what it was asked; its answer says why."""
 
 
@@ -80,7 +80,7 @@ class Browser:
         while (answer := self._next()).get("id") != number:
             self._events.append(answer)
         if "error" in answer:
-            raise Refused(answer["error"])
+            raise BrowserError(answer["error"])
         return answer["result"]
 
     def _next(self):
@@ -129,9 +129,9 @@ class Browser:
     def _holds(self, script):
         try:
             return self.run(script)
-        except Refused as refused:
+        except BrowserError as error:
             # The page that was asked is left for another: ask that one.
-            if not re.search("navigated|context was destroyed|Cannot find context", str(refused)):
+            if not re.search("navigated|context was destroyed|Cannot find context", str(error)):
                 raise
             return False
 
