@@ -193,6 +193,18 @@ def test_a_column_that_shows_the_way_is_noticed(monkeypatch, tmp_path):
     assert not all(same(found[0], other) for other in found)
 
 
+@pytest.mark.parametrize("largest", [2**53, 2**62 - 1, 2**62])
+def test_counts_that_fill_64_bits_have_the_same_columns(largest, tmp_path):
+    held = pl.DataFrame({"title": ["a", "b"], "n": [largest, largest - 1]})
+    books = sl.counts(held, item="title", count="n", public_items=sl.IN_TABLE)
+    answer = books.top_k(2, epsilon=1.0, noisy_counts=True, random=SeededBits(3))
+    assert {name: TYPES[name] for name in ("title", *COUNTED)}.items() <= dict(
+        answer.to_polars().schema
+    ).items()
+    answer.save(tmp_path / "x.json")
+    assert sl.load(tmp_path / "x.json").scores == answer.scores
+
+
 @pytest.mark.parametrize("n_items", [2, 50, 4000])
 def test_one_shot_laplace_has_counts_or_none_for_any_number_of_items(n_items):
     held = pl.DataFrame({"title": [f"{i}" for i in range(n_items)], "n": range(n_items)})

@@ -17,7 +17,7 @@ REACHED = "noisy number of users reached"
 _REACH = {"Normal": 1.96, "Laplace": math.log(20) / math.sqrt(2) * (1 + 2.0**-40)}
 """In standard deviations: what noise of such a law exceeds with a probability of at most 5 %."""
 _LEAST_SD = 0.3  # rounding can hide a part of noise that is less
-_MOST = 2.0**62  # all whole numbers below fit into 64 bits
+_MOST = 2.0**63 - 1024  # the largest double that fits into 64 bits with a sign
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +29,8 @@ class Scores(Sequence[float]):
     (12.5, 2, 'noisy weight', 2.0)
 
     Attributes:
-        values: One finite number per item.
+        values: One finite number per item; of numbers of users, none beyond 64 bits: noise that
+            large says nothing, and the type of their column follows from the unit alone.
         unit: What a score measures, in words.
         noise_sd: The standard deviation of the noise in each score; public.
         shared_sd: The standard deviation of the part of the noise that all scores share, which is
@@ -45,6 +46,10 @@ class Scores(Sequence[float]):
     def __post_init__(self) -> None:
         shared = None if self.shared_sd is None else float(self.shared_sd)
         values = array("d", map(float, self.values))
+        if self._are_users:
+            import numpy as np
+
+            values = array("d", np.clip(values, -_MOST, _MOST).tobytes())
         vars(self).update(values=values, noise_sd=float(self.noise_sd), shared_sd=shared)
 
     @property
@@ -67,14 +72,16 @@ class Scores(Sequence[float]):
         return self.unit == "noisy clipped count"
 
     @property
-    def are_whole(self) -> bool:
-        """Whether each is a whole number of users."""
-        import numpy as np
+    def _are_users(self) -> bool:
+        return self.unit in ("noisy count", REACHED)
 
-        values = np.asarray(self.values)
-        users = self.unit in ("noisy count", REACHED)
-        whole = (values == np.floor(values)) & (np.abs(values) < _MOST)
-        return users and bool(whole.all())
+    @property
+    def are_whole(self) -> bool:
+        """Whether each is a whole number of users.
+
+        Numbers of users are, but for those in files of version 0.2.
+        """
+        return self._are_users and all(map(float.is_integer, self.values))
 
     def users(self, *, beyond: float) -> list[int]:
         """Whole numbers of users so far beyond each score: up from below it, down from above it."""
