@@ -31,19 +31,18 @@ def threshold_algorithm(sources, aggregate, k, lengths=None):
     return seen.ids[best], totals[best]
 
 
-class Coarse(ThresholdTopK):
-    """Few leading bits, so that they tie and often leave the order open."""
-
-    _bits = 2
-
-
 class Unbatched(ThresholdTopK):
     def _lengths(self, _):
         return one_by_one(2)
 
 
-def build(kind, noise, k, epsilon=EPSILON):
-    return kind(k=k, epsilon=epsilon, noise=noise)
+def build(kind, noise, k, epsilon=EPSILON, **fixed):
+    return kind(k=k, epsilon=epsilon, noise=noise, **fixed)
+
+
+def coarse(noise, k, epsilon=EPSILON, *, bits=1, kind=ThresholdTopK):
+    """Few leading bits, so that they tie and often leave the order open."""
+    return build(kind, noise, k, epsilon, leading_bits=bits)
 
 
 @cache

@@ -4,10 +4,9 @@ from unittest import mock
 
 import numpy as np
 
-from helpers.threshold import Coarse
 from shortlist.algorithms.race import Race
 from shortlist.algorithms.thinning import BinomialWeights
-from shortlist.mechanisms import threshold_top_k
+from shortlist.mechanisms import ThresholdTopK, threshold_top_k
 
 
 class Stale(Race):
@@ -66,7 +65,7 @@ class Everywhere(Race):
         return answer
 
 
-class StaleTopK(Coarse):
+class StaleTopK(ThresholdTopK):
     def select(self, evidence, draws):
         with mock.patch.object(threshold_top_k, "Race", Stale):
             return super().select(evidence, draws)

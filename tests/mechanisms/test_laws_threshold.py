@@ -9,7 +9,7 @@ import pytest
 from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, exponential, permute_and_flip
 from helpers.refusals import refusal
-from helpers.threshold import EPSILON, Coarse, Unbatched, build, every, reading_everything
+from helpers.threshold import EPSILON, Unbatched, build, coarse, every, reading_everything
 from helpers.views import Listed
 from helpers.wrong_races import Everywhere, Forgetful, Stale
 from shortlist.audit.exact.enumerator import law
@@ -20,13 +20,7 @@ from shortlist.mechanisms import OneShotLaplace, Peeling, threshold_top_k
 from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
 from shortlist.privacy import Pure
 
-
-class Coarsest(ThresholdTopK):
-    _bits = 1
-
-
-class CoarseUnbatched(Unbatched):
-    _bits = 1
+in_turn = partial(coarse, kind=Unbatched)
 
 
 @cache
@@ -46,8 +40,7 @@ GAPS = [(-1,), (2, -1), (-1, -1, 1), (3, -1, 2), (-1, 1, 1), (0, -1, 0)]
 def test_the_law_is_that_of_reading_everything(noise, m):
     for scores in [*universes(m), *(gaps for gaps in GAPS if len(gaps) == m)]:
         for k in range(1, min(m + 1, 3) + 1):
-            kind = Coarse if m < 3 else Coarsest
-            found = law_of(build(kind, noise, k), scores)
+            found = law_of(coarse(noise, k, bits=2 if m < 3 else 1), scores)
             assert abs(sum(found.values()) - 1) < 1e-12
             assert distance(found, reading_everything(noise, scores, k)) < 1e-12, (scores, k)
 
@@ -56,8 +49,8 @@ def test_the_law_is_that_of_reading_everything(noise, m):
 @every
 @pytest.mark.parametrize("scores", [(3, 1, 0), (2, 2, 1), (1, 1, 1), (3, -1, 2)])
 def test_so_is_it_with_more_bits_and_item_by_item(noise, scores):
-    for kind, k in itertools.product([Coarse, CoarseUnbatched], [1, 2]):
-        found = law_of(build(kind, noise, k), scores)
+    for make, k in itertools.product([partial(coarse, bits=2), in_turn], [1, 2]):
+        found = law_of(make(noise, k), scores)
         assert distance(found, reading_everything(noise, scores, k)) < 1e-12
 
 
@@ -66,7 +59,7 @@ def test_so_is_it_with_more_bits_and_item_by_item(noise, scores):
 @pytest.mark.parametrize("scores", [(3, 2, 1, 0), (1, 1, 0, 0), (3, 3, -1, 0)])
 @pytest.mark.parametrize("k", [1, 2])
 def test_so_is_it_of_four_items(noise, scores, k):
-    found = law_of(build(CoarseUnbatched, noise, k), scores)
+    found = law_of(in_turn(noise, k), scores)
     assert distance(found, reading_everything(noise, scores, k)) < 1e-12
 
 
@@ -74,7 +67,7 @@ def test_so_is_it_of_four_items(noise, scores, k):
 @pytest.mark.parametrize("epsilon", [0.05, 30.0])
 def test_so_is_it_at_any_epsilon(noise, epsilon):
     for scores, k in itertools.product([(3, 1, 0), (2, 2, 0)], [1, 2]):
-        found = law_of(build(Coarsest, noise, k, epsilon), scores)
+        found = law_of(coarse(noise, k, epsilon), scores)
         assert distance(found, reading_everything(noise, scores, k, epsilon)) < 1e-12
 
 
@@ -83,7 +76,7 @@ def test_so_is_it_at_any_epsilon(noise, epsilon):
 def test_so_is_it_of_the_largest_scores(noise, k):
     small = (3, 1, 0)
     scores = tuple(2**62 - 3 + score for score in small)
-    found = law_of(build(Coarse, noise, k), scores)
+    found = law_of(coarse(noise, k, bits=2), scores)
     assert distance(found, reading_everything(noise, small, k)) < 1e-12
 
 
@@ -117,14 +110,14 @@ def test_what_is_added_to_all_scores_changes_nothing(noise):
 def test_one_item_by_gumbel_noise_is_the_exponential_mechanism():
     for scores in universes(3):
         chances = exponential(EPSILON, scores)
-        found = law_of(build(Coarsest, AddedNoise.GUMBEL, 1), scores)
+        found = law_of(coarse(AddedNoise.GUMBEL, 1), scores)
         assert distance(found, {(i,): p for i, p in enumerate(chances)}) < 1e-12
 
 
 def test_one_item_by_exponential_noise_is_permute_and_flip():
     for scores in universes(3):
         chances = permute_and_flip(EPSILON, scores)
-        found = law_of(build(Coarsest, AddedNoise.EXPONENTIAL, 1), scores)
+        found = law_of(coarse(AddedNoise.EXPONENTIAL, 1), scores)
         assert distance(found, {(i,): p for i, p in enumerate(chances)}) < 1e-12
 
 
@@ -139,27 +132,24 @@ def test_the_laws_are_those_of_the_mechanisms_that_read_everything():
                     t.select(PublicCounts(np.array(s)), d).positions.tolist()
                 )
             )
-            assert distance(law_of(build(Coarsest, noise, k), scores), theirs) < 1e-12
+            assert distance(law_of(coarse(noise, k), scores), theirs) < 1e-12
             assert build(ThresholdTopK, noise, k).cost == twin.cost
 
 
 @every
 @pytest.mark.parametrize("factor", [0.7, 1.3])
 def test_a_scale_that_is_30_percent_off_is_caught(noise, factor):
-    found = law_of(build(Coarsest, noise, 2, EPSILON / factor), (3, 1, 0))
+    found = law_of(coarse(noise, 2, EPSILON / factor), (3, 1, 0))
     assert distance(found, reading_everything(noise, (3, 1, 0), 2)) > 0.02
 
 
 @every
 @pytest.mark.parametrize("wrong", [Stale, Forgetful, Everywhere])
 def test_a_wrong_race_is_caught(monkeypatch, noise, wrong):
-    class Small(Unbatched):
-        _bits = 2
-
     monkeypatch.setattr(threshold_top_k, "Race", wrong)
     distances = []
     for scores in [(1, 1, 0), (2, 0, 0)]:
-        select = build(Small, noise, 1).select
+        select = in_turn(noise, 1, bits=2).select
         found = law(
             lambda d, s=scores, select=select: tuple(select(Listed(s), d).positions.tolist())
         )
@@ -167,7 +157,7 @@ def test_a_wrong_race_is_caught(monkeypatch, noise, wrong):
     assert max(distances) > 0.001, distances
 
 
-class Hasty(CoarseUnbatched):
+class Hasty(Unbatched):
     """Stops at items that may yet be passed."""
 
     def _ahead(self, values, last):
@@ -176,7 +166,7 @@ class Hasty(CoarseUnbatched):
 
 def test_stopping_too_early_is_caught():
     scores = (1, 1, 0, 0)
-    found = law_of(build(Hasty, AddedNoise.GUMBEL, 1), scores)
+    found = law_of(coarse(AddedNoise.GUMBEL, 1, kind=Hasty), scores)
     assert distance(found, reading_everything(AddedNoise.GUMBEL, scores, 1)) > 0.01
 
 
@@ -208,7 +198,7 @@ def loss_of(mechanism, most):
 @every
 @pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.exhaustive), 3])
 def test_the_loss_of_all_neighbours_is_within_epsilon(noise, k):
-    right, wrong = (build(Coarsest, noise, k, factor * EPSILON) for factor in (1, 1.3))
+    right, wrong = (coarse(noise, k, factor * EPSILON) for factor in (1, 1.3))
     assert loss_of(right, 3) <= EPSILON + 1e-9
     most = 3 if k == 1 else 2  # for k > 1 it takes more ids than either to attain the bound
     laws = cache(partial(of_any_order, lambda scores: reading_everything(noise, scores, k)))
@@ -219,8 +209,8 @@ def test_the_loss_of_all_neighbours_is_within_epsilon(noise, k):
 
 
 def test_the_delta_of_all_neighbours_is_within_the_cost():
-    mechanism = Coarsest(k=2, epsilon=1.0, delta=0.05)
-    assert mechanism.scale < Coarsest(k=2, epsilon=1.0).scale
+    mechanism = ThresholdTopK(k=2, epsilon=1.0, delta=0.05, leading_bits=1)
+    assert mechanism.scale < ThresholdTopK(k=2, epsilon=1.0).scale
     for scores, added in itertools.product(universes(2, 2), itertools.product((0, 1), repeat=2)):
         p, q = (
             of_any_order(partial(law_of, mechanism), counts)

@@ -92,7 +92,7 @@ class ThresholdTopK(Mechanism):
     delta: Delta = 0.0
     noise: AddedNoise | None = None
     accounting: Accounting = Accounting.EXACT
-    leading_bits: int = field(default=BITS, repr=False, metadata=FIXED)
+    leading_bits: int = field(default=BITS, repr=False, metadata=FIXED)  # drawn when it is read
 
     evidence: ClassVar[type] = View
     derived: ClassVar[tuple[str, ...]] = ("added", "scale")
@@ -136,13 +136,8 @@ class ThresholdTopK(Mechanism):
         return Pure(self.epsilon)
 
     def audit_hints(self) -> AuditHints:
-        coarse = replace(self, leading_bits=1) if self._bits > _FEW_BITS else None
+        coarse = replace(self, leading_bits=1) if self.leading_bits > _FEW_BITS else None
         return replace(super().audit_hints(), coarse=coarse)
-
-    @property
-    def _bits(self) -> int:
-        """How many leading bits of each number are drawn when it is read."""
-        return self.leading_bits
 
     def explain(self) -> list[str]:
         sd = self._sd * self.scale
@@ -157,7 +152,7 @@ class ThresholdTopK(Mechanism):
 
     def select(self, evidence: View, draws: Draws) -> Selection:
         """Ids of k items in the order of their noisy scores (of all, if fewer exist)."""
-        race = Race(evidence.size, draws, self._bits)
+        race = Race(evidence.size, draws, self.leading_bits)
         lengths = self._lengths(evidence)
         ids, (scores, leading) = read([evidence, race], self.k, self._ahead, lengths)
         exists = np.flatnonzero(scores >= 0)
@@ -185,7 +180,7 @@ class ThresholdTopK(Mechanism):
         return reached
 
     def _known(self, leading: NDArray[np.int64]) -> Given:
-        return Given(self._noise, leading, self._bits)
+        return Given(self._noise, leading, self.leading_bits)
 
     @property
     def _noise(self) -> Noise:

@@ -26,6 +26,7 @@ from shortlist.mechanisms import (
     Peeling,
     PolicyGaussian,
     SpectralRanking,
+    ThresholdTopK,
     UserPeeling,
     WeightedGaussian,
     WinCount,
@@ -159,7 +160,7 @@ DESCENT = {
     "alpha": 1,
 }
 GREEDY = {"epsilon": 0.5, "delta": 0.75, "alpha": 1, "accounting": Accounting.PUBLISHED}
-RACE = {"k": 1, "epsilon": 1.0, "noise": AddedNoise.EXPONENTIAL}
+RACE = {"k": 1, "epsilon": 1.0, "noise": AddedNoise.EXPONENTIAL, "leading_bits": 2}
 
 
 def users(n_items, *sets):
@@ -182,7 +183,7 @@ NAMED = [
         "delta",
         users(4, {0, 1, 3}, {0, 2, 3}, {0, 2, 3}),
     ),
-    (races.StaleTopK(**RACE), races.Coarse(**RACE), "epsilon", (2, 1, 0)),
+    (races.StaleTopK(**RACE), ThresholdTopK(**RACE), "epsilon", (2, 1, 0)),
 ]
 
 
