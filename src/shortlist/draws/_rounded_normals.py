@@ -17,6 +17,7 @@ from shortlist import kernels
 from shortlist.draws.contract import Floats, Ints, Noise, RoundingGrid
 from shortlist.draws.noise import Normal
 from shortlist.draws.noisy_values import steps_in
+from shortlist.draws.normal_law import normal_quantiles
 from shortlist.draws.random_bits import Bits
 from shortlist.draws.uniform import Uniform, settle
 from shortlist.runtime.threads import parts, share
@@ -70,11 +71,10 @@ def rounded_normals(
 @cache
 def _cubics() -> Floats:
     """Φ⁻¹ from cell to cell, by the powers of how far into the cell a uniform is."""
-    from scipy.special import ndtri
-
     nodes = (1 + np.cos((2 * np.arange(4) + 1) * np.pi / 8)) / 2
     octaves = np.arange(kernels.OCTAVES)[:, None, None] + kernels.FIRST_OCTAVE
     cells = np.arange(kernels.CELLS)[:, None]
-    values = ndtri(2.0 ** (octaves - 32) * (1 + (cells + nodes) / kernels.CELLS)).reshape(-1, 4)
+    chances = 2.0 ** (octaves - 32) * (1 + (cells + nodes) / kernels.CELLS)
+    values = normal_quantiles(chances.ravel()).reshape(-1, 4)
     powers = np.vander(nodes, increasing=True)
     return np.ascontiguousarray(np.linalg.solve(powers, values.T).T)

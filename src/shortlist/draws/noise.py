@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws.contract import Floats, Ints, Noise, Words
+from shortlist.draws.normal_law import normal_quantiles
 from shortlist.draws.reals import ROUNDING, NormalCDF
 
 if TYPE_CHECKING:
@@ -107,8 +108,6 @@ class NormalBetween(Noise):
     def interval(self, words: Words) -> tuple[Floats, Floats]:
         # It is sign * Φ⁻¹(from + V * (to - from)), for the range or its mirror image: the one
         # further down, where floats are exact.
-        from scipy.special import ndtri
-
         sign = self._sign
         (near, far), errors = zip(*map(self._caps, self._ends), strict=True)
         low = words * 2.0**-64 * (1 - _PAD)
@@ -116,8 +115,8 @@ class NormalBetween(Noise):
         least = (1 - low) * (near - errors[0]) + low * (far - errors[1])
         most = (1 - high) * (near + errors[0]) + high * (far + errors[1])
         scale = self.sd * self.weight
-        below = ndtri(np.clip(least * (1 - _PAD), 0.0, 1.0)) * scale
-        above = ndtri(np.clip(most * (1 + _PAD), 0.0, 1.0)) * scale
+        below = normal_quantiles(np.clip(least * (1 - _PAD), 0.0, 1.0)) * scale
+        above = normal_quantiles(np.clip(most * (1 + _PAD), 0.0, 1.0)) * scale
         below, above = below - np.abs(below) * _PAD, above + np.abs(above) * _PAD
         return np.where(sign > 0, below, -above), np.where(sign > 0, above, -below)
 
@@ -334,11 +333,9 @@ def _tails(words: Words, scale: float) -> tuple[Floats, Floats]:
     moves by at most 1.2534 times that, since Φ there is at most 1.2534 times its derivative. So one
     evaluation gives both ends. Above 1/2, the noise is minus that of 1 - U.
     """
-    from scipy.special import ndtri
-
     v = (words ^ (words.view(np.int64) >> 63).view(np.uint64)).view(np.int64)
     least = np.maximum(v, 1).astype(np.float64)  # of 0 nothing is known but that U < 2^-64
-    tails = ndtri(least * 2.0**-64)
+    tails = normal_quantiles(least * 2.0**-64)
     off = np.abs(tails)
     off += 1.0
     off *= _PAD

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.normal_law import normal_chances
 from shortlist.evidence.contributions import Contributions
 
 __all__ = ["ByPlay", "ByThreshold", "Detection", "invented"]
@@ -72,11 +73,8 @@ class ByThreshold(Detection):
         return self.threshold
 
     def chances(self, users: Sequence[int], held: int, draws: Draws | None) -> Floats:  # noqa: ARG002 - nothing is drawn
-        from scipy.special import ndtr
-
         weights = np.asarray(users, np.float64) / math.sqrt(held)
-        chances: Floats = ndtr((weights - self.threshold) / self.sigma)
-        return chances
+        return normal_chances((weights - self.threshold) / self.sigma)
 
 
 @dataclass(frozen=True)

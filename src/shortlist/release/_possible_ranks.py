@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from shortlist.draws import Floats
+from shortlist.draws.normal_law import normal_chances
 
 __all__ = ["OFTEN", "often_in_each", "possible_ranks", "spread_of_noise"]
 
@@ -99,13 +100,6 @@ def _normal_density(x: Floats) -> Floats:
     return density
 
 
-def _normal_below(x: Floats) -> Floats:
-    from scipy.special import ndtr
-
-    below: Floats = ndtr(x)
-    return below
-
-
 def _laplace_density(x: Floats) -> Floats:
     density: Floats = np.exp(-np.sqrt(2) * np.abs(x)) / np.sqrt(2)
     return density
@@ -117,6 +111,6 @@ def _laplace_below(x: Floats) -> Floats:
 
 
 _LAWS = {
-    "Normal": (_normal_density, _normal_below),
+    "Normal": (_normal_density, normal_chances),
     "Laplace": (_laplace_density, _laplace_below),
 }
