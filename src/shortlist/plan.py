@@ -203,7 +203,8 @@ class Plan:
             face: How arguments are spelled where the budget would refuse it: as in Python.
         """
         left = [self.budget.explain(self, face)] if isinstance(self.budget, Ledger) else []
-        return "\n".join([self._price(), *left, *self.mechanism.explain()])
+        known = self.mechanism.explain_known() if self.engine.n_known else []
+        return "\n".join([self._price(), *left, *self.mechanism.explain(), *known])
 
     def _price(self) -> str:
         promise, cost = self.guarantee, self.guarantee.cost

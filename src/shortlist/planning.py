@@ -199,7 +199,8 @@ def default_mechanism(
             found: type[Mechanism] = getattr(mechanisms, name)
             other = _instead(name, bounds.get("max_items_per_user"))
             instead: type[Mechanism] = getattr(mechanisms, other)
-            return instead if accounting in instead.accountings else found
+            fits = accounting in instead.accountings and not _ignores_known(instead, engine)
+            return instead if fits else found
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",
@@ -217,13 +218,23 @@ def _instead(name: str, bound: int | Usual | None) -> str:
 def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:
     """Those that answer this question from what the engine can show."""
     for kind in every_mechanism():  # none is loaded before they are asked for
-        if _misfit(kind, question, engine) is None:
+        if _misfit(kind, question, engine) is None and not _ignores_known(kind, engine):
             yield kind
 
 
 def _require_fit(kind: type[Mechanism], question: Question, engine: Engine) -> None:
     if (misfit := _misfit(kind, question, engine)) is not None:
         raise misfit
+    if _ignores_known(kind, engine):
+        raise InputError(
+            "it makes no use of {known_items}",
+            "omit {mechanism}, or omit {known_items}",
+            given={"mechanism": kind},
+        )
+
+
+def _ignores_known(kind: type[Mechanism], engine: Engine) -> bool:
+    return engine.n_known > 0 and not kind.takes_known_items
 
 
 def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputError | None:

@@ -140,11 +140,11 @@ def test_the_coarse_one_runs_the_same_code():
     assert isinstance(coarse, Own)
     assert coarse.parameters() == mechanism.parameters()
     assert coarse.audit_hints().coarse is None
-    assert universe_of(mechanism).enumerable()._bits < mechanism._bits
+    assert universe_of(mechanism).enumerable().leading_bits < mechanism.leading_bits
     assert all(
         m.audit_hints().coarse is None
         for m in EVERY
-        if not hasattr(m, "_bits") and not hasattr(m, "design")
+        if not hasattr(m, "leading_bits") and not hasattr(m, "design")
     )
 
 

@@ -13,9 +13,9 @@ FLOOR, BOLDNESS = 0.25**2, 1.5
 SHARED = ("sigma", "search", "_release")  # by all bounds that are chosen from
 
 
-def rounds_oracle(mechanism, data):
-    """The mean over what bounding may keep."""
-    return averaged(data, mechanism.max_items_per_user, partial(of_kept, mechanism))
+def rounds_oracle(mechanism, data, known=frozenset()):
+    """The mean over what bounding may keep; of items of which everybody knows some."""
+    return averaged(data, mechanism.max_items_per_user, partial(of_kept, mechanism, known=known))
 
 
 def chosen_bound_oracle(mechanism, data):
@@ -46,18 +46,31 @@ def odds_of_bounds(mechanism, data):
         yield factor * math.exp(-mechanism.choice_epsilon * lost)
 
 
-def of_kept(mechanism, kept):
+def of_kept(mechanism, kept, known):
     """Each outcome: the items found, and the first noisy weight of each."""
     kept = [held for held in kept if held]
     outcomes = {}
     weights = {x: w for x, w in enumerate(weights_of(kept, 3)) if w > 0}
-    start = dict.fromkeys(weights, ())
-    for history, p in after(mechanism, kept, start, frozenset(), 1.0):
+    start = dict.fromkeys(sorted(set(weights) | known), ())
+    bars = dict.fromkeys(start, mechanism.thresholds)
+    bars |= {x: list(known_thresholds(mechanism)) for x in known}
+    for history, p in after(mechanism, bars, kept, start, frozenset(), 1.0):
         outcomes[history] = outcomes.get(history, 0) + p
     return outcomes
 
 
-def after(mechanism, kept, seen, found, p):
+def known_thresholds(mechanism):
+    """What an item that nobody holds reaches with 1 % in all rounds, if that is less."""
+    schedule, done = mechanism.search.schedule, 0
+    for threshold, part, loss in zip(
+        mechanism.thresholds, schedule.parts, schedule.losses, strict=True
+    ):
+        done += part
+        sd = mechanism.sigma * math.sqrt(sum(schedule.parts) / done)
+        yield min(threshold, sd * upper(0.01 * loss))
+
+
+def after(mechanism, bars, kept, seen, found, p):
     """All that may come of noisy weights seen so far, of each item."""
     r = max(map(len, seen.values()), default=0)
     parts = mechanism.search.schedule.parts
@@ -65,23 +78,24 @@ def after(mechanism, kept, seen, found, p):
         yield told(mechanism, seen, found), p
         return
     sums = {
-        x: sum(weight_of(mechanism, user, seen, found, r).get(x, 0) for user in kept) for x in seen
+        x: sum(weight_of(mechanism, bars, user, seen, found, r).get(x, 0) for user in kept)
+        for x in seen
     }
     left = sorted(set(seen) - found)
-    laws = [law_of_round(mechanism, seen[x], sums[x], r) for x in left]
+    laws = [law_of_round(mechanism, bars[x], seen[x], sums[x], r) for x in left]
     for outcome in itertools.product(*laws):
         new = {x: (*seen[x], None) for x in found}
         new |= {x: (*seen[x], value) for x, (value, _, _) in zip(left, outcome, strict=True)}
         named = found | {x for x, (_, yes, _) in zip(left, outcome, strict=True) if yes}
-        yield from after(mechanism, kept, new, named, p * math.prod(q for _, _, q in outcome))
+        yield from after(mechanism, bars, kept, new, named, p * math.prod(q for _, _, q in outcome))
 
 
-def law_of_round(mechanism, seen, total, r):
+def law_of_round(mechanism, thresholds, seen, total, r):
     """For each rounded value: whether it finds the item, and its chance; at last, the coin."""
     parts, grid = mechanism.search.schedule.parts, mechanism.search.grid
     size, done = grid.step / 2**20, sum(parts[: r + 1])
     sd = mechanism.sigma * math.sqrt(sum(parts) / parts[r])
-    bar = done * mechanism.thresholds[r]
+    bar = done * thresholds[r]
     before = -math.inf if -1 in seen else size * sum(map(math.prod, zip(parts, seen, strict=False)))
     if r == len(parts) - 1:
         chance = ndtr((before + parts[r] * total - bar) / (parts[r] * sd))
@@ -95,13 +109,13 @@ def law_of_round(mechanism, seen, total, r):
     ]
 
 
-def weight_of(mechanism, user, seen, found, r):
+def weight_of(mechanism, bars, user, seen, found, r):
     """What a user adds to each item held, in round r."""
     d = len(user)
     if r == 0:
         return dict.fromkeys(user, 1 / math.sqrt(d))
     left = [x for x in user if x not in found]
-    boosts = {x: boost(mechanism, seen[x], r) for x in left}
+    boosts = {x: boost(mechanism, bars[x][-1], seen[x], r) for x in left}
     total = sum(b**2 for b in boosts.values())
     even = FLOOR / d
     free = 1 - len(left) * even
@@ -131,7 +145,7 @@ def upper(chance):
     return low
 
 
-def boost(mechanism, seen, r):
+def boost(mechanism, threshold, seen, r):
     """In whole parts of 2^11."""
     parts, whole = mechanism.search.schedule.parts, mechanism.search.schedule.whole
     size = mechanism.search.grid.step / 2**20
@@ -140,7 +154,7 @@ def boost(mechanism, seen, r):
     sums = size * sum(map(math.prod, zip(parts, seen, strict=False))) / whole
     done = sum(parts[:r]) / whole
     rest, mean = 1 - done, sums / done
-    needed = max(0.0, (mechanism.threshold - sums) / rest)
+    needed = max(0.0, (threshold - sums) / rest)
     spread = mechanism.sigma * math.sqrt(BOLDNESS**2 / done + 1 / rest)
     excess = max(0.0, (needed - BOLDNESS * mean) / spread)
     lacking = min(1.0, needed / mean) if mean > 0 else 1.0

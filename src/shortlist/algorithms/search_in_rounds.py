@@ -2,8 +2,10 @@
 
 Every noisy sum is a multiple of a public step. All that is decided by it, in whole numbers or by a
 table over these, is the same wherever the item stands. A rule that ends the rounds early sees what
-they released of the items found, and nothing else. Proof notes: `docs/proofs/adaptive-gaussian.md`;
-`docs/proofs/adaptive-top-k.md`, part D.
+they released of the items found, and nothing else. Items that everybody knows take part whether
+anybody holds them or not, and have lower thresholds. Proof notes:
+`docs/proofs/adaptive-gaussian.md`; `docs/proofs/adaptive-top-k.md`, part D;
+`docs/proofs/known-items.md`.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from shortlist.algorithms.rounding_grids import (
 from shortlist.algorithms.thinning import rare_coins
 from shortlist.draws import Draws, Floats, Ints, RoundingGrid
 from shortlist.draws.noise import Normal
+from shortlist.draws.normal_law import normal_quantiles
 from shortlist.draws.reals import NormalCDF
 from shortlist.evidence import UserSets
 from shortlist.evidence.user_sets import Steering
@@ -63,6 +66,7 @@ _CELLS = 2**14  # of a table of boosts, at most
 _FAR = 4.1  # standard deviations from where on every boost is rounded to 0: e^(-_FAR²/2) < 2^-12
 _RARE = 3.0  # standard deviations below the bar: coins of chances below 0.00135 are thinned
 _LEAST_BOOST = 0.3  # that an estimate takes for what an item was worth
+_BY_MISTAKE = 0.01  # the chance that a known item is found in any round which nobody holds
 
 
 class Towards(Enum):
@@ -83,12 +87,13 @@ class Progress:
         held: Users' bounded sets.
         codes: What each item's position is in the table; None where it is the position here.
         steering: The same users, as they weight their items after the first round.
-        items: Positions of the items that anybody holds and that were not found, rising, shape
-            (n,): what is found leaves.
+        items: Positions of the items that anybody holds or everybody knows and that were not
+            found, rising, shape (n,): what is found leaves.
         so_far: The noisy sums of all rounds, part by part, in steps, shape (n,).
         sums: What users add in the round to come, of every item there could be.
         boosts: How much weight each of these is worth in it; None in the first round.
         rounds: How many rounds were run.
+        is_known: Whether everybody knows it, of every item there could be; None if of none.
     """
 
     held: UserSets
@@ -99,6 +104,13 @@ class Progress:
     sums: Ints
     boosts: NDArray[np.int16] | None = None
     rounds: int = 0
+    is_known: NDArray[np.bool_] | None = None
+
+    @property
+    def known(self) -> Ints:
+        """Places in `items` of those that everybody knows."""
+        none = np.empty(0, np.int64)
+        return none if self.is_known is None else np.flatnonzero(self.is_known[self.items])
 
     @property
     def sums_of_items(self) -> Ints:
@@ -109,12 +121,19 @@ class Progress:
         """In the table."""
         return items if self.codes is None else self.codes[items]
 
-    def hear(self, noisy: Ints, part: int, bar: int) -> Ints:
-        """Add noisy sums, part by part; what reaches the bar leaves. Its positions, rising."""
+    def hear(self, noisy: Ints, part: int, bar: int, head_start: int) -> Ints:
+        """Add noisy sums, part by part; what reaches the bar leaves. Its positions, rising.
+
+        Known items reach it with a head start, which is not kept.
+        """
+        if head_start:
+            self.so_far[self.known] += head_start
         noisy = np.require(noisy, requirements=["C", "W"])  # what kernels are compiled for
         left, found = np.empty_like(self.items), np.empty_like(self.items)
         n = kernels.hear(noisy, part, bar, self.items, self.so_far, left, found)
         self.items, self.so_far = left[: len(left) - n], self.so_far[: len(left) - n]
+        if head_start:
+            self.so_far[self.known] -= head_start
         return found[:n].copy()
 
 
@@ -132,6 +151,10 @@ class Observed(NamedTuple):
     sums: Ints
     boosts: NDArray[np.int16] | None
     found: Ints
+
+    def with_found(self, items: Ints) -> Observed:
+        """The same, with further items found."""
+        return self._replace(found=np.append(self.found, items))
 
     def of(self, items: Ints) -> tuple[Floats, Floats]:
         """The noisy sums of some of the items, and what they were worth, at least a little."""
@@ -240,6 +263,22 @@ class Search:
         return [sd_of_round(self.schedule, self.sigma, r) for r in range(self.schedule.rounds)]
 
     @cached_property
+    def of_known(self) -> Search:
+        """The same with the thresholds of items that everybody knows, which protect nobody.
+
+        An item that nobody holds reaches them in any round with a chance of 1 %.
+        """
+        spread = (self.schedule.whole / self.schedule.so_far(r + 1) for r in range(len(self._sds)))
+        chances = np.array(self.schedule.losses) * _BY_MISTAKE
+        far = -normal_quantiles(chances) * self.sigma * np.sqrt(list(spread))
+        thresholds = tuple(np.minimum(far, self.thresholds).tolist())
+        return replace(self, limits=self.limits._replace(thresholds=thresholds))
+
+    def head_start(self, r: int, step: int) -> int:
+        """By how much less known items need to be found in round r: see `_bar`."""
+        return self._bar(r, step) - self.of_known._bar(r, step)  # noqa: SLF001 - it is one of this class
+
+    @cached_property
     def _tables(self) -> list[_TableOfBoosts]:
         """By which users weight the items anew, after each round but the last."""
         return [self._table(r) for r in range(self.schedule.rounds - 1)]
@@ -263,12 +302,17 @@ class Search:
         return Found(positions[order], weights[order])
 
     def found_early(self, stop: StopRule | None, held: UserSets, draws: Draws) -> FoundEarly:
-        """The items found, of users' bounded sets, until the rule says that these are enough."""
+        """The items found, of users' bounded sets, until the rule says that these are enough.
+
+        If all rounds are run, all known items are among them.
+        """
         progress = self.begin(held)
         told: list[Observed] = []
         estimates: Floats = np.empty(0)
         while True:
             told.append(self.observe(progress, draws))
+            if progress.rounds == self.schedule.rounds:
+                told[-1] = told[-1].with_found(progress.items[progress.known])
             estimates = np.append(estimates, self._estimates(told) * self.step)
             n = progress.rounds
             if n == self.schedule.rounds or (stop and stop.is_enough(self, n, estimates)):
@@ -295,22 +339,32 @@ class Search:
     def begin(self, held: UserSets) -> Progress:
         """Each user spreads weight evenly."""
         held, codes = held.renumbered()
-        sums = held.added_by_size(self._even_weights(held.largest))
-        items = np.flatnonzero(sums)  # nobody else has any
+        sums, is_known = held.added_by_size(self._even_weights(held.largest)), None
+        takes_part = sums > 0  # nobody else has any
+        if len(held.public):
+            is_known = np.zeros(len(sums), np.bool_)
+            is_known[held.public] = True
+            takes_part |= is_known
+        items = np.flatnonzero(takes_part)
         nothing = np.zeros(len(items), np.int64)
-        return Progress(held, codes, held.steering(), items, nothing, sums)
+        return Progress(held, codes, held.steering(), items, nothing, sums, is_known=is_known)
 
     def observe(self, progress: Progress, draws: Draws) -> Observed:
         """Add noise to what users add; find what reaches the bar by all noisy sums so far."""
         r, items = progress.rounds, progress.items
         noisy = self._noisy(progress.sums_of_items, r, draws)
         progress.rounds += 1
-        found = progress.hear(noisy, self.schedule.parts[r], self._bars[r])
+        head_start = 0 if progress.is_known is None else self.head_start(r, self.grid.step)
+        found = progress.hear(noisy, self.schedule.parts[r], self._bars[r], head_start)
         return Observed(items, noisy, progress.boosts, found)
 
     def steer(self, progress: Progress) -> None:
         """Let users weight the items anew, by the noisy sums of each so far."""
-        held, boosts = progress.held, self._boosts(progress.rounds - 1, progress.so_far)
+        r, held = progress.rounds - 1, progress.held
+        boosts = self._boosts(r, progress.so_far)
+        if progress.is_known is not None:
+            known = progress.known
+            boosts[known] = self.of_known._boosts(r, progress.so_far[known])  # noqa: SLF001 - likewise
         if len(boosts) < held.n_items:
             boosts, left = np.full(held.n_items, -1, np.int16), boosts
             boosts[progress.items] = left
@@ -323,6 +377,8 @@ class Search:
     def _toss(self, progress: Progress, draws: Draws) -> Ints:
         """The positions of what the last round finds, without its noise."""
         last = self._last(progress.so_far, progress.sums_of_items)
+        if progress.is_known is not None:
+            last.gaps[progress.known] += self.head_start(progress.rounds, 1)
         rare_below = math.floor(-_RARE * last.sd / last.unit)
         heads = rare_coins(last.gaps, lambda gaps: replace(last, gaps=gaps), rare_below, draws)
         return progress.items[heads]

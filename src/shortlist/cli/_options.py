@@ -367,6 +367,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.DOMAIN: "",
         C.RANK: f"{_KNOWN}. This or --public-items-in-table is required.",
     }),
+    CommandOption("known_items", _PATH, PRIVACY, settable=True, goes_with="user", help={
+        C.TOP_K | C.DOMAIN | C.HITTING_SET: "A file with those of the private items that everybody "
+            "knows: an earlier release, saved as .json, or a list as --public-items takes. They "
+            "are named with fewer users; others may be discovered beside them.",
+    }),
     CommandOption("public_items_in_table", _FLAG, PRIVACY, less_private=True,
         not_with=_NOT_OF_A_STORE | {
             "public_items": "what everybody knows is in a file of its own or in the table",

@@ -271,7 +271,8 @@ class Request:
 
         given = self.given
         database = None if given.store is None else sqlite_path(given.store)
-        named = (given.file, given.public_items, given.public_groups, given.budget, given.since)
+        lists = (given.public_items, given.known_items, given.public_groups)
+        named = (given.file, *lists, given.budget, given.since)
         read = [name for name in named if name is not None and "://" not in name]
         read += [] if database is None else [database]
         folders = [glob.escape(name) for name in read if Path(name).is_dir()]
@@ -359,7 +360,7 @@ class Request:
         given = {name: getattr(self.given, name) for name in (*names, "dataset", "as_of")}
         return given | {"budget": self.charged()}
 
-    def known_items(self) -> object:
+    def public_items(self) -> object:
         """What is public, as a source takes it."""
         given = self.given
         return shortlist.IN_TABLE if given.public_items_in_table else given.public_items
@@ -410,7 +411,8 @@ def _store(request: Request) -> Source:
 
 def _rows(request: Request) -> Source:
     given = request.given
-    own = request.taken("user", "max_items_per_user", "public_items", "table", "users", *_WRITTEN)
+    lists = ("public_items", "known_items")
+    own = request.taken("user", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
     own["pull"] = True if given.pull else False if given.push else None
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     if not given.by:
@@ -424,13 +426,13 @@ def _counts(request: Request) -> Source:
         *("count", "max_items_per_user", "table", "users", *_WRITTEN),
         *("by", "max_groups_per_user", "public_groups"),
     )
-    item, known = _columns(request.given.item), request.known_items()
+    item, known = _columns(request.given.item), request.public_items()
     return shortlist.counts(request.data(), item=item, public_items=known, **own)
 
 
 def _comparisons(request: Request) -> Source:
     own = request.taken("winner", "loser", "user", "max_comparisons_per_user", *_WRITTEN)
-    return shortlist.comparisons(request.data(), public_items=request.known_items(), **own)
+    return shortlist.comparisons(request.data(), public_items=request.public_items(), **own)
 
 
 def _columns(names: list[str]) -> str | list[str]:

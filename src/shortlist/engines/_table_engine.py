@@ -35,18 +35,22 @@ class _SomeTable(Protocol):
     def check(self) -> None: ...
 
 
-def public_description(table: _SomeTable, public: object) -> dict[str, object]:
+def public_description(
+    table: _SomeTable, public: object, known: pl.DataFrame | None = None
+) -> dict[str, object]:
     """As JSON values; of a list of public items its hash, and of a frame no more than its columns.
 
     Args:
         table: Opened as far as its schema.
         public: A frame of what everybody knows, or that this is in the table; None for nothing.
+        known: A frame of those of the private items that everybody knows; None for nothing.
     """
     return {
         "data": sorted({str(part.argument) for part in table.parts}),
         "files": sorted({file for part in table.parts for file in part.files}),
         "columns": _named(table.columns),
         "public_items": None if public is None else _known(public),
+        **({} if known is None else {"known_items": _known(known)}),
     }
 
 

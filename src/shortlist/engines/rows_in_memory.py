@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shortlist.draws import Draws, Ints
-from shortlist.engines._table_engine import Once, Origin, UsersInMemory, shown_of
+from shortlist.engines._table_engine import (
+    Once,
+    Origin,
+    UsersInMemory,
+    public_description,
+    shown_of,
+)
 from shortlist.engines.engine import ShownEvidence
 from shortlist.evidence import (
     GroupedSets,
@@ -25,7 +31,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import Pairing
 from shortlist.table import SensitiveTable
 from shortlist.table.coding import join
-from shortlist.table.keys import Coding, Keys
+from shortlist.table.keys import Coding, Extended, Keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,14 +44,21 @@ _PRIVATE = (WeightedHistogram, PrivateCounts, UserSets, Contributions)
 class RowsInMemory(UsersInMemory):
     """Who holds what, read once from a table of users and items."""
 
-    def __init__(self, table: SensitiveTable, public: pl.DataFrame | None) -> None:
+    def __init__(
+        self,
+        table: SensitiveTable,
+        public: pl.DataFrame | None,
+        known: pl.DataFrame | None = None,
+    ) -> None:
         """Read nothing yet.
 
         Args:
             table: With a user and an item a row.
             public: What everybody knows, one row an item; None where items are private.
+            known: Those of the private items that everybody knows, likewise.
         """
         super().__init__(table, public)
+        self._known, self.n_known = known, 0 if known is None else known.height
         self.n_items = None if public is None else public.height
         self.can_show = _PRIVATE if public is None else (PublicCounts, UserSets, Contributions)
         self._grouped: dict[tuple[str, ...], RowsInGroups] = {}
@@ -60,10 +73,15 @@ class RowsInMemory(UsersInMemory):
         n_by = len(table.items) - len(self._table.items)
         return self._grouped.setdefault(tuple(table.items)[:n_by], RowsInGroups(table, n_by))
 
+    def about(self) -> dict[str, object]:
+        return public_description(self._table, self._public, self._known)
+
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.bound` items, if there is a bound."""
         held, items = self._held()
+        if self._known is not None:
+            held, items = _with_known(held, items, self._known)
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
         yield shown_of(held, items, wants, self._public)
@@ -75,6 +93,14 @@ class RowsInMemory(UsersInMemory):
         n_items, coding = items.size, items.coding
         del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
         return Contributions.of_buckets(buckets, n_items), coding
+
+
+def _with_known(
+    held: Contributions, items: Coding, known: pl.DataFrame
+) -> tuple[Contributions, Coding]:
+    """The same with items that everybody knows, whether anybody holds them or not."""
+    codes = items.find(known)
+    return held.with_public(codes), Extended(items, held.n_items, known.filter(codes < 0))
 
 
 class _GroupsAndItems(NamedTuple):

@@ -38,6 +38,7 @@ class Contributions(UserSets):
         known: How many users hold each item, shape (n_items,), where that was counted at once.
         max_items_per_user: The bound that `bounded` enforced, or None.
         whole: The sets that `bounded` took these from, or None.
+        public: As in `UserSets`.
     """
 
     starts: Ints
@@ -47,6 +48,7 @@ class Contributions(UserSets):
     known: Ints | None = field(default=None, repr=False)
     max_items_per_user: int | None = None
     whole: Contributions | None = field(default=None, repr=False)
+    public: Ints = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
     @cached_property
     def counts(self) -> Ints:  # type: ignore[override] # set by nobody
@@ -104,6 +106,15 @@ class Contributions(UserSets):
             whole=self.whole or self,
         )
 
+    def with_public(self, codes: Ints) -> Contributions:
+        """The same with items that everybody knows, under these codes or, where -1, new ones."""
+        n_new = np.count_nonzero(codes < 0)
+        n_items = self.n_items + int(n_new)
+        public = codes.copy()
+        public[codes < 0] = np.arange(self.n_items, n_items)
+        known = None if self.known is None else np.append(self.known, np.zeros(n_new, np.int64))
+        return replace(self, n_items=n_items, known=known, public=np.sort(public))
+
     def among(self, codes: Ints) -> Contributions:
         kernel = partial(
             kernels.keep_items,
@@ -160,7 +171,12 @@ class Contributions(UserSets):
         numbers = np.full(self.n_items, kernels.NOWHERE, np.uint32)
         items, codes = np.empty_like(self.items), np.empty(self.n_items, np.int64)
         n = kernels.renumber(self.starts, self.sizes, self.items, numbers, items, codes)
-        return replace(self, items=items, n_items=n, known=None, whole=None), codes[:n]
+        unheld = self.public[numbers[self.public] == kernels.NOWHERE]
+        held, n = n, n + len(unheld)
+        codes[held:n], numbers[unheld] = unheld, np.arange(held, n)
+        public = np.sort(numbers[self.public].astype(np.int64))
+        fewer = replace(self, items=items, n_items=n, known=None, whole=None, public=public)
+        return fewer, codes[:n]
 
     def steering(self) -> Steering:
         return _Steered(self)

@@ -26,11 +26,14 @@ class UserSets(ABC):
         n_items: How many item codes there are, from 0; some may be held by nobody.
         counts: How many users hold each item, without bounding, shape (n_items,).
         max_items_per_user: The bound that `bounded` enforced, or None.
+        public: Codes of the items that everybody knows, whether anybody holds them or not, rising;
+            of private items, shape (0,) where none is known.
     """
 
     n_items: int
     counts: Ints
     max_items_per_user: int | None
+    public: Ints = np.empty(0, np.int64)
 
     @abstractmethod
     def bounded(self, max_items_per_user: int, draws: Draws) -> Self:
@@ -67,7 +70,8 @@ class UserSets(ABC):
     def renumbered(self) -> tuple[UserSets, Ints | None]:
         """The same sets under codes that are summed up faster, and what each of these was.
 
-        Those that nobody holds may be left out. None where codes stay the same.
+        Those that nobody holds may be left out, if they are not public. None where codes stay the
+        same.
         """
         return self, None
 

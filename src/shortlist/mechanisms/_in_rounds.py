@@ -14,6 +14,7 @@ from shortlist.evidence import UserSets
 from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.mechanism import AuditHints, Mechanism
 from shortlist.mechanisms.weighted_gaussian import weight_added
+from shortlist.questions import Domain
 
 __all__ = ["InRounds", "SearchDesign", "in_turn"]
 
@@ -40,6 +41,7 @@ class InRounds(Mechanism):
     max_items_per_user: int
     evidence: ClassVar[type] = UserSets
     discovers: ClassVar[bool | None] = True
+    takes_known_items: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -72,6 +74,16 @@ class InRounds(Mechanism):
 
     def _found_by_all(self, held: UserSets, draws: Draws) -> Ints:
         return self.search.found(held.bounded(self.max_items_per_user, draws), draws).items
+
+    def explain_known(self) -> list[str]:
+        """The lower thresholds."""
+        least = in_turn([f"{threshold:.4g}" for threshold in self.search.of_known.thresholds])
+        found, last = "found", "If all rounds are run, all known items are found."
+        if self.question is Domain:
+            found = "named"
+            last = "One that nobody holds is named with a chance of at most 1 %."
+        part = "Known items take part whether anybody holds them or not, and need no delta"
+        return [f"{part}: one is {found} if its mean noisy weight is at least {least}.", last]
 
     def _explain_rounds(
         self, found: str, *, may_stop: bool, bound: int | str | None = None

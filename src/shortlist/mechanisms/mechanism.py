@@ -145,6 +145,7 @@ class Mechanism(ABC):
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores of all its selections measure; None where none are released.
         discovers: Whether it names private items; None where its parameters decide.
+        takes_known_items: Whether it makes use of which private items everybody knows.
         accountings: How its stages may be counted, for its field `accounting`, if it has one.
         only_in_zcdp: Options that have no effect where the worst case counts.
 
@@ -160,6 +161,7 @@ class Mechanism(ABC):
     # only some selections have are dropped.
     score_unit: ClassVar[str | None] = None
     discovers: ClassVar[bool | None] = False
+    takes_known_items: ClassVar[bool] = False
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)
     only_in_zcdp: ClassVar[tuple[str, ...]] = ()
 
@@ -266,6 +268,10 @@ class Mechanism(ABC):
     @abstractmethod
     def explain(self) -> list[str]:
         """What the mechanism will do, a plain sentence each, with its noise and thresholds."""
+
+    def explain_known(self) -> list[str]:
+        """What it does with those of the private items that everybody knows, likewise."""
+        return []
 
     def audit_hints(self) -> AuditHints:
         """What the audit should know of it: by default, what its parameters of common names say."""

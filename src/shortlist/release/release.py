@@ -155,6 +155,11 @@ class Release:
         return tuple(frame.to_series().to_list() if frame.width == 1 else frame.rows())
 
     @property
+    def item_columns(self) -> tuple[str, ...]:
+        """The names of an item's columns; in groups, those of the group first."""
+        return tuple(self._frame.columns)
+
+    @property
     def ranks(self) -> list[int]:
         """The rank of each item, from 1; in groups, within its group."""
         places = self._places.values() if self.by else [range(len(self))]

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
-from shortlist.errors import InputError, Words
+from shortlist.errors import InputError, Words, in_quotes
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Usual
 from shortlist.questions import Domain, HittingSet, TopK
 from shortlist.release import NOTHING_SAID, About, Release
+from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
-from shortlist.table.public_items import IN_TABLE, open_public_items
+from shortlist.table.public_items import IN_TABLE, open_known_items, open_public_items
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
 
@@ -30,6 +36,8 @@ MAX_ITEMS_PER_USER = 100
 
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
+_ANOTHER_KNOWN = Words("give a list that holds what everybody knows, or omit {known_items}")
+_KNOWN_ARE_PUBLIC = "the list of known items was public before"
 
 
 def pairs(  # noqa: PLR0913 - the arguments are the interface
@@ -39,6 +47,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     item: str | Sequence[str],
     max_items_per_user: int | None = None,
     public_items: object = None,
+    known_items: object = None,
     separator: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
@@ -83,6 +92,10 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
             A CSV file begins with the name of the column. The list is never the sensitive table.
+        known_items: Of private items, those that everybody knows: an earlier release, or the .json
+            file that it was saved to; or any list, as `public_items`. They need not be discovered,
+            so that they are named with fewer users; others may be discovered beside them. The list
+            may follow from this table by what was released of it, and in no other way.
         separator: What stands between the fields of .csv and .txt files; in .tsv it is a tab. By
             default the first line tells: a comma, or a semicolon, a tab or a bar, if it holds more
             of these outside quotes. A warning says which, if it is no comma.
@@ -131,12 +144,15 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     writing = Writing(separator, encoding)
     checked = open_table(data, user=user, items=item, writing=writing)
     in_engine = _stays(checked, pull=pull)
+    known = None if known_items is None else _known(known_items, checked)
+    if known is not None:
+        _require_no_other_way(public_items, in_engine=in_engine)
     public = None
     if public_items is not None:
         public = open_public_items(
             public_items, checked.items, table=checked.parts, otherwise=_ANOTHER_LIST
         )
-    engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public)
+    engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public, known)
     if in_engine:
         engine = RowsInTable(checked, public, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
@@ -156,6 +172,46 @@ def _stays(table: SensitiveTable, *, pull: object) -> bool:
     if lies and not pull:
         require_ibis(table.parts[0].origin)
     return lies and not pull
+
+
+def _assumed(engine: RowsInMemory | RowsInTable) -> tuple[str, ...]:
+    if engine.n_known:
+        return (_KNOWN_ARE_PUBLIC,)
+    return (LIST_IS_PUBLIC,) if engine.items_are_public else ()
+
+
+def _known(known_items: object, table: SensitiveTable) -> pl.DataFrame | None:
+    """What is known, one row an item; None where that is nothing, as after an empty release."""
+    if isinstance(known_items, str | os.PathLike) and str(known_items).endswith(".json"):
+        known_items = load(known_items)
+    if isinstance(known_items, Release):
+        missing = [name for name in table.items if name not in known_items.item_columns]
+        if missing:
+            raise InputError(
+                "this release names no items of the column {column}",
+                "give one of the same items",
+                given={"known_items": ...},
+                column=in_quotes(missing[0]),
+            )
+        if not len(known_items):
+            return None
+        known_items = known_items.to_polars().select(list(table.items)).unique(maintain_order=True)
+    return open_known_items(known_items, table.items, table=table.parts, otherwise=_ANOTHER_KNOWN)
+
+
+def _require_no_other_way(public_items: object, *, in_engine: bool) -> None:
+    if public_items is not None:
+        raise InputError(
+            "with {public_items} everybody knows all items that can be named",
+            "omit one of the two",
+            given={"known_items": ...},
+        )
+    if in_engine:
+        raise InputError(
+            "it is for rows in memory, and an engine adds up these",
+            "fetch them by {pull=True}, or omit it",
+            given={"known_items": ...},
+        )
 
 
 class Pairs(Source):
@@ -179,7 +235,7 @@ class Pairs(Source):
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
-            assumes=(LIST_IS_PUBLIC,) if public else (),
+            assumes=_assumed(engine),
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
             users=users,
@@ -232,6 +288,12 @@ class Pairs(Source):
             raise InputError(
                 "items are found in groups only where they are private",
                 "omit {public_items}",
+                given={"by": ...},
+            )
+        if self._rows.n_known:
+            raise InputError(
+                "groups make no use of {known_items}",
+                "omit one of the two",
                 given={"by": ...},
             )
         require_count("max_groups_per_user", max_groups_per_user)

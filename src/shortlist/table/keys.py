@@ -15,6 +15,7 @@ __all__ = [
     "CodedPairs",
     "Coding",
     "Distinct",
+    "Extended",
     "Keys",
     "Offsets",
     "RawKeys",
@@ -122,6 +123,35 @@ class Distinct:
         asked = values.select(key=self.values.name)
         found = asked.join(known, on="key", how="left", maintain_order="left")["code"]
         return found.cast(int).fill_null(-1).to_numpy(writable=True)
+
+
+@dataclass(frozen=True)
+class Extended:
+    """The codes of another coding, below `size`, and from there on those of further rows.
+
+    Attributes:
+        coding: The other.
+        size: How many codes that has.
+        rows: Of its columns, none with a code there.
+    """
+
+    coding: Coding
+    size: int
+    rows: pl.DataFrame
+
+    def take(self, codes: NDArray[np.integer]) -> pl.DataFrame:
+        import polars as pl
+
+        is_further = codes >= self.size
+        taken = self.coding.take(codes[~is_further])
+        further = self.rows[codes[is_further].astype(np.int64) - self.size]
+        places = np.argsort(np.argsort(is_further, kind="stable"), kind="stable")
+        return pl.concat([taken, further])[places]
+
+    def find(self, values: pl.DataFrame) -> NDArray[np.int64]:
+        among = self.coding.find(values)
+        further = Distinct(self.rows.to_struct("row")).find(values.to_struct("row").to_frame())
+        return np.where((among < 0) & (further >= 0), further + self.size, among)
 
 
 @dataclass(frozen=True)

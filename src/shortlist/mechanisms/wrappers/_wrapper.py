@@ -125,6 +125,9 @@ class Counted(Wrapper):
         own = [step for step in self.selection.explain() if step not in unused]
         return [*own, *self._explained_counts(), *self.unused]
 
+    def explain_known(self) -> list[str]:
+        return self.selection.explain_known()
+
     @abstractmethod
     def _explained_counts(self) -> list[str]:
         """How the counts are made, a plain sentence each."""
