@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -42,6 +43,15 @@ WEAK = re.compile(
 def pytest_collect_file():
     """Without doctests: tests have none, and to look for them runs all helpers a second time."""
     return [found for found in (yield) if type(found) is pytest.Module]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What takes long waits for the exhaustive run; a case of each test does not."""
+    waiting = set((Path(__file__).parent / "exhaustive.txt").read_text().splitlines())
+    for item in items:
+        if item.nodeid in waiting:
+            item.add_marker(pytest.mark.exhaustive)
 
 
 def pytest_sessionstart(session):

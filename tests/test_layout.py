@@ -78,3 +78,14 @@ def test_documents_name_tests_that_there_are():
     documents = (TESTS.parent / "docs").rglob("*.md")
     named = {name for path in documents for name in re.findall(r"test_\w+\.py", path.read_text())}
     assert named <= {file.name for file in FILES.values()}
+
+
+def test_what_waits_for_the_exhaustive_run_is_there_and_a_case_of_it_does_not_wait():
+    waiting = (TESTS / "exhaustive.txt").read_text().splitlines()
+    assert waiting == sorted(set(waiting))
+    for case in waiting:
+        file, _, name = case.partition("::")
+        test, bracket, _ = name.partition("[")
+        assert bracket, case
+        text = (TESTS.parent / file).read_text()
+        assert f"def {test}(" in text, case

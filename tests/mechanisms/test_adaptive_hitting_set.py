@@ -136,6 +136,7 @@ def test_the_cost_is_that_of_the_worst_user():
     assert lost > 0.6e-5
 
 
+@pytest.mark.exhaustive
 def test_three_rounds_have_the_law_of_their_definition():
     schedule = replace(FEW.schedule, parts=(1, 2, 3), losses=(0.2, 0.3, 0.5))
     design = replace(FEW, schedule=schedule, enough=(Fraction(2), Fraction(1)))

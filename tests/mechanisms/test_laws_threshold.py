@@ -208,6 +208,7 @@ def test_the_loss_of_all_neighbours_is_within_epsilon(noise, k):
     assert k > 1 or loss_of(wrong, most) > 1.25 * EPSILON
 
 
+@pytest.mark.exhaustive
 def test_the_delta_of_all_neighbours_is_within_the_cost():
     mechanism = ThresholdTopK(k=2, epsilon=1.0, delta=0.05, leading_bits=1)
     assert mechanism.scale < ThresholdTopK(k=2, epsilon=1.0).scale

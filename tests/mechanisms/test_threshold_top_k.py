@@ -41,6 +41,7 @@ def test_gaps_are_never_named_and_all_others_are_where_k_is_large(noise, costs):
             assert len(set(named)) == len(named) == min(k, len(exists))
 
 
+@pytest.mark.exhaustive
 def test_the_code_draws_from_its_law():
     scores, n, k = (3, 2, 0, 1), 2000, 2
     for noise in KINDS:

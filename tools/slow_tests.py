@@ -1,0 +1,31 @@
+"""Which tests take long: of each test function with several cases, all but the quickest may wait.
+
+    python -m pytest -n 2 --dist worksteal --durations=0 > times.txt
+    python tools/slow_tests.py times.txt 0.5 > tests/exhaustive.txt
+
+What is listed there is run by `make exhaustive`, and by `make test` is not: so measure with
+`-m "exhaustive or not exhaustive"` where the list is to be made anew.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+_ROW = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(tests/.*)")
+
+
+def slow(report: str, least: float) -> Iterator[str]:
+    """The cases that take so many seconds or more, but for the quickest of each test."""
+    seconds: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for row in filter(None, map(_ROW.fullmatch, report.splitlines())):
+        seconds[row[2].partition("[")[0]][row[2]] += float(row[1])
+    for cases in seconds.values():
+        quickest = min(cases, key=lambda case: cases[case])
+        yield from (case for case, took in cases.items() if took >= least and case != quickest)
+
+
+if __name__ == "__main__":
+    report, least = Path(sys.argv[1]).read_text(), float(sys.argv[2])
+    print(*sorted(slow(report, least)), sep="\n")
