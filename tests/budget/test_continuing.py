@@ -16,7 +16,7 @@ from shortlist.budget._entries import digest
 from shortlist.budget._ledger_tables import LedgerTables
 from shortlist.budget._units import Amount
 
-SAVED = sorted((Path(__file__).parents[1] / "saved").rglob("*.budget"))
+SAVED = sorted((Path(__file__).parents[1] / "saved" / "0.2.0").glob("*.budget"))
 WHY = "A second year"
 
 
