@@ -61,6 +61,23 @@ def test_what_duckdb_writes_as_text_is_text():
             assert held.users_of_size().tolist()[1:] == [0, 1]
 
 
+EDGES = [0, 1, -1, 2**31 - 1, -(2**31)]  # of 32 bits
+
+
+@pytest.mark.parametrize("beyond", [[], [2**31], [-(2**31) - 1], [2**63 - 1, -(2**63)]])
+def test_numbers_within_and_beyond_32_bits_are_told_apart_in_postgresql(postgres, beyond):
+    numbers = EDGES + beyond
+    rows = [(user, item) for user in numbers for item in numbers if user != item]
+    frame = pl.DataFrame([*rows, *rows[::3]], NAMES.values(), orient="row")
+    assert counted(sl.pairs(postgres.table(frame), **NAMES)) == sorted(rows)
+
+
+def test_small_numbers_of_either_sign_are_told_apart_in_postgresql(postgres):
+    rows = [(user, item) for user in (-(2**15), -1, 0, 2**15 - 1) for item in (-7, 0, 2**31 - 1)]
+    frame = pl.DataFrame(rows, {"person": pl.Int16, "title": pl.Int32}, orient="row")
+    assert counted(sl.pairs(postgres.table(frame), **NAMES)) == sorted(rows)
+
+
 NEEDED = {
     "text COLLATE loose": "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', "
     "deterministic = false)",

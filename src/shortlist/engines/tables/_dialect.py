@@ -13,7 +13,15 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from shortlist.databases.connections import interruptible, lock_of, remember_reopening
 from shortlist.databases.faults import Fault
-from shortlist.engines.tables._expressions import Arrow, Expression, Key, as_text, numbered
+from shortlist.engines.tables._expressions import (
+    SIZE,
+    USER,
+    Arrow,
+    Expression,
+    Key,
+    as_text,
+    numbered,
+)
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import (
     SetsRead,
@@ -156,6 +164,21 @@ class Dialect:
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
         """Each user's distinct items, from one pass over the keys, which have no nulls."""
         return read_by_joins(scratch.keep(keys.distinct()), scratch, is_by_user=False)
+
+    def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
+        """Distinct rows, worked out once, each with how many its user has; and users with that.
+
+        Args:
+            rows: `USER`, and other columns.
+            scratch: Where a temporary table is made.
+        """
+        size = rows.count().over(group_by=rows[USER]).cast("int32")
+        kept = scratch.keep(rows.mutate(**{SIZE: size}))
+        return kept, kept.select(USER, SIZE).distinct()
+
+    def by_user(self, pairs: Expression, scratch: Scratch) -> Expression:
+        """Users' sets, worked out once, such that a user's items lie together."""
+        return scratch.keep(pairs, by=USER)
 
     def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
         """The rows with what a table, of `Scratch.give_each`, has for the number in a column."""

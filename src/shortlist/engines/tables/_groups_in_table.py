@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,9 +32,9 @@ class GroupsInTable(UserGroups):
 
     Attributes:
         groups: The groups that each user is in.
-        held: Who holds what in which group, a temporary table of distinct rows: `USER`, `VALUE`,
-            the columns of groups and those of items.
-        known: The items by numbers, with all who hold them, in whichever groups.
+        held: Who holds what in which group, distinct rows: `USER`, `VALUE`, the columns of groups
+            and those of items.
+        known: The items by numbers, in whichever groups; how many hold them is not told.
         groups_are_public: Whether everybody knows the groups.
     """
 
@@ -49,9 +48,14 @@ class GroupsInTable(UserGroups):
     def of(cls, pairs: SetsRead, n_by: int, scratch: Scratch) -> GroupsInTable:
         """The sets of pairs of a group and an item, whose first columns are a group's."""
         by, items = pairs.columns[:n_by], pairs.columns[n_by:]
-        held = scratch.keep(pairs.sets.select(USER, VALUE, *by, *items))
-        known = _numbered(held.select(USER, *items).distinct(), items, scratch)
-        return cls(SetsInTable(_side(held, by, scratch), scratch), held, known, scratch)
+        held = pairs.sets.select(USER, VALUE, *by, *items)
+        if pairs.is_joined:
+            held = scratch.keep(held)
+        sets, users = scratch.dialect.counted(held.select(USER, VALUE, *by).distinct(), scratch)
+        numbered = NumberedItems(sets.group_by(by).agg(**{HOLDERS: sets.count()}), by, scratch)
+        groups = SetsInTable(_side(sets, users, numbered, scratch), scratch)
+        known = NumberedItems(held.select(items).distinct(), items, scratch)
+        return cls(groups, held, known, scratch)
 
     @property
     def n_groups(self) -> int:
@@ -74,13 +78,15 @@ class GroupsInTable(UserGroups):
         """What users hold in some of their groups."""
         by = groups.values.columns
         kept = self.held.semi_join(groups.values.sets.select(USER, *by), [USER, *by])
-        held = self.scratch.keep(kept)
-        own = _side(held, by, self.scratch, groups.values.numbered)
-        return replace(self, groups=SetsInTable(own, self.scratch), held=held)
+        own = replace(groups.values, left_out=())
+        return replace(self, groups=SetsInTable(own, self.scratch), held=self.scratch.keep(kept))
 
     def items(self) -> SetsInTable:
-        own = _side(self.held, self.known.columns, self.scratch, self.known)
-        return SetsInTable(own, self.scratch)
+        held = self.held.select(USER, VALUE, *self.known.columns)
+        if self.groups.largest > 1:  # in one group, each item is held once
+            held = held.distinct()
+        sets, users = self.scratch.dialect.counted(held, self.scratch)
+        return SetsInTable(_side(sets, users, self.known, self.scratch), self.scratch)
 
     def among(self, groups: Ints, items: Ints) -> SetsInTable:
         """What a user holds are then places, which are their own numbers."""
@@ -88,12 +94,13 @@ class GroupsInTable(UserGroups):
         wanted = self._asked(self.known, items, _ITEM)
         rows = self.held.join(by, self.groups.values.columns).join(wanted, self.known.columns)
         pair = rows[_GROUP] * len(items) + rows[_ITEM]
-        sets = _sized(rows.select(USER, VALUE, **{_PAIR: pair}), self.scratch)
+        rows = rows.select(USER, VALUE, **{_PAIR: pair})
+        sets, users = self.scratch.dialect.counted(rows, self.scratch)
         held = sets.group_by(_PAIR).agg(**{HOLDERS: sets.count()})
         places, n = held.mutate(**{CODE: held[_PAIR]}), len(groups) * len(items)
         pairs = sets.select(USER, SIZE, **{CODE: sets[_PAIR].cast("int32")})
         numbered = NumberedItems(held, [_PAIR], self.scratch, places, n)
-        own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]])
+        own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users)
         return SetsInTable(own, self.scratch)
 
     def _asked(self, known: NumberedItems, codes: Ints, place: str) -> Expression:
@@ -104,30 +111,12 @@ class GroupsInTable(UserGroups):
 
 
 def _side(
-    held: Expression,
-    columns: Sequence[str],
-    scratch: Scratch,
-    numbered: NumberedItems | None = None,
+    sets: Expression, users: Expression, numbered: NumberedItems, scratch: Scratch
 ) -> SetsRead:
-    """Users' distinct sets of some of the columns, numbered as is known, or as they come."""
-    sets = _sized(held.select(USER, VALUE, *columns).distinct(), scratch)
-    if numbered is None:
-        numbered = _numbered(sets, columns, scratch)
+    """Users' sets of groups, or of items in whichever groups."""
 
     def find_pairs() -> Expression:
         return scratch.keep(side.coded(sets))
 
-    side = SetsRead(numbered, lambda: (sets,), find_pairs)
+    side = SetsRead(numbered, lambda: (sets,), find_pairs, lambda: users)
     return side
-
-
-def _numbered(sets: Expression, columns: Sequence[str], scratch: Scratch) -> NumberedItems:
-    """What users hold, with how many do; numbers are given when they are asked for."""
-    held = sets.group_by(list(columns)).agg(**{HOLDERS: sets.count()})
-    return NumberedItems(held, list(columns), scratch)
-
-
-def _sized(rows: Expression, scratch: Scratch) -> Expression:
-    """Distinct rows, worked out once, each with how many its user has."""
-    size = rows.count().over(group_by=rows[USER]).cast("int32")
-    return scratch.keep(rows.mutate(**{SIZE: size}))

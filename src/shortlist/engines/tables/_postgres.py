@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -11,9 +13,11 @@ from shortlist.databases.connections import remember_reopening
 from shortlist.databases.faults import Fault, fault_of_code, guarded
 from shortlist.databases.postgres import LOST, code_of, why
 from shortlist.databases.quoting import literal, quoted
+from shortlist.engines.tables._arrays import gathered, listed
 from shortlist.engines.tables._dialect import SqlDialect
 from shortlist.engines.tables._expressions import (
     SIZE,
+    USER,
     VALUE,
     Arrow,
     Expression,
@@ -59,6 +63,7 @@ SELECT relpersistence::text || relkind::text, part::text, pg_relation_filenode(p
         FROM pg_attribute WHERE attrelid = part AND attnum > 0 AND NOT attisdropped)
 FROM parts JOIN pg_class ON pg_class.oid = part ORDER BY part
 """
+_INTEGERS = {2: "smallint", 4: "int", 8: "bigint"}
 _KEPT = {"pr", "pp", "pm", "ur", "up"}
 """Tables, those in partitions and materialized views, logged or not."""
 
@@ -111,28 +116,65 @@ class Postgres(SqlDialect):
 
     def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
         # In an array, which is made once for a query: a join of all rows takes half as long again.
-        def listed(name: str) -> Expression:
-            return each.agg(listed=each[name].collect(order_by=each[key])).as_scalar()
+        def array(name: str) -> Expression:
+            return each.agg(array=each[name].collect(order_by=each[key])).as_scalar()
 
         others = (name for name in each.columns if name != key)
-        return rows.mutate(**{name: listed(name)[rows[key]] for name in others})
+        return rows.mutate(**{name: array(name)[rows[key]] for name in others})
 
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
-        # Rows are sorted once, and each user's are counted as they come. DISTINCT without ON would
-        # group them, and sort them then.
-        listed = ", ".join(f'"{name}"' for name in keys.columns)
-        words = (
-            f'SELECT *, CAST(count(*) OVER (PARTITION BY "{VALUE}") AS int) AS "{SIZE}" FROM ('  # noqa: S608 - names of ours
-            f"SELECT DISTINCT ON ({listed}) * FROM ({{rows}}) AS held ORDER BY {listed}) AS whole"
-        )
-        schema = {**keys.schema(), SIZE: "int32"}
-        return read_by_values(
-            scratch.made(schema, lambda name: self._create(name, keys, words)), scratch
-        )
+        # Rows are sorted once, and each user's are gathered, or counted, as they come. DISTINCT
+        # without ON would group them, and sort them then.
+        import ibis
 
-    def _create(self, name: str, query: Expression, statement: str = "{rows}") -> None:
-        super()._create(name, query, statement)
-        self._run(f'ANALYZE "{name}"')  # the planner needs to know how many rows there are
+        names = ", ".join(f'"{name}"' for name in keys.columns)
+        once = f"SELECT DISTINCT ON ({names}) * FROM ({{rows}}) AS held ORDER BY {names}"  # noqa: S608 - names of ours
+        schema = keys.schema()
+        if _are_short(keys):
+            once = _packed_once(schema) if _fit_together(keys, scratch) else once
+            arrays = ", ".join(f'array_agg("{name}") AS "{name}"' for name in keys.columns[1:])
+            words = (
+                f'SELECT "{VALUE}", {arrays}, CAST(count(*) AS int) AS "{SIZE}" '  # noqa: S608 - names of ours
+                f'FROM ({once}) AS whole GROUP BY "{VALUE}"'
+            )
+            schema = {n: t if n == VALUE else ibis.dtype(f"array<{t}>") for n, t in schema.items()}
+        else:
+            words = (
+                f'SELECT *, CAST(count(*) OVER (PARTITION BY "{VALUE}") AS int) AS "{SIZE}" '  # noqa: S608 - names of ours
+                f"FROM ({once}) AS whole"
+            )
+        schema = ibis.schema({**schema, SIZE: "int32"})
+
+        def make(name: str) -> None:
+            self._create(name, keys, words)
+            self._analyze(name, schema)
+
+        held = scratch.made(schema, make)
+        if not _are_short(keys):
+            return read_by_values(held, scratch)
+        return read_by_values(listed(held), scratch, held.select(VALUE, SIZE))
+
+    def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
+        if not _are_short(rows):
+            return super().counted(rows, scratch)
+        held = self.by_user(rows.drop(VALUE), scratch)  # which is the user too
+        array = next(name for name, dtype in held.schema().items() if dtype.is_array())
+        users = held.mutate(**{SIZE: held[array].length().cast("int32"), VALUE: held[USER]})
+        return listed(users), users.select(USER, SIZE)
+
+    def by_user(self, pairs: Expression, scratch: Scratch) -> Expression:
+        keys = [name for name in (USER, SIZE) if name in pairs.columns]
+        return scratch.keep(gathered(pairs, keys))
+
+    def keep(self, name: str, query: Expression, by: str | None = None) -> None:
+        super().keep(name, query, by)
+        self._analyze(name, query.schema())
+
+    def _analyze(self, name: str, schema: Mapping[str, Any]) -> None:
+        """Let the planner know how many rows there are; what arrays hold would take it long."""
+        plain = [f'"{column}"' for column, dtype in schema.items() if not dtype.is_array()]
+        looked_at = plain if len(plain) == len(schema) else plain[:1]
+        self._run(f'ANALYZE "{name}" ({", ".join(looked_at)})')
 
     def _sql(self, query: Expression) -> str:
         return str(self._connection.compile(query))
@@ -149,7 +191,7 @@ class Postgres(SqlDialect):
         into = f'COPY "{name}" FROM STDIN (FORMAT csv)'
         with self._connection.con.cursor() as cursor, cursor.copy(into) as copy:
             copy.write(written.getvalue().to_pybytes())
-        self._run(f'ANALYZE "{name}"')
+        self._analyze(name, schema)
 
     def fault(self, error: Exception) -> Fault | None:
         # By the server's code; without one, the connection is lost.
@@ -194,6 +236,34 @@ def _regclass(node: Any) -> str:
     """The name of a table, as a literal that PostgreSQL takes for the table."""
     names = [name for name in (node.namespace.database, node.name) if name]
     return f"{literal('.'.join(map(quoted, names)))}::regclass"
+
+
+def _are_short(rows: Expression) -> bool:
+    """Whether no user can have so many rows that an array is too large: 1 GB, as all values."""
+    return all(dtype.is_integer() or dtype.is_temporal() for dtype in rows.schema().values())
+
+
+def _fit_together(keys: Expression, scratch: Scratch) -> bool:
+    """Whether user and item fit into one integer, 32 bits each, which is sorted far faster."""
+    if not all(dtype.is_integer() for dtype in keys.schema().values()) or len(keys.columns) > 2:
+        return False
+    wide = [keys[name] for name, dtype in keys.schema().items() if dtype.nbytes > 4]
+    if not wide:
+        return True
+    beyond = keys.filter(reduce(or_, (~column.between(-(2**31), 2**31 - 1) for column in wide)))
+    return not scratch.fetch(beyond.limit(1).agg(n=beyond.limit(1).count()))["n"][0]
+
+
+def _packed_once(schema: Mapping[str, Any]) -> str:
+    """The distinct ones of `{rows}`, by user. To the casts, what does not fit is an error."""
+    user, item = (f'CAST("{name}" AS int)::bigint' for name in schema)
+    halves = zip(("pair >> 32", "(pair << 32) >> 32"), schema.items(), strict=True)
+    both = (f'CAST({half} AS {_INTEGERS[dtype.nbytes]}) AS "{n}"' for half, (n, dtype) in halves)
+    return (
+        f"SELECT {', '.join(both)} FROM "  # noqa: S608 - names of ours
+        f"(SELECT DISTINCT ON (pair) pair FROM (SELECT ({user} << 32) | ({item} & 4294967295) "
+        f"AS pair FROM ({{rows}}) AS held) AS packed ORDER BY pair) AS once ORDER BY 1"
+    )
 
 
 def _text(value: str) -> Expression:

@@ -55,7 +55,7 @@ class NumberedItems:
     """Items, with how many users hold each.
 
     Attributes:
-        held: The items, one row each, as a query: `columns`, `HOLDERS`.
+        held: The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out.
         columns: The names of the columns of an item.
         known: The items with their numbers, where these are known.
         n_known: How many numbers there are, where that is known.
@@ -156,6 +156,7 @@ class SetsRead:
         find_users: Finds the users, each with `SIZE`; None where only `sets` tell.
         left_out: The rows that bounding left out, in parts: the `columns` of their items.
         is_by_user: Whether a user's rows lie together in `pairs`.
+        is_joined: Whether each query of `sets` joins them anew.
     """
 
     numbered: NumberedItems
@@ -164,10 +165,11 @@ class SetsRead:
     find_users: Callable[[], Expression] | None = None
     left_out: tuple[Expression, ...] = ()
     is_by_user: bool = False
+    is_joined: bool = False
 
     @property
     def items(self) -> Expression:
-        """The items by their numbers, and by how many they are held, as `NumberedItems.table`."""
+        """The items by their numbers, as `NumberedItems.table`."""
         return self.numbered.table
 
     @property
@@ -284,16 +286,19 @@ def read_by_joins(distinct: Expression, scratch: Scratch, *, is_by_user: bool) -
         return scratch.keep(whole.coded(whole.sets))
 
     numbered = NumberedItems(held, names, scratch)
-    whole = SetsRead(numbered, find_sets, find_pairs, find_users, is_by_user=is_by_user)
+    whole = SetsRead(
+        numbered, find_sets, find_pairs, find_users, is_by_user=is_by_user, is_joined=True
+    )
     return whole
 
 
-def read_by_values(sets: Expression, scratch: Scratch) -> SetsRead:
+def read_by_values(sets: Expression, scratch: Scratch, users: Expression | None = None) -> SetsRead:
     """The sets of users who are known by their own values, so that nothing is joined.
 
     Args:
         sets: Each user's distinct items: `VALUE`, the columns of an item, `SIZE`.
         scratch: Where temporary tables are made.
+        users: All users, with `SIZE`; None where only the sets tell.
     """
     names = [name for name in sets.columns if name not in (VALUE, SIZE)]
     held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
@@ -301,8 +306,8 @@ def read_by_values(sets: Expression, scratch: Scratch) -> SetsRead:
     whole = SetsRead(
         NumberedItems(held, names, scratch),
         find_sets=lambda: (known,),
-        find_pairs=lambda: scratch.keep(whole.coded(known)),
-        is_by_user=True,
+        find_pairs=lambda: whole.coded(known),
+        find_users=None if users is None else lambda: users,
     )
     return whole
 

@@ -78,12 +78,16 @@ class SetsInTable(UserSets):
     @cached_property
     def counts(self) -> Ints:  # type: ignore[override]  # nobody writes to it
         """How many users hold each item; fetched only where that is looked at."""
+        if HOLDERS not in self.values.items.columns:
+            return (self.whole or self).recount().counts
         held = self.scratch.fetch(self.values.items.select(CODE, HOLDERS))
         return self._by_code(held[CODE], held[HOLDERS])
 
     def bounded(self, max_items_per_user: int, draws: Draws) -> SetsInTable:
         """Each user keeps the items of the smallest hash, under a fresh key."""
         first, second = draws.integer(np.full(2, _VALUES_OF_HALF_A_KEY)).tolist()
+        if self.largest <= max_items_per_user:
+            return replace(self, max_items_per_user=max_items_per_user, whole=self)
         return self.bounded_by(max_items_per_user, (first, second))
 
     def bounded_by(self, max_items_per_user: int, key: Key) -> SetsInTable:
@@ -126,14 +130,16 @@ class SetsInTable(UserSets):
         places = np.flatnonzero(codes >= 0)
         given = self.scratch.give({CODE: codes[places].astype(np.int32), PLACE: places})
         items = whole.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
-        sets = whole.sets.semi_join(items, columns)
-        size = sets.count().over(group_by=sets[USER]).cast("int32")
-        sets = sets.mutate(**{SIZE: size})
+        of_these = whole.sets.join(items.select(CODE, *columns), columns)
+        code = of_these[CODE].cast("int32")
+        sets, users = self.scratch.dialect.counted(
+            of_these.select(USER, VALUE, *columns, **{CODE: code}), self.scratch
+        )
         chosen = SetsRead(
             NumberedItems(items.drop(CODE), columns, self.scratch, items, len(codes)),
-            find_sets=lambda: (sets,),
-            find_pairs=lambda: self.scratch.keep(chosen.coded(sets)),
-            find_users=lambda: chosen.pairs.select(USER, SIZE).distinct(),
+            find_sets=lambda: (sets.drop(CODE),),
+            find_pairs=lambda: sets.select(USER, CODE, SIZE),
+            find_users=lambda: users,
             left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
         )
         return replace(self, values=chosen, whole=None)
@@ -154,13 +160,13 @@ class SetsInTable(UserSets):
         return self._users_of_size
 
     def added_by_size(self, weights: Ints) -> Ints:
-        return self.fetched(self._added(weights))
-
-    def _added(self, weights: Ints) -> Expression:
-        """What users add to each item, in the engine: `CODE` and `SUM`."""
-        look_up = self.scratch.dialect.looked_up
-        pairs = look_up(self.pairs, self._given(weights), SIZE)
-        return pairs.group_by(CODE).agg(**{SUM: total(pairs[_WEIGHT])})
+        """By what items are called: only later rounds need all sets by numbers."""
+        look_up, columns = self.scratch.dialect.looked_up, self.values.columns
+        given = self._given(weights)
+        rows = united([look_up(part, given, SIZE) for part in self.values.parts])
+        sums = rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT])})
+        coded = sums.join(self.values.items.select(CODE, *columns), columns)
+        return self.fetched(coded.select(CODE, SUM))
 
     def _weighed(self, weights: Ints) -> Expression:
         """`SUM` and `HOLDERS` of every item: by what items are called, in one grouping.
@@ -206,7 +212,7 @@ class SetsInTable(UserSets):
 
     def steering(self) -> SteeringInTable:
         return SteeringInTable(
-            self.pairs, self.scratch, self.n_items, is_sorted=self.values.is_by_user
+            self.pairs, self.scratch, self.n_items, is_by_user=self.values.is_by_user
         )
 
     def unreached(self, domain: Ints) -> UnreachedInTable:

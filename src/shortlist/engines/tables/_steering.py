@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
+from shortlist.engines.tables._arrays import arrayed, listed
 from shortlist.engines.tables._expressions import CODE, SIZE, SUM, USER, Expression, total
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.evidence.user_sets import Steering
@@ -30,53 +31,69 @@ class SteeringInTable(Steering):
     Attributes:
         pairs: The sets, as `SetsRead.pairs`.
         n_items: How many codes there are.
-        is_sorted: Whether they lie so already; if not, they do from the first round on.
+        is_by_user: Whether they lie so already, as `Dialect.by_user` makes them; if not, they do
+            from the first round on.
     """
 
     pairs: Expression
     scratch: Scratch
     n_items: int
-    is_sorted: bool
+    is_by_user: bool
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
-        if not self.is_sorted:
-            self.pairs, self.is_sorted = self.scratch.keep(self.pairs, by=USER), True
+        scratch = self.scratch
+        if not self.is_by_user:
+            self.pairs, self.is_by_user = scratch.dialect.by_user(self.pairs, scratch), True
         squares = np.where(boosts < 0, -1, boosts.astype(np.int32) ** 2)
-        worth = self.scratch.give_each(CODE, {_SQUARE: squares})
-        limits = self.scratch.give_each(SIZE, {"floor": floors, "cap": caps})
-        with self.scratch.summing():
-            rows = self.scratch.fetch(_weighed(self.pairs, worth, limits, self.scratch))
-        self.scratch.forget(worth)
-        self.scratch.forget(limits)
+        worth = scratch.give_each(CODE, {_SQUARE: squares})
+        limits = scratch.give_each(SIZE, {"floor": floors, "cap": caps})
+        with scratch.summing():
+            rows = scratch.fetch(_sums(self._shared(worth, limits)))
+        scratch.forget(worth)
+        scratch.forget(limits)
         sums = np.zeros(self.n_items, np.int64)
         sums[rows[CODE]] = rows[SUM]
         return sums
 
+    def _shared(self, worth: Expression, limits: Expression) -> Expression:
+        """The rows of items not yet found, with what each user has to share out."""
+        looked_up, are_arrays = self.scratch.dialect.looked_up, self.pairs[CODE].type().is_array()
+        pairs = self.pairs.select(USER, SIZE, CODE)
+        if are_arrays:
+            pairs = listed(pairs.order_by([USER, SIZE]))
+        left = looked_up(pairs, worth, CODE)
+        left = left.filter(left[_SQUARE] >= 0)
+        added = {"left": left.count(), "squares": total(left[_SQUARE])}
+        if not are_arrays:
+            users = left.group_by(USER).agg(**added, **{SIZE: left[SIZE].max()})
+            return left.join(_shares(looked_up(users, limits, SIZE)).drop(SIZE), USER)
+        # What is found is left out for good, so that later rounds have fewer rows.
+        arrays = {CODE: arrayed(left[CODE]), _SQUARE: arrayed(left[_SQUARE])}
+        users = left.group_by([USER, SIZE]).agg(**added, **arrays)
+        shares = self.scratch.keep(_shares(looked_up(users, limits, SIZE), *arrays))
+        self.scratch.forget(self.pairs)
+        self.pairs = shares
+        return listed(shares)
 
-def _weighed(
-    pairs: Expression, squares: Expression, limits: Expression, scratch: Scratch
-) -> Expression:
-    """What all users add to each item not yet found."""
-    import ibis
 
-    looked_up = scratch.dialect.looked_up
-    left = looked_up(pairs, squares, CODE)
-    left = left.filter(left[_SQUARE] >= 0)
-    shares = left.group_by(USER).agg(
-        left=left.count(), squares=total(left[_SQUARE]), **{SIZE: left[SIZE].max()}
-    )
-    shares = looked_up(shares, limits, SIZE)
-    squared, floor, cap = (shares[name] for name in ("squares", "floor", "cap"))
-    rest = (_SQUARE_OF_ONE - shares["left"] * floor).cast("float64") / squared.nullif(0).cast(
+def _shares(users: Expression, *more: str) -> Expression:
+    """Of each user the floor and the cap of squares, and how much a boost's square is worth."""
+    squared, floor = users["squares"], users["floor"]
+    rest = (_SQUARE_OF_ONE - users["left"] * floor).cast("float64") / squared.nullif(0).cast(
         "float64"
     )
     short = _double(_OF_SHORT - 1) / _double(_OF_SHORT)
-    users = shares.select(USER, floor=floor, cap=cap, share=(rest * short).fill_null(_double(0)))
-    each = left.join(users, USER)
+    share = (rest * short).fill_null(_double(0))
+    return users.select(USER, SIZE, "floor", "cap", *more, share=share)
+
+
+def _sums(each: Expression) -> Expression:
+    """What all users add to each item."""
+    import ibis
+
     more = (each[_SQUARE].cast("float64") * each["share"]).floor()
     square = ibis.least(each["floor"] + more, each["cap"])
-    weight = square.cast("float64").sqrt().floor()
-    weighed = each.select(CODE, weight=weight)
+    weighed = each.select(CODE, weight=square.cast("float64").sqrt().floor())
     return weighed.group_by(CODE).agg(**{SUM: total(weighed["weight"])})
 
 
