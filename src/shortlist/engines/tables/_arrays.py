@@ -25,7 +25,9 @@ def arrayed(column: Expression) -> Expression:
 
 
 def listed(arrays: Expression) -> Expression:
-    """The rows that were gathered: as many for each row here as its arrays are long."""
+    """The rows that were gathered: as many for each row here as its arrays are long, if any."""
+    if not any(dtype.is_array() for dtype in arrays.schema().values()):
+        return arrays
     return arrays.select(
         **{
             name: arrays[name].unnest() if dtype.is_array() else arrays[name]

@@ -168,6 +168,8 @@ class Dialect:
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         """Distinct rows, worked out once, each with how many its user has; and users with that.
 
+        The rows may be arrays by user, to be `listed`.
+
         Args:
             rows: `USER`, and other columns.
             scratch: Where a temporary table is made.
@@ -175,6 +177,10 @@ class Dialect:
         size = rows.count().over(group_by=rows[USER]).cast("int32")
         kept = scratch.keep(rows.mutate(**{SIZE: size}))
         return kept, kept.select(USER, SIZE).distinct()
+
+    def whole_part(self, column: Expression) -> Expression:
+        """The largest whole number that is not above a float: below 2^40, as any type of number."""
+        return column.floor()
 
     def by_user(self, pairs: Expression, scratch: Scratch) -> Expression:
         """Users' sets, worked out once, such that a user's items lie together."""

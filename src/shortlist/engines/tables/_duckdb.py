@@ -12,7 +12,7 @@ from copy import copy
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shortlist.databases import duckdb
 from shortlist.databases.connections import interruptible
@@ -59,6 +59,38 @@ SELECT current_database(), current_setting('search_path'), current_setting('Time
 """
 
 
+class _Hash(NamedTuple):
+    """By what users are bounded.
+
+    Attributes:
+        name: As a guarantee names it.
+        of: A function of the key, the user and the item alone.
+    """
+
+    name: str
+    of: Callable[[Key, Expression, Sequence[Expression]], Expression]
+
+
+def _mixed(key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+    # DuckDB's hash of several values joins them by exclusive or, which leaves the order of two
+    # items in the hands of single bits. So the key goes in between two hashes.
+    import ibis
+
+    def with_part(known: Expression, part: int) -> Expression:
+        flipped = call("xor", "uint64", known, ibis.literal(part, type="uint64"))
+        return call("hash", "uint64", flipped)
+
+    return reduce(with_part, key, call("hash", "uint64", user, *items))
+
+
+def _digest(key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
+    return written(key, user, items).hexdigest("sha256")
+
+
+_FAST = _Hash("hash(hash(user, item) xor key)", _mixed)
+_LIKE_RANDOM_BITS = _Hash("SHA-256 of (key, user, item)", _digest)
+
+
 class DuckDB(SqlDialect):
     """DuckDB, by a connection of Ibis."""
 
@@ -68,10 +100,10 @@ class DuckDB(SqlDialect):
         "cannot be opened",
         "check that the file is of DuckDB, may be read, and is not being written",
     )
-    name, hash = "DuckDB", "hash(hash(user, item) xor key)"
+    name, hash = "DuckDB", _FAST.name
     is_in_process = True
     _called: str | None = None
-    _is_beside_memory = False
+    _hash = _FAST
 
     @classmethod
     def open_url(cls, url: str, origin: Words) -> Expression:
@@ -100,23 +132,11 @@ class DuckDB(SqlDialect):
         return call("lower", "string", call("hex", "string", column))
 
     def hashed(self, key: Key, user: Expression, items: Sequence[Expression]) -> Expression:
-        # DuckDB's hash of several values joins them by exclusive or, which leaves the order of two
-        # items in the hands of single bits. So the key goes in between two hashes.
-        import ibis
-
-        if self._is_beside_memory:
-            return written(key, user, items).hexdigest("sha256")
-
-        def mixed(known: Expression, part: int) -> Expression:
-            flipped = call("xor", "uint64", known, ibis.literal(part, type="uint64"))
-            return call("hash", "uint64", flipped)
-
-        return reduce(mixed, key, call("hash", "uint64", user, *items))
+        return self._hash.of(key, user, items)
 
     def beside_memory(self) -> DuckDB:
         other = copy(self)
-        other._is_beside_memory = True  # noqa: SLF001 - a copy of this one
-        other.hash = "SHA-256 of (key, user, item)"
+        other._hash, other.hash = _LIKE_RANDOM_BITS, _LIKE_RANDOM_BITS.name  # noqa: SLF001 - a copy of this one
         return other
 
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:

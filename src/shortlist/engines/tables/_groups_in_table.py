@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shortlist.draws import Draws, Ints
+from shortlist.engines.tables._arrays import listed
 from shortlist.engines.tables._expressions import (
     CODE,
     HOLDERS,
@@ -52,8 +53,9 @@ class GroupsInTable(UserGroups):
         if pairs.is_joined:
             held = scratch.keep(held)
         sets, users = scratch.dialect.counted(held.select(USER, VALUE, *by).distinct(), scratch)
-        numbered = NumberedItems(sets.group_by(by).agg(**{HOLDERS: sets.count()}), by, scratch)
-        groups = SetsInTable(_side(sets, users, numbered, scratch), scratch)
+        rows = listed(sets)
+        numbered = NumberedItems(rows.group_by(by).agg(**{HOLDERS: rows.count()}), by, scratch)
+        groups = SetsInTable(_side(sets, users, numbered), scratch)
         known = NumberedItems(held.select(items).distinct(), items, scratch)
         return cls(groups, held, known, scratch)
 
@@ -86,7 +88,7 @@ class GroupsInTable(UserGroups):
         if self.groups.largest > 1:  # in one group, each item is held once
             held = held.distinct()
         sets, users = self.scratch.dialect.counted(held, self.scratch)
-        return SetsInTable(_side(sets, users, self.known, self.scratch), self.scratch)
+        return SetsInTable(_side(sets, users, self.known), self.scratch)
 
     def among(self, groups: Ints, items: Ints) -> SetsInTable:
         """What a user holds are then places, which are their own numbers."""
@@ -96,9 +98,10 @@ class GroupsInTable(UserGroups):
         pair = rows[_GROUP] * len(items) + rows[_ITEM]
         rows = rows.select(USER, VALUE, **{_PAIR: pair})
         sets, users = self.scratch.dialect.counted(rows, self.scratch)
-        held = sets.group_by(_PAIR).agg(**{HOLDERS: sets.count()})
+        pairs = listed(sets)
+        held = pairs.group_by(_PAIR).agg(**{HOLDERS: pairs.count()})
         places, n = held.mutate(**{CODE: held[_PAIR]}), len(groups) * len(items)
-        pairs = sets.select(USER, SIZE, **{CODE: sets[_PAIR].cast("int32")})
+        pairs = pairs.select(USER, SIZE, **{CODE: pairs[_PAIR].cast("int32")})
         numbered = NumberedItems(held, [_PAIR], self.scratch, places, n)
         own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users)
         return SetsInTable(own, self.scratch)
@@ -110,13 +113,7 @@ class GroupsInTable(UserGroups):
         return asked.select(*known.columns, **{place: asked[PLACE]})
 
 
-def _side(
-    sets: Expression, users: Expression, numbered: NumberedItems, scratch: Scratch
-) -> SetsRead:
+def _side(sets: Expression, users: Expression, numbered: NumberedItems) -> SetsRead:
     """Users' sets of groups, or of items in whichever groups."""
-
-    def find_pairs() -> Expression:
-        return scratch.keep(side.coded(sets))
-
-    side = SetsRead(numbered, lambda: (sets,), find_pairs, lambda: users)
+    side = SetsRead(numbered, lambda: (sets,), lambda: side.coded(side.sets), lambda: users)
     return side

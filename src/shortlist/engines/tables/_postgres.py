@@ -13,7 +13,7 @@ from shortlist.databases.connections import remember_reopening
 from shortlist.databases.faults import Fault, fault_of_code, guarded
 from shortlist.databases.postgres import LOST, code_of, why
 from shortlist.databases.quoting import literal, quoted
-from shortlist.engines.tables._arrays import gathered, listed
+from shortlist.engines.tables._arrays import gathered
 from shortlist.engines.tables._dialect import SqlDialect
 from shortlist.engines.tables._expressions import (
     SIZE,
@@ -150,9 +150,11 @@ class Postgres(SqlDialect):
             self._analyze(name, schema)
 
         held = scratch.made(schema, make)
-        if not _are_short(keys):
-            return read_by_values(held, scratch)
-        return read_by_values(listed(held), scratch, held.select(VALUE, SIZE))
+        users = held.select(VALUE, SIZE) if _are_short(keys) else None
+        return read_by_values(held, scratch, users)
+
+    def whole_part(self, column: Expression) -> Expression:
+        return call("floor", "float64", column)  # of which sums are fast, and exact up to 2^53
 
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         if not _are_short(rows):
@@ -160,7 +162,7 @@ class Postgres(SqlDialect):
         held = self.by_user(rows.drop(VALUE), scratch)  # which is the user too
         array = next(name for name, dtype in held.schema().items() if dtype.is_array())
         users = held.mutate(**{SIZE: held[array].length().cast("int32"), VALUE: held[USER]})
-        return listed(users), users.select(USER, SIZE)
+        return users, users.select(USER, SIZE)
 
     def by_user(self, pairs: Expression, scratch: Scratch) -> Expression:
         keys = [name for name in (USER, SIZE) if name in pairs.columns]

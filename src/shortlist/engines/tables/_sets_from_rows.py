@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
+from shortlist.engines.tables._arrays import listed
 from shortlist.engines.tables._expressions import (
     CODE,
     HOLDERS,
@@ -178,7 +179,10 @@ class SetsRead:
 
     @cached_property
     def parts(self) -> tuple[Expression, ...]:
-        """The rows of `sets`, in parts: engines plan better what is joined to each of them."""
+        """The rows of `sets`, in parts: engines plan better what is joined to each of them.
+
+        A part may be of arrays, to be `listed` after what is the same for all rows of a user.
+        """
         return self.find_sets()
 
     @property
@@ -187,7 +191,7 @@ class SetsRead:
 
         For who goes through them once: each query may join them anew.
         """
-        return united(self.parts)
+        return united([listed(part) for part in self.parts])
 
     @cached_property
     def pairs(self) -> Expression:
@@ -296,17 +300,18 @@ def read_by_values(sets: Expression, scratch: Scratch, users: Expression | None 
     """The sets of users who are known by their own values, so that nothing is joined.
 
     Args:
-        sets: Each user's distinct items: `VALUE`, the columns of an item, `SIZE`.
+        sets: Each user's distinct items: `VALUE`, the columns of an item or arrays of them, `SIZE`.
         scratch: Where temporary tables are made.
         users: All users, with `SIZE`; None where only the sets tell.
     """
     names = [name for name in sets.columns if name not in (VALUE, SIZE)]
-    held = sets.group_by(names).agg(**{HOLDERS: sets.count()})
     known = sets.mutate(**{USER: sets[VALUE]})
+    rows = listed(known)
+    held = rows.group_by(names).agg(**{HOLDERS: rows.count()})
     whole = SetsRead(
         NumberedItems(held, names, scratch),
         find_sets=lambda: (known,),
-        find_pairs=lambda: whole.coded(known),
+        find_pairs=lambda: whole.coded(rows),
         find_users=None if users is None else lambda: users,
     )
     return whole

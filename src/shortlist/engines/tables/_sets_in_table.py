@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.databases.connections import reopened_if_lost
 from shortlist.draws import Draws, Ints
+from shortlist.engines.tables._arrays import listed
 from shortlist.engines.tables._expressions import (
     CODE,
     HOLDERS,
@@ -102,7 +103,7 @@ class SetsInTable(UserSets):
 
         kept = replace(
             whole,
-            find_sets=lambda: (few(whole.sets), of_many),
+            find_sets=lambda: (*map(few, whole.parts), of_many),
             find_pairs=lambda: few(whole.pairs).union(self.scratch.keep(whole.coded(of_many))),
             find_users=None,
             left_out=(*whole.left_out, left_out),
@@ -116,8 +117,8 @@ class SetsInTable(UserSets):
         """
         import ibis
 
-        sets, columns = self.values.sets, self.values.columns
-        many = sets.filter(sets[SIZE] > bound)
+        parts, columns = self.values.parts, self.values.columns
+        many = united([listed(part.filter(part[SIZE] > bound)) for part in parts])
         items = [many[name] for name in columns]
         hashed = self.scratch.dialect.hashed(key, many[VALUE], items)
         window = ibis.window(group_by=many[USER], order_by=[hashed, *items])
@@ -138,7 +139,7 @@ class SetsInTable(UserSets):
         chosen = SetsRead(
             NumberedItems(items.drop(CODE), columns, self.scratch, items, len(codes)),
             find_sets=lambda: (sets.drop(CODE),),
-            find_pairs=lambda: sets.select(USER, CODE, SIZE),
+            find_pairs=lambda: listed(sets.select(USER, CODE, SIZE)),
             find_users=lambda: users,
             left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
         )
@@ -163,7 +164,8 @@ class SetsInTable(UserSets):
         """By what items are called: only later rounds need all sets by numbers."""
         look_up, columns = self.scratch.dialect.looked_up, self.values.columns
         given = self._given(weights)
-        rows = united([look_up(part, given, SIZE) for part in self.values.parts])
+        parts = [listed(look_up(part, given, SIZE)) for part in self.values.parts]
+        rows = united([part.select(*columns, _WEIGHT) for part in parts])
         sums = rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT])})
         coded = sums.join(self.values.items.select(CODE, *columns), columns)
         return self.fetched(coded.select(CODE, SUM))
@@ -177,14 +179,18 @@ class SetsInTable(UserSets):
 
         columns, parts = self.values.columns, self.values.parts
         look_up, given = self.scratch.dialect.looked_up, self._given(weights)
-        kept = [look_up(part, given, SIZE).select(*columns, _WEIGHT) for part in parts]
+        weighted = [listed(look_up(part, given, SIZE)) for part in parts]
+        kept = [part.select(*columns, _WEIGHT) for part in weighted]
         nothing = ibis.literal(0, type="int64")
         others = [part.select(*columns, **{_WEIGHT: nothing}) for part in self.values.left_out]
         rows = united([*kept, *others])
         return rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT]), HOLDERS: rows.count()})
 
     def _given(self, weights: Ints) -> Expression:
-        return self.scratch.give_each(SIZE, {_WEIGHT: weights})
+        is_short = weights.max(initial=0) < 2**31  # as engines add up faster
+        return self.scratch.give_each(
+            SIZE, {_WEIGHT: weights.astype(np.int32) if is_short else weights}
+        )
 
     def weigh(self, show_from: int | None = None) -> WeightedHistogram:
         """Items below the threshold stay in the engine."""
@@ -211,9 +217,7 @@ class SetsInTable(UserSets):
         return each
 
     def steering(self) -> SteeringInTable:
-        return SteeringInTable(
-            self.pairs, self.scratch, self.n_items, is_by_user=self.values.is_by_user
-        )
+        return SteeringInTable(self.values, self.scratch, self.n_items)
 
     def unreached(self, domain: Ints) -> UnreachedInTable:
         return UnreachedInTable.of(self.among(domain))

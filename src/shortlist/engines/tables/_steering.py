@@ -6,7 +6,9 @@ divided, multiplied and rooted one by one, which IEEE 754 rounds alike everywher
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from shortlist.draws import Ints
 from shortlist.engines.tables._arrays import arrayed, listed
 from shortlist.engines.tables._expressions import CODE, SIZE, SUM, USER, Expression, total
 from shortlist.engines.tables._scratch import Scratch
+from shortlist.engines.tables._sets_from_rows import SetsRead
 from shortlist.evidence.user_sets import Steering
 
 __all__ = ["SteeringInTable"]
@@ -26,29 +29,31 @@ _OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in th
 
 @dataclass
 class SteeringInTable(Steering):
-    """Users' sets, of which each user's rows lie together: each round groups by user.
+    """Users' sets, whose rows are numbered where there is a later round at all.
 
     Attributes:
-        pairs: The sets, as `SetsRead.pairs`.
+        held: The sets.
         n_items: How many codes there are.
-        is_by_user: Whether they lie so already, as `Dialect.by_user` makes them; if not, they do
-            from the first round on.
     """
 
-    pairs: Expression
+    held: SetsRead
     scratch: Scratch
     n_items: int
-    is_by_user: bool
+
+    @cached_property
+    def pairs(self) -> Expression:
+        """As `SetsRead.pairs`, a user's together; of arrays, those without what was found."""
+        pairs = self.held.pairs
+        return pairs if self.held.is_by_user else self.scratch.dialect.by_user(pairs, self.scratch)
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         scratch = self.scratch
-        if not self.is_by_user:
-            self.pairs, self.is_by_user = scratch.dialect.by_user(self.pairs, scratch), True
         squares = np.where(boosts < 0, -1, boosts.astype(np.int32) ** 2)
         worth = scratch.give_each(CODE, {_SQUARE: squares})
         limits = scratch.give_each(SIZE, {"floor": floors, "cap": caps})
         with scratch.summing():
-            rows = scratch.fetch(_sums(self._shared(worth, limits)))
+            shared = self._shared(worth, limits)
+            rows = scratch.fetch(_sums(shared, scratch.dialect.whole_part))
         scratch.forget(worth)
         scratch.forget(limits)
         sums = np.zeros(self.n_items, np.int64)
@@ -83,17 +88,18 @@ def _shares(users: Expression, *more: str) -> Expression:
         "float64"
     )
     short = _double(_OF_SHORT - 1) / _double(_OF_SHORT)
+    ends = {name: users[name].cast("float64") for name in ("floor", "cap")}
     share = (rest * short).fill_null(_double(0))
-    return users.select(USER, SIZE, "floor", "cap", *more, share=share)
+    return users.select(USER, SIZE, *more, **ends, share=share)
 
 
-def _sums(each: Expression) -> Expression:
+def _sums(each: Expression, whole_part: Callable[[Expression], Expression]) -> Expression:
     """What all users add to each item."""
     import ibis
 
-    more = (each[_SQUARE].cast("float64") * each["share"]).floor()
+    more = whole_part(each[_SQUARE].cast("float64") * each["share"])
     square = ibis.least(each["floor"] + more, each["cap"])
-    weighed = each.select(CODE, weight=square.cast("float64").sqrt().floor())
+    weighed = each.select(CODE, weight=whole_part(square.sqrt()))
     return weighed.group_by(CODE).agg(**{SUM: total(weighed["weight"])})
 
 
