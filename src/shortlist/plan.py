@@ -49,8 +49,8 @@ class Reuse(Enum):
 
     Files are the same by where they really are, their size, the times of their last changes, and
     how they are read. A table in PostgreSQL is so by the server, the database, its name, its file
-    and its columns; rows that are added to it do not show. A frame in memory is so by its columns,
-    and an array by its length: since a change does not show, `SAME_DATA` needs an `as_of` there. A
+    and its columns, a frame in memory by its columns, and an array by its length: since rows that
+    are added do not show there, `SAME_DATA` needs an `as_of`. A
     query or a table in DuckDB or SQLite, and a lazy frame, is so only if all that it reads is in
     files that are here. All else is never the same to another source: standard input,
     temporary tables, views in PostgreSQL, what is not committed, functions that we do not know,

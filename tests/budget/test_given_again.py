@@ -160,16 +160,17 @@ def test_a_table_in_another_database_of_a_server_is_another(budget, postgresql, 
         place.run('CREATE TABLE plays ("user" int, item text)')
         place.run(f"INSERT INTO plays SELECT i, '{item}' FROM generate_series(1, 600) AS i")
     found = [
-        answered(budget, place.url, table="plays") for place in (postgresql, other, postgresql)
+        answered(budget, place.url, table="plays", as_of="now")
+        for place in (postgresql, other, postgresql)
     ]
     assert found == [({"a"}, None), ({"x"}, None), ({"a"}, 1)]
     postgresql.run("CREATE SCHEMA new")
     postgresql.run("CREATE TABLE new.plays AS SELECT \"user\", 'z' AS item FROM plays")
     url = f"{postgresql.url}&options=-csearch_path%3Dnew"
-    assert answered(budget, url, table="plays") == ({"z"}, None)
+    assert answered(budget, url, table="plays", as_of="now") == ({"z"}, None)
     postgresql.run("DROP TABLE plays")
     postgresql.run("ALTER TABLE new.plays SET SCHEMA public")
-    assert answered(budget, postgresql.url, table="plays") == ({"z"}, None)
+    assert answered(budget, postgresql.url, table="plays", as_of="now") == ({"z"}, None)
 
 
 def in_store(budget, held, **names):
@@ -186,7 +187,8 @@ def test_a_store_in_another_place_is_another(budget, tmp_path, server, postgresq
         ):
             place.store(rows).prepare()
         before = len(columns(budget, "number"))
-        found = [in_store(budget, place.url, **NAMES) for place in (*places, places[0])]
+        asked = (*places, places[0])
+        found = [in_store(budget, place.url, **NAMES, as_of="now") for place in asked]
         assert found == [(["a"], None), (["b"], None), (["a"], before + 1)]
 
 
@@ -287,7 +289,9 @@ def test_of_data_in_memory_nothing_is_given_again_without_a_date(budget, form):
     first, other = (IN_MEMORY[form](rows) for rows in (FRAME, OTHERS))
     for data in (first, other):
         source = sl.pairs(data, user="user", item="item", budget=budget)
-        told = refusal(lambda source=source: source.domain(**ASK, reuse=True), "is in memory")
+        told = refusal(
+            lambda source=source: source.domain(**ASK, reuse=True), "cannot be seen whether"
+        )
         assert "Say as of when the data is, by as_of; to take the answer" in told
     assert columns(budget, "number") == []
     assert set(sl.pairs(first, user="user", item="item", budget=budget).domain(**ASK)) == {"a", "b"}
@@ -300,11 +304,27 @@ def test_of_data_in_memory_nothing_is_given_again_without_a_date(budget, form):
     assert dated == [({"a", "b"}, None), ({"x", "y"}, None), ({"a", "b"}, 2)]
 
 
+def test_of_tables_on_a_server_nothing_is_given_again_without_a_date(budget, postgresql):
+    """Rows that are added to one do not show."""
+    postgresql.run(
+        "CREATE TABLE plays AS SELECT i AS u, 'a' AS item FROM generate_series(1, 600) AS i"
+    )
+    postgresql.run('ALTER TABLE plays RENAME COLUMN u TO "user"')
+    postgresql.store([("a", 900), ("b", 2)]).prepare()
+    store = sl.store(postgresql.url, **NAMES, budget=budget)
+    refusal(lambda: store.top_k(1, epsilon=0.1, reuse=True), "cannot be seen whether", "as_of")
+    for pull in (None, True):
+        held = {"user": "user", "item": "item", "table": "plays", "pull": pull}
+        rows = sl.pairs(postgresql.url, **held, budget=budget)
+        refusal(lambda rows=rows: rows.domain(**ASK, reuse=True), "cannot be seen whether", "as_of")
+    assert columns(budget, "number") == []
+
+
 def test_of_arrays_in_memory_nothing_is_given_again_without_a_date(budget):
     held = sl.stores.MemoryStore(["a", "b"], [900, 2])
     held.prepare()
     store = sl.store(held, budget=budget)
-    refusal(lambda: store.top_k(1, epsilon=0.1, reuse=True), "is in memory")
+    refusal(lambda: store.top_k(1, epsilon=0.1, reuse=True), "cannot be seen whether")
 
 
 # --- that it says so

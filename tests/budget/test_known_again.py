@@ -238,10 +238,10 @@ def test_views_and_renamed_columns_of_postgresql_make_another(budget, postgresql
     for column in ("item", "other"):
         postgresql.run("DROP VIEW IF EXISTS seen")
         postgresql.run(f'CREATE VIEW seen AS SELECT "user", {column} AS item FROM plays')
-        held = answers(budget, postgresql.url, table="seen")
+        held = answers(budget, postgresql.url, table="seen", as_of="now")
         assert held == {"a" if column == "item" else "b"}
-    assert answers(budget, postgresql.url, table="plays") == {"a"}
-    assert is_known(budget, postgresql.url, table="plays")
+    assert answers(budget, postgresql.url, table="plays", as_of="now") == {"a"}
+    assert is_known(budget, postgresql.url, table="plays", as_of="now")
     postgresql.run("ALTER TABLE plays RENAME COLUMN item TO former")
     postgresql.run("ALTER TABLE plays RENAME COLUMN other TO item")
-    assert answers(budget, postgresql.url, table="plays") == {"b"}
+    assert answers(budget, postgresql.url, table="plays", as_of="now") == {"b"}

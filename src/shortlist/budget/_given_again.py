@@ -42,8 +42,8 @@ def fingerprint(plan: Plan, asked: str, key: str) -> str:
 
     The size of a file is hashed, which tells how many rows there are: without the key nobody can
     find it out by trying sizes. It is kept beside the answer, and is in no entry, so that no export
-    has it. Of rows nothing is looked at: two frames in memory with the same columns are the same;
-    therefore `require_dated`.
+    has it. Of rows nothing is looked at: two frames in memory with the same columns are the same,
+    and so is a table in PostgreSQL to which rows were added; therefore `require_dated`.
     """
     return _keyed(key, {"asked": asked, "identity": json_value(plan.engine.identity())})
 
@@ -57,8 +57,7 @@ def require_dated(plan: Plan, reuse: Reuse) -> None:
     """Refuse to give an answer again of data that may have changed where nobody could see it."""
     if reuse is Reuse.SAME_DATA and plan.about.as_of is None and not plan.engine.shows_changes:
         raise InputError(
-            "the data is in memory, where it cannot be seen whether it changed since an answer was "
-            "kept",
+            "of such data it cannot be seen whether it changed since an answer was kept",
             "Say as of when the data is, by {as_of}; to take the answer of whatever data, ask with "
             "{sl.Reuse.CHANGED_DATA}",
             given={"reuse": ...},

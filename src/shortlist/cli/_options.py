@@ -490,7 +490,8 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("reuse", _FLAG, PRIVACY, goes_with="budget", help={
         C.QUESTIONS: "With --budget: if the same was answered before, of the same --as-of, print "
-            "that answer again, for nothing. If the data changed since, refuse.",
+            "that answer again, for nothing. If the data changed since, refuse. Of a table in "
+            "PostgreSQL a change does not show, so that --as-of is needed.",
     }),
     CommandOption("reuse_changed", _FLAG, PRIVACY, goes_with="budget", help={
         C.QUESTIONS: "The same as --reuse; but print that answer even if the data changed since.",

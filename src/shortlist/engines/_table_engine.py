@@ -23,6 +23,8 @@ from shortlist.table.part import TablePart, origin_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortlist.engines.tables._dialect import TableInEngine
+
 __all__ = ["Once", "Origin", "TableInMemory", "UsersInMemory", "public_description", "shown_of"]
 
 _T = TypeVar("_T")
@@ -63,17 +65,27 @@ class Origin:
     def __init__(self, table: _SomeTable) -> None:
         self._parts = table.parts
         held = table.parts[0].held
+        self._in_engine: TableInEngine | None = None
         self._is_in_engine = is_in_engine(held)
         if self._is_in_engine and find_spec("ibis") is not None:
             with suppress(InputError):  # of a column that can be fetched, but not added up there
                 self._in_engine = table_in_engine(held, table.columns)
         self._unknown = secrets.token_hex(16)
 
+    @property
+    def shows_changes(self) -> bool:
+        """Whether it is another after a change: of frames, and in some engines, it is not."""
+        if self._is_in_engine:
+            return self._in_engine is None or self._in_engine.dialect.shows_changes
+        return not any(map(is_frame, self._parts))
+
     def __call__(self) -> list[object]:
         """As JSON values."""
         try:
-            if self._is_in_engine:
+            if self._in_engine is not None:
                 return self._in_engine.identity()
+            if self._is_in_engine:
+                return [self._unknown]
             return [identity_of_part(part) for part in self._parts]
         except Exception:  # noqa: BLE001 - of many libraries; reading will say what is wrong
             return [self._unknown]
@@ -161,8 +173,7 @@ class TableInMemory(Engine):
 
     @property
     def shows_changes(self) -> bool:
-        parts = self._table.parts
-        return all(is_in_engine(part.held) or not is_frame(part) for part in parts)
+        return Origin(self._table).shows_changes
 
     def check(self, wants: Wants) -> None:  # noqa: ARG002 - whatever is wanted
         if not self._held.is_found:

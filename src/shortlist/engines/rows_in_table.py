@@ -70,6 +70,10 @@ class _UsersInEngine(Engine):
     def identity(self) -> object:
         return self._origin()
 
+    @property
+    def shows_changes(self) -> bool:
+        return self._origin.shows_changes
+
     def assumes(self, wants: Wants) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
         """Where users are bounded, and by what."""
         bounding = self._in_engine.bounding

@@ -120,6 +120,11 @@ class PostgresStore(DatabaseStore):
         """The server, the database, and its search path."""
         return self._place
 
+    @property
+    def shows_changes(self) -> bool:
+        """Rows that are added do not show."""
+        return False
+
     @cached_property
     def _place(self) -> list[object]:
         return self._ask(lambda connection, _: _place_of(connection))

@@ -51,6 +51,7 @@ class Dialect:
         name: The engine, as a guarantee names it; by default as Ibis does.
         hash: The hash by which users are bounded, as a guarantee names it.
         is_in_process: Whether it works in the memory of this process, which rows then never leave.
+        shows_changes: Whether `place` tells rows from those that were there before, if it knows it.
     """
 
     backend: ClassVar[str] = ""
@@ -64,6 +65,7 @@ class Dialect:
     name: str = ""
     hash: str = "a hash of (key, user, item)"
     is_in_process: ClassVar[bool] = False
+    shows_changes: ClassVar[bool] = True
 
     def __init__(self, connection: Expression) -> None:
         self.name = self.name or connection.name

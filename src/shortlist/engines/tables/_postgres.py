@@ -73,6 +73,7 @@ class Postgres(SqlDialect):
 
     backend, schemes = "postgres", ("postgres", "postgresql")
     name, hash = "PostgreSQL", "md5(key, user, item)"
+    shows_changes = False  # rows that are added are in the file that was there
 
     @classmethod
     def open_url(cls, url: str, origin: Words) -> Expression:
