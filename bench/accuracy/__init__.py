@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from bench.accuracy import bounds, choice, counts, groups, ranking, tuning, unseen, which_bound
+from bench.accuracy import (
+    bounds,
+    choice,
+    counts,
+    groups,
+    known_items,
+    ranking,
+    tuning,
+    unseen,
+    which_bound,
+)
 from bench.common.parts import Part
 
 __all__ = ["PARTS"]
@@ -16,5 +26,6 @@ PARTS = {
     "ranking": Part(lambda asked: ranking.measure(asked.scale, asked.runs or 100)),
     "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
     "which-bound": Part(lambda asked: which_bound.measure(asked.runs or 5)),
+    "known-items": Part(lambda asked: known_items.measure(asked.runs or 1)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }

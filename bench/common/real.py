@@ -42,6 +42,7 @@ _REDDIT = "Reddit Top 2.5 Million (2013)"
 _ASK = "r/AskReddit of Gopi et al. (2020), the 1 % sample in the tests of the SmartNoise SDK"
 _AIRLINES = "Twitter US Airline Sentiment (Kaggle: crowdflower/twitter-airline-sentiment)"
 _STEAM = "Steam Video Games (Kaggle: tamber/steam-video-games)"
+_FILMS = "MovieTweetings (S. Dooms), snapshot of 100,000 ratings, 2013"
 _GROCERY = "Amazon Product Data (2014), Grocery and Gourmet Food, 5-core"
 _PUBLISHED = {
     "steam_200k": _STEAM,
@@ -57,6 +58,8 @@ _PUBLISHED = {
     "reddit_askreddit_1pct_tokens": _ASK,
     "twitter_airline_tokens": _AIRLINES,
     "twitter_airline_tokens_by_airline": _AIRLINES,
+    "movietweetings_2013_days": _FILMS,
+    "amazon_grocery_5core_days": _GROCERY,
     "counts_books_goodreads": "Goodreads-books (Kaggle: jealousleopard/goodreadsbooks)",
     "counts_news_shares": "Online News Popularity (UCI Machine Learning Repository)",
     "counts_games_steam": _STEAM,

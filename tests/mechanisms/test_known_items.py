@@ -135,6 +135,19 @@ def test_a_top_k_is_never_short_of_known_items():
         assert len(alone) < 40
 
 
+@pytest.mark.parametrize("kind", [AdaptiveTopK, AdaptiveHittingSet])
+def test_where_known_items_are_found_anyway_the_answer_is_the_same(kind):
+    """Found with less, they would be ranked by fewer rounds."""
+    mechanism = kind(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=3)
+    assert mechanism.search.of_known is mechanism.search
+    for seed in range(20):
+        answers = [
+            mechanism.select(held, ExactDraws(SeededBits(seed)))
+            for held in (many(), knowing(many(), range(30)))
+        ]
+        assert answers[0].positions.tolist() == answers[1].positions.tolist()
+
+
 @pytest.mark.parametrize("kind", [AdaptiveGaussian, AdaptiveTopK, AdaptiveHittingSet])
 def test_new_numbers_change_nothing(kind, monkeypatch):
     """Where items are many, those that nobody holds get no number, unless they are known."""

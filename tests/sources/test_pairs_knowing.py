@@ -114,7 +114,7 @@ def test_a_plan_says_what_known_items_need():
     assert "the list of known items was public before" in plan.guarantee.assumes
     assert "with a chance of at most 1 %" in plan.explain()
     top = knowing(["0", "9"]).plan(sl.TopK(2, noisy_counts=True), **PRICE).explain()
-    assert "If all rounds are run, all known items are found." in top
+    assert "If the rounds do not stop early, all known items are found." in top
     assert "known" not in knowing(None).plan(sl.Domain(), **PRICE).explain()
 
 

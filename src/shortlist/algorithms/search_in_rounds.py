@@ -268,6 +268,9 @@ class Search:
 
         An item that nobody holds reaches them in any round with a chance of 1 %.
         """
+        # Found with less, it would be ranked by fewer rounds; in the end all of them are found.
+        if self.towards is Towards.NEXT_THRESHOLD:
+            return self
         spread = (self.schedule.whole / self.schedule.so_far(r + 1) for r in range(len(self._sds)))
         chances = np.array(self.schedule.losses) * _BY_MISTAKE
         far = -normal_quantiles(chances) * self.sigma * np.sqrt(list(spread))

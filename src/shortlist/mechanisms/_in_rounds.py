@@ -76,14 +76,16 @@ class InRounds(Mechanism):
         return self.search.found(held.bounded(self.max_items_per_user, draws), draws).items
 
     def explain_known(self) -> list[str]:
-        """The lower thresholds."""
+        """The lower thresholds of a domain; in which case the others find them."""
+        told = ["Known items take part whether anybody holds them or not, and need no delta."]
+        if self.question is not Domain:
+            return [*told, "If the rounds do not stop early, all known items are found."]
         least = in_turn([f"{threshold:.4g}" for threshold in self.search.of_known.thresholds])
-        found, last = "found", "If all rounds are run, all known items are found."
-        if self.question is Domain:
-            found = "named"
-            last = "One that nobody holds is named with a chance of at most 1 %."
-        part = "Known items take part whether anybody holds them or not, and need no delta"
-        return [f"{part}: one is {found} if its mean noisy weight is at least {least}.", last]
+        return [
+            *told,
+            f"A known item is named if its mean noisy weight is at least {least}.",
+            "One that nobody holds is named with a chance of at most 1 %.",
+        ]
 
     def _explain_rounds(
         self, found: str, *, may_stop: bool, bound: int | str | None = None
