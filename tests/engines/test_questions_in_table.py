@@ -10,6 +10,7 @@ import shortlist as sl
 from helpers.engine_places import is_slow
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
 from shortlist.engines.tables import _sets_in_table as sets
 from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables._scratch import Scratch
@@ -73,6 +74,28 @@ def test_public_items_are_those_of_memory(place):
         found, expected = (ask(each, random=SeededBits(4), **ASKED) for each in (source, known))
         assert found.items == expected.items == TITLES[:3]
         assert place.left() == []
+
+
+def test_known_items_are_those_of_memory(place):
+    """Some of them are held by few or nobody; and where users' sets are bounded."""
+    given = {"known_items": ["nobody's", "nobody's too", "Dune", "Watt"], "max_items_per_user": 4}
+    source = place.source(plays(), **given)
+    wants = source.plan(sl.Domain(), **ASKED).mechanism.wants
+    with source._rows.show(wants, ExactDraws(SeededBits(1))) as shown:
+        named = shown.items(np.arange(shown.evidence.n_items))["item"].to_list()
+        assert len(named) == len(set(named)) == len(TITLES) + 1 + 2
+        assert sorted(np.array(named)[shown.evidence.public]) == sorted(given["known_items"])
+        counts = dict(zip(named, shown.evidence.counts.tolist(), strict=True))
+        assert (counts["nobody's"], counts["Watt"], counts["Dune"]) == (0, 201, 801)
+    asked = [PRIVATE["top-k"]] if is_slow(place) else [PRIVATE["domain"], PRIVATE["hitting set"]]
+    for ask in asked:
+        found = ask(source, random=SeededBits(3), **ASKED)
+        assert set(found.items) <= {*TITLES, *given["known_items"]}
+        assert len(found.items) >= 3
+    short = place.source(plays().head(1), **given).top_k(3, **ASKED)
+    assert set(short.items) <= set(given["known_items"])
+    assert len(short.items) == 3
+    assert place.left() == []
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError("Zz-private-91")])

@@ -63,12 +63,15 @@ def test_items_of_several_columns_are_known_likewise():
 def test_a_further_code_is_found_again():
     rows = open_table(table(), user="user", items="title")
     coding = RowsInMemory(rows, None)._held()[1]
-    more = pl.DataFrame({"title": ["x", "y"]})
-    extended = Extended(coding, 3, more)
-    asked = pl.DataFrame({"title": ["y", "1", "none", "x"]})
+    (of_one,) = coding.find(pl.DataFrame({"title": ["1"]}))
+    extended = Extended(
+        coding, np.array([4, of_one, 3]), pl.DataFrame({"title": ["y", "one", "x"]})
+    )
+    asked = pl.DataFrame({"title": ["y", "2", "none", "one", "x"]})
     codes = extended.find(asked)
-    assert codes.tolist() == [4, coding.find(asked)[1], -1, 3]
-    assert extended.take(codes[[0, 1, 3]])["title"].to_list() == ["y", "1", "x"]
+    assert codes.tolist() == [4, coding.find(asked)[1], -1, of_one, 3]
+    taken = extended.take(codes[[0, 1, 3, 4]])["title"].to_list()
+    assert taken == ["y", "2", "one", "x"]  # as it is called there
 
 
 # --- where a list comes from
@@ -162,17 +165,6 @@ def test_a_list_that_is_none_is_refused():
     refusal(lambda: knowing([]), "known_items", "empty")
     held = table()
     refusal(lambda: knowing(held, held), "known_items", "omit known_items")
-
-
-def test_rows_in_an_engine_are_fetched_first():
-    duckdb = pytest.importorskip("duckdb")
-    pytest.importorskip("ibis")
-    held = table()
-    relation = duckdb.sql("SELECT * FROM held")
-    assert held.height
-    refusal(lambda: knowing(["0"], relation), "known_items", "pull=True")
-    answer = knowing(["0", "9"], relation, pull=True).top_k(3, **PRICE, random=SeededBits(4))
-    assert set(answer.items) >= {"0", "1"}
 
 
 # --- in the shell

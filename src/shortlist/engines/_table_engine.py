@@ -17,7 +17,7 @@ from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
 from shortlist.evidence import PublicCounts, UserSets, Wants
 from shortlist.table.identity import identity_of_part, is_frame
-from shortlist.table.keys import Coding
+from shortlist.table.keys import Coding, Extended
 from shortlist.table.part import TablePart, origin_of
 
 if TYPE_CHECKING:
@@ -25,9 +25,18 @@ if TYPE_CHECKING:
 
     from shortlist.engines.tables._dialect import TableInEngine
 
-__all__ = ["Once", "Origin", "TableInMemory", "UsersInMemory", "public_description", "shown_of"]
+__all__ = [
+    "Once",
+    "Origin",
+    "TableInMemory",
+    "UsersInMemory",
+    "public_description",
+    "shown_of",
+    "with_known",
+]
 
 _T = TypeVar("_T")
+_Sets = TypeVar("_Sets", bound=UserSets)
 
 
 class _SomeTable(Protocol):
@@ -189,6 +198,14 @@ class UsersInMemory(TableInMemory):
     @property
     def unit(self) -> str:
         return next(iter(self.columns))
+
+
+def with_known(held: _Sets, items: Coding, known: pl.DataFrame) -> tuple[_Sets, Coding]:
+    """The same with items that everybody knows, whether anybody holds them or not."""
+    codes = items.find(known)
+    is_new = codes < 0
+    codes[is_new] = held.n_items + np.arange(np.count_nonzero(is_new))
+    return held.with_public(codes), Extended(items, codes, known)
 
 
 def shown_of(

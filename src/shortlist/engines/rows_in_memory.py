@@ -15,6 +15,7 @@ from shortlist.engines._table_engine import (
     UsersInMemory,
     public_description,
     shown_of,
+    with_known,
 )
 from shortlist.engines.engine import ShownEvidence
 from shortlist.evidence import (
@@ -31,7 +32,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import Pairing
 from shortlist.table import SensitiveTable
 from shortlist.table.coding import join
-from shortlist.table.keys import Coding, Extended, Keys
+from shortlist.table.keys import Coding, Keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +82,7 @@ class RowsInMemory(UsersInMemory):
         """Show of each user at most `wants.bound` items, if there is a bound."""
         held, items = self._held()
         if self._known is not None:
-            held, items = _with_known(held, items, self._known)
+            held, items = with_known(held, items, self._known)
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
         yield shown_of(held, items, wants, self._public)
@@ -93,14 +94,6 @@ class RowsInMemory(UsersInMemory):
         n_items, coding = items.size, items.coding
         del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
         return Contributions.of_buckets(buckets, n_items), coding
-
-
-def _with_known(
-    held: Contributions, items: Coding, known: pl.DataFrame
-) -> tuple[Contributions, Coding]:
-    """The same with items that everybody knows, whether anybody holds them or not."""
-    codes = items.find(known)
-    return held.with_public(codes), Extended(items, held.n_items, known.filter(codes < 0))
 
 
 class _GroupsAndItems(NamedTuple):

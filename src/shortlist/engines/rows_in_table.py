@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws, Ints
-from shortlist.engines._table_engine import Origin, public_description, shown_of
+from shortlist.engines._table_engine import Origin, public_description, shown_of, with_known
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._dialect import TableInEngine
@@ -22,6 +22,7 @@ from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
 from shortlist.evidence import Contributions, UserGroups, Wants
 from shortlist.table import SensitiveTable
+from shortlist.table.keys import Coding
 from shortlist.table.part import TablePart
 from shortlist.table.reading import open_parts
 
@@ -39,6 +40,7 @@ class _UsersInEngine(Engine):
     """
 
     items_are_public = False
+    _known: pl.DataFrame | None = None
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class _UsersInEngine(Engine):
     def about(self) -> dict[str, object]:
         """What is public, with a digest of the query that the rows are."""
         by = {"by": list(self.by)} if self.by else {}
-        known = public_description(self._table, self._public)
+        known = public_description(self._table, self._public, self._known)
         return {**known, **by, "query": self._in_engine.digest()}
 
     def identity(self) -> object:
@@ -123,6 +125,7 @@ class RowsInTable(_UsersInEngine):
         public: pl.DataFrame | None,
         by: tuple[str, ...] = (),
         *,
+        known: pl.DataFrame | None = None,
         may_fetch: bool = False,
     ) -> None:
         """Read nothing yet.
@@ -131,12 +134,14 @@ class RowsInTable(_UsersInEngine):
             table: With a user and an item a row, its one part in an engine.
             public: What everybody knows, one row an item; None where items are private.
             by: The first of an item's columns, where they say its group.
+            known: Those of the private items that everybody knows, one row an item.
             may_fetch: Whether rows may be fetched, where the engine works in this process.
         """
         in_engine = table_in_engine(table.parts[0].held, table.columns)
         may_fetch &= in_engine.dialect.is_in_process
         super().__init__(table, in_engine, public, by, may_fetch=may_fetch)
-        self._fetched = RowsInMemory(table, public)
+        self._fetched = RowsInMemory(table, public, known)
+        self._known, self.n_known = known, self._fetched.n_known
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
@@ -198,7 +203,7 @@ class RowsInTable(_UsersInEngine):
             yield shown
 
     def _in_memory(self, table: SensitiveTable) -> Engine:
-        return RowsInMemory(table, self._public)
+        return RowsInMemory(table, self._public, self._known)
 
     @contextmanager
     def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
@@ -206,9 +211,11 @@ class RowsInTable(_UsersInEngine):
         with self._in_engine.asking() as scratch:
             values = read_sets(self._in_engine.rows, user, names, scratch)
             held = SetsInTable(values, scratch)
+            items: Coding = ItemsInEngine(values.numbered, self._table.items, scratch)
+            if self._known is not None:
+                held, items = with_known(held, items, self._known)
             if wants.bound is not None:
                 held = held.bounded(wants.bound, draws)
-            items = ItemsInEngine(values.numbered, self._table.items, scratch)
             yield shown_of(held, items, wants, self._public)
 
 

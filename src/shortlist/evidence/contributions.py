@@ -107,13 +107,10 @@ class Contributions(UserSets):
         )
 
     def with_public(self, codes: Ints) -> Contributions:
-        """The same with items that everybody knows, under these codes or, where -1, new ones."""
-        n_new = np.count_nonzero(codes < 0)
-        n_items = self.n_items + int(n_new)
-        public = codes.copy()
-        public[codes < 0] = np.arange(self.n_items, n_items)
-        known = None if self.known is None else np.append(self.known, np.zeros(n_new, np.int64))
-        return replace(self, n_items=n_items, known=known, public=np.sort(public))
+        n_items = max(self.n_items, int(codes.max(initial=-1)) + 1)
+        new = np.zeros(n_items - self.n_items, np.int64)
+        known = None if self.known is None else np.append(self.known, new)
+        return replace(self, n_items=n_items, known=known, public=np.sort(codes))
 
     def among(self, codes: Ints) -> Contributions:
         kernel = partial(

@@ -36,6 +36,10 @@ class UserSets(ABC):
     public: Ints = np.empty(0, np.int64)
 
     @abstractmethod
+    def with_public(self, codes: Ints) -> Self:
+        """The same, where everybody knows the items of these codes; nobody holds those beyond."""
+
+    @abstractmethod
     def bounded(self, max_items_per_user: int, draws: Draws) -> Self:
         """A random subset of at most `max_items_per_user` items of each user.
 

@@ -145,8 +145,12 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     checked = open_table(data, user=user, items=item, writing=writing)
     in_engine = _stays(checked, pull=pull)
     known = None if known_items is None else _known(known_items, checked)
-    if known is not None:
-        _require_no_other_way(public_items, in_engine=in_engine)
+    if known is not None and public_items is not None:
+        raise InputError(
+            "with {public_items} everybody knows all items that can be named",
+            "omit one of the two",
+            given={"known_items": ...},
+        )
     public = None
     if public_items is not None:
         public = open_public_items(
@@ -154,7 +158,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         )
     engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public, known)
     if in_engine:
-        engine = RowsInTable(checked, public, may_fetch=pull is None)
+        engine = RowsInTable(checked, public, known=known, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
 
 
@@ -197,21 +201,6 @@ def _known(known_items: object, table: SensitiveTable) -> pl.DataFrame | None:
             return None
         known_items = known_items.to_polars().select(list(table.items)).unique(maintain_order=True)
     return open_known_items(known_items, table.items, table=table.parts, otherwise=_ANOTHER_KNOWN)
-
-
-def _require_no_other_way(public_items: object, *, in_engine: bool) -> None:
-    if public_items is not None:
-        raise InputError(
-            "with {public_items} everybody knows all items that can be named",
-            "omit one of the two",
-            given={"known_items": ...},
-        )
-    if in_engine:
-        raise InputError(
-            "it is for rows in memory, and an engine adds up these",
-            "fetch them by {pull=True}, or omit it",
-            given={"known_items": ...},
-        )
 
 
 class Pairs(Source):

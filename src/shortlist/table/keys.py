@@ -127,31 +127,35 @@ class Distinct:
 
 @dataclass(frozen=True)
 class Extended:
-    """The codes of another coding, below `size`, and from there on those of further rows.
+    """Another coding, but of some codes, new ones among them, it is given what they stand for.
+
+    These are called as they are given, whether the other has a name for them or not.
 
     Attributes:
         coding: The other.
-        size: How many codes that has.
-        rows: Of its columns, none with a code there.
+        codes: All different, shape (n,).
+        rows: What they stand for, n rows.
     """
 
     coding: Coding
-    size: int
+    codes: NDArray[np.int64]
     rows: pl.DataFrame
 
     def take(self, codes: NDArray[np.integer]) -> pl.DataFrame:
         import polars as pl
 
-        is_further = codes >= self.size
-        taken = self.coding.take(codes[~is_further])
-        further = self.rows[codes[is_further].astype(np.int64) - self.size]
-        places = np.argsort(np.argsort(is_further, kind="stable"), kind="stable")
-        return pl.concat([taken, further])[places]
+        rising = np.argsort(self.codes)
+        places = np.searchsorted(self.codes, codes, sorter=rising).clip(max=len(rising) - 1)
+        given = rising[places]
+        is_given = self.codes[given] == codes
+        rows: pl.DataFrame = self.rows[given[is_given]]
+        named = pl.concat([self.coding.take(codes[~is_given]), rows])
+        places = np.argsort(np.argsort(is_given, kind="stable"), kind="stable")
+        return named[places]
 
     def find(self, values: pl.DataFrame) -> NDArray[np.int64]:
-        among = self.coding.find(values)
-        further = Distinct(self.rows.to_struct("row")).find(values.to_struct("row").to_frame())
-        return np.where((among < 0) & (further >= 0), further + self.size, among)
+        of_rows = Distinct(self.rows.to_struct("row")).find(values.to_struct("row").to_frame())
+        return np.where(of_rows >= 0, self.codes[of_rows], self.coding.find(values))
 
 
 @dataclass(frozen=True)

@@ -60,16 +60,24 @@ class SetsInTable(UserSets):
         values: The sets, and what their numbers stand for.
         max_items_per_user: The bound on each set, if there is one.
         whole: The sets before they were bounded, if they are.
+        n_more: How many codes there are beyond those of the values.
+        public: As in `UserSets`.
     """
 
     values: SetsRead
     scratch: Scratch
     max_items_per_user: int | None = None
     whole: SetsInTable | None = None
+    n_more: int = 0
+    public: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def n_items(self) -> int:  # type: ignore[override]  # nobody writes to it
-        return self.values.numbered.n
+        return self.values.numbered.n + self.n_more
+
+    def with_public(self, codes: Ints) -> SetsInTable:
+        n_more = max(0, int(codes.max(initial=-1)) + 1 - self.n_items)
+        return replace(self, n_more=n_more, public=np.sort(codes))
 
     @property
     def pairs(self) -> Expression:
@@ -143,7 +151,7 @@ class SetsInTable(UserSets):
             find_users=lambda: users,
             left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
         )
-        return replace(self, values=chosen, whole=None)
+        return SetsInTable(chosen, self.scratch, self.max_items_per_user)
 
     @cached_property
     def _users_of_size(self) -> Ints:
