@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
+import shortlist as sl
 from shortlist import cli
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +60,16 @@ def test_the_demo_prints_the_beginning_of_a_long_list_and_how_to_have_all(sample
     more = f"… and {named - 20:,} more: with --output - the command prints all."
     assert f"{more}\n\nprotects" in shown
     assert len(shown.splitlines()) < 50
+
+
+@pytest.mark.usefixtures("sample")
+def test_the_first_weekly_list_is_followed_by_a_second(monkeypatch, capsys):
+    (weekly,) = (text for language, text in BLOCKS if "budget create" in text)
+    for command in weekly.replace("\\\n", "").splitlines():
+        run(command, monkeypatch, capsys)
+    assert len(sl.load("top-2026-W47.json")) == 20
+    page = Path("top-2026-W48.html").read_text()
+    assert "2026-W47" in page
 
 
 @pytest.mark.usefixtures("sample")
