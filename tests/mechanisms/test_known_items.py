@@ -16,7 +16,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import contributions
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import AdaptiveGaussian, AdaptiveHittingSet, AdaptiveTopK
+from shortlist.mechanisms import AdaptiveGaussian, AdaptiveHittingSet, AdaptiveTopK, ChosenBound
 
 KNOWN = frozenset({0})
 UNHELD = [({1},), ({1}, {1}, {1})]
@@ -73,6 +73,7 @@ def coarse(kind, **given):
 
 MECHANISMS = [
     coarse(AdaptiveGaussian, rounds=2),
+    coarse(ChosenBound, rounds=2),
     coarse(AdaptiveTopK, k=1),
     coarse(AdaptiveHittingSet, k=1),
 ]
