@@ -148,7 +148,7 @@ def chance(outcome):
     return 2.0**-M / ways
 
 
-def discrepancy(sample, n=12_000):
+def discrepancy(sample, n=6000):
     """By how many standard deviations chi-square exceeds its mean."""
     every = itertools.product(
         itertools.permutations(range(M), 3), itertools.product([False, True], repeat=M)

@@ -53,7 +53,7 @@ def added(rounds, boosts, n_items):
 boosts = st.lists(st.sampled_from([-1, 0, 1, 2, 700, 2047, 2048]), min_size=1, max_size=7)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(boosts=boosts)
 def test_every_subset_of_a_user_s_items_leaves_its_floor_to_the_others(boosts):
     """The condition of the theorem, in whole numbers, for each set N of items not yet found."""
@@ -67,7 +67,7 @@ def test_every_subset_of_a_user_s_items_leaves_its_floor_to_the_others(boosts):
             assert others <= ONE**2 * (1 - FLOOR * n / d)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(boosts=boosts)
 def test_weights_are_those_of_the_definition_but_for_their_rounding(boosts):
     d, rounds = len(boosts), rounds_of()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.exhaustive import exhaustive
 from helpers.refusals import refusal
 from helpers.threshold import threshold_algorithm
 from helpers.views import Listed
@@ -41,14 +42,23 @@ def is_best(rows, aggregate, k, lengths=None):
 
 
 @every
-@pytest.mark.parametrize("t", [1, 2, 3])
-def test_every_small_instance(aggregate, t):
-    for m in (1, 2, 3) if t < 3 else (1, 2):
-        for cells in itertools.product(range(3), repeat=t * m):
-            rows = np.array(cells).reshape(t, m)
-            for k in range(1, m + 2):
-                is_best(rows, aggregate, k)
-                is_best(rows, aggregate, k, doubling(t))
+@pytest.mark.parametrize(
+    ("t", "m", "values"),
+    [
+        (1, 3, 3),
+        (2, 1, 3),
+        (2, 2, 3),
+        (2, 3, 2),
+        (3, 2, 2),
+        *exhaustive((2, 3, 3), (3, 1, 3), (3, 2, 3)),
+    ],
+)
+def test_every_small_instance(aggregate, t, m, values):
+    for cells in itertools.product(range(values), repeat=t * m):
+        rows = np.array(cells).reshape(t, m)
+        for k in range(1, m + 2):
+            is_best(rows, aggregate, k)
+            is_best(rows, aggregate, k, doubling(t))
 
 
 @every

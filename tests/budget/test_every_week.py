@@ -8,6 +8,7 @@ import pytest
 import shortlist as sl
 from helpers.budgets import columns, created
 from helpers.clock import stopped
+from helpers.exhaustive import exhaustive
 from helpers.refusals import refusal
 from shortlist.budget.ledger import Charged
 from shortlist.errors import ChargedAgainWarning
@@ -47,6 +48,7 @@ def crashing(monkeypatch, week):
     return week % 5 == 4
 
 
+@pytest.mark.parametrize("place", ["sqlite", *exhaustive("postgresql")], indirect=True)
 def test_a_year_of_weeks_ends_with_what_was_planned(place, tmp_path, monkeypatch):
     budget, path = created(place, epsilon=8.0, delta=1e-6), tmp_path / "plays.parquet"
     tops, lists = [], []

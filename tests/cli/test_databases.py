@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from helpers.command import ITEMS, count, domain, hitting_set, top_k
+from helpers.exhaustive import exhaustive
 from helpers.refusals import MARKER
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
@@ -25,8 +26,17 @@ def url(file, tmp_path):
     return f"duckdb:///{tmp_path}/a b.db"
 
 
-@pytest.mark.parametrize("more", [(), ("--pull",), ("--push",)])
-@pytest.mark.parametrize("asked", [top_k, domain, hitting_set])
+WAYS = [(), ("--pull",), ("--push",)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        *zip([top_k, domain, hitting_set], WAYS, strict=True),
+        *exhaustive(*zip([domain, hitting_set, top_k], WAYS, strict=True)),
+        *exhaustive(*zip([hitting_set, top_k, domain], WAYS, strict=True)),
+    ],
+)
 def test_questions_are_answered_where_the_rows_are(run, answered, file, url, asked, more):
     out = answered(*asked(url, "--table", "plays", *more))
     bounded = "users are bounded in DuckDB" in " ".join(out.split())

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from helpers.command import domain, top_k
+from helpers.exhaustive import exhaustive
 from shortlist.errors import InputError, lacks_memory
 from shortlist.table.part import attempt
 
@@ -71,7 +72,7 @@ def test_a_report_of_which_the_chart_cannot_be_drawn_is_without_it(rows, tmp_pat
     assert "<svg" not in text
 
 
-@pytest.mark.parametrize("megabytes", [750, 1000])
+@pytest.mark.parametrize("megabytes", [750, *exhaustive(1000)])
 def test_a_large_table_is_not_said_to_be_damaged(tmp_path, megabytes):
     path = tmp_path / "large.parquet"
     columns = [pl.int_range(0, 20_000_000, eager=True).alias(name) for name in ("user", "title")]

@@ -12,25 +12,35 @@ PAGE = "tutorial-database"
 URL = "sqlite:///items.db"
 
 
-@pytest.fixture
-def url(database, run):  # noqa: ARG001 - in its folder
-    """The database with the tables of the tutorial."""
-    for text in blocks(PAGE, "sql"):
+def test_it_is_as_the_tutorial_says(database, run):
+    """One database for all of it: its tables take a while."""
+    *tables, index = blocks(PAGE, "sql")
+    for text in tables:
         database.statements(text)
-    return database.url
-
-
-def test_the_commands_print_what_is_shown(url, run):
-    dry, ask, shown, _ = blocks(PAGE, "")
-    assert run(dry.replace(URL, url)).startswith("No row was read")
-    printed = run(ask.replace(URL, url))
+    require_an_index(database, index)
+    dry, ask, shown, _ = (text.replace(URL, database.url) for text in blocks(PAGE, ""))
+    assert run(dry).startswith("No row was read")
+    printed = run(ask)
     assert printed[printed.index("protects") :] == shown
     assert Path("top.csv").read_text().count("\n") == 101
+    require_that_a_delta_makes_it_less(dry, run)
+    for text in blocks(PAGE, "python"):
+        names = {}
+        exec(text.replace(URL, database.url), names)  # noqa: S102 - our own tutorial
+    assert len(names["release"]) == 100
+    assert names["players"].accesses.sorted < 2000
 
 
-def test_a_delta_makes_what_is_shown_less(url, run):
-    command = blocks(PAGE, "")[0].replace(URL, url)
+def require_an_index(database, index):
+    """The one that is shown, which is then there."""
+    asked = store(database.url, table="items", item="name", count="players")
+    with pytest.raises(ValueError, match="CREATE INDEX"):
+        asked.top_k(1, epsilon=1.0)
+    database.statements(index)
+    assert len(asked.top_k(1, epsilon=1.0)) == 1
 
+
+def require_that_a_delta_makes_it_less(command, run):
     def planned(more, **parts):
         text = command
         for old, new in parts.values():
@@ -47,22 +57,3 @@ def test_a_delta_makes_what_is_shown_less(url, run):
         text = planned("--delta 1e-6", k=("-k 100", f"-k {k}"))
         assert f"delta = {spent}:" in " ".join(text.split())
         assert ("No use is made of delta=1e-06" in " ".join(text.split())) == (spent == "0")
-
-
-def test_the_python_runs(url):
-    for text in blocks(PAGE, "python"):
-        names = {}
-        exec(text.replace(URL, url), names)  # noqa: S102 - our own tutorial
-    assert len(names["release"]) == 100
-    assert names["players"].accesses.sorted < 2000
-
-
-def test_the_index_of_the_tutorial_is_the_one_that_is_needed(database):
-    *tables, index = blocks(PAGE, "sql")
-    for text in tables:
-        database.statements(text)
-    asked = store(database.url, table="items", item="name", count="players")
-    with pytest.raises(ValueError, match="CREATE INDEX"):
-        asked.top_k(1, epsilon=1.0)
-    database.statements(index)
-    assert len(asked.top_k(1, epsilon=1.0)) == 1

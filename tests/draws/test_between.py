@@ -94,7 +94,7 @@ def test_ranges_open_on_one_side_are_a_cut():
     agree(found, known, 1e-12)
 
 
-def excess(noises, runs=4000):
+def excess(noises, runs=2000):
     """How far frequencies are from the law, in standard errors, at most."""
     edges = [0.6, 1.1]
     law = order_and_cell_law(Order(SCORES, within(), at_least=np.full(3, ONE // 2), k=2), edges)

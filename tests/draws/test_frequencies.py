@@ -8,6 +8,7 @@ import pytest
 
 from helpers.drawn import ONE
 from helpers.exactness import Script, ints
+from helpers.exhaustive import exhaustive
 from shortlist.audit.exact._order_laws import order_law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
@@ -99,15 +100,23 @@ def scaled(noise, factor):
     return Normal(noise.sd * factor, noise.weight, noise.bounds, noise.above)
 
 
+NOISES = [
+    [Normal(1.5)],
+    [Normal(1.5, 0.5, *TRUNCATED)],
+    [Normal(1.5, 0.25, *TRUNCATED), Normal(1.1, 0.75)],
+]
+OPTIONS = [{}, {"k": 1}, {"at_least": ints(ONE, ONE, 0), "k": 2}]
+
+
 @pytest.mark.parametrize(
-    "noises",
+    ("noises", "options"),
     [
-        [Normal(1.5)],
-        [Normal(1.5, 0.5, *TRUNCATED)],
-        [Normal(1.5, 0.25, *TRUNCATED), Normal(1.1, 0.75)],
+        *zip(NOISES, OPTIONS, strict=True),
+        *exhaustive(
+            *((n, o) for i, n in enumerate(NOISES) for j, o in enumerate(OPTIONS) if i != j)
+        ),
     ],
 )
-@pytest.mark.parametrize("options", [{}, {"k": 1}, {"at_least": ints(ONE, ONE, 0), "k": 2}])
 def test_frequency_of_orders(noises, options):
     scores, n = ints(ONE, ONE * 3 // 2, ONE // 4), 4000
     seen = order_counts(n, scores, noises, **options)

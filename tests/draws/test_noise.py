@@ -128,7 +128,7 @@ KINDS = {
 }
 
 
-@settings(fixed, max_examples=150)
+@settings(fixed, max_examples=60)
 @given(
     seed=st.integers(0, 2**32),
     scores=st.lists(st.integers(0, 3) | st.integers(2**61, 2**61 + 2), max_size=7),

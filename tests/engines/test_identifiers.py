@@ -11,6 +11,7 @@ import pytest
 import shortlist as sl
 from helpers import engine_places
 from helpers.engine_places import sets_of
+from helpers.exhaustive import exhaustive
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -95,7 +96,7 @@ def test_values_are_told_apart_alike_wherever_they_lie(place, kind):
         assert bounded.users_of_size().tolist() == [0, len(sizes)]
 
 
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("grouped", [True, *exhaustive(False)])
 def test_items_and_groups_are_shown_alike_wherever_they_lie(place, kind, grouped):
     _, values = KINDS[kind]
     values = [values[0], values[-1]]

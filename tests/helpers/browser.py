@@ -24,7 +24,7 @@ os.dup2(read, 3)
 os.dup2(write, 4)
 os.execvp(sys.argv[3], sys.argv[3:])
 """
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 300.0  # seconds
 
 
 def chromium():

@@ -167,9 +167,17 @@ class Oracle:
         for data in self.data:
             yield distance(self.output(mechanism, data), self.law(defined, data))
 
+    def differs(self, mechanism, defined, by):
+        """Whether some distance is larger: the first that is will do."""
+        return any(found > by for found in self.distances(mechanism, defined))
+
     def excess(self, mechanism, cost):
         """By how much some delta between small neighbours exceeds what a cost says."""
         return max(self.excesses(mechanism, cost))
+
+    def breaks(self, mechanism, cost, by):
+        """Whether some excess is larger: the first that is will do."""
+        return any(found > by for found in self.excesses(mechanism, cost))
 
     def excesses(self, mechanism, cost):
         """Of one pair of neighbours after the other."""

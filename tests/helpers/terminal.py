@@ -11,7 +11,7 @@ import sys
 import pytest
 
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_PATIENCE = 60.0  # seconds, for a machine that is busy
+_PATIENCE = 300.0  # seconds, for a machine that is busy
 
 
 @contextlib.contextmanager

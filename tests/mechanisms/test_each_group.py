@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from helpers.exhaustive import exhaustive
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -47,7 +48,7 @@ def counted(counts, groups, *, kind=PublicCounts, most=2, most_items=None):
     )
 
 
-@pytest.mark.parametrize("groups", [1, 2, pytest.param(5, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("groups", [2, *exhaustive(1, 5)])
 @pytest.mark.parametrize(
     "kind",
     [

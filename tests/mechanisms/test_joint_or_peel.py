@@ -288,7 +288,7 @@ def test_wide_gaps_lead_to_joint_and_narrow_ones_to_picks_one_by_one():
     assert narrow.approximate()[0] > 0.99
 
 
-few = settings(derandomize=True, deadline=None, max_examples=25)
+few = settings(derandomize=True, deadline=None, max_examples=10)
 
 PARAMETERS = st.fixed_dictionaries(
     {

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.exhaustive import exhaustive
 from helpers.laws import (
     ALL,
     EPSILON,
@@ -41,7 +42,7 @@ def test_row_order_and_item_names_change_nothing_but_the_draw(mechanism):
     agree(law_of([(2 - u, (i + 1) % 3) for u, i in rows], [2, 0, 1]), original, 1e-9)
 
 
-@pytest.mark.parametrize("mechanism", ALL)
+@pytest.mark.parametrize("mechanism", [ALL[0], *exhaustive(*ALL[1:])])  # as in the audit's samples
 def test_the_code_draws_from_its_law(mechanism):
     # Frequencies within 4.5 standard errors, and not within that of a law 30 % off.
     mechanism = build(mechanism, k=2)

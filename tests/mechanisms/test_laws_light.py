@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from helpers.exhaustive import exhaustive
 from helpers.hitting import contributions
 from helpers.laws import agree, build, histogram, positions_law
 from helpers.light import keeping_back, sets_keeping_back
@@ -51,7 +52,7 @@ def cells_law(mechanism, evidence, edges):
     return law(run, edges)
 
 
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("k", [1, *exhaustive(2)])
 @pytest.mark.parametrize(
     ("mechanism", "below"),
     [

@@ -58,7 +58,7 @@ def test_frequency_of_noisy_counts(law, mechanism):
         assert abs(np.mean(standard * (other - other.mean()))) < 4.5 / math.sqrt(n)
 
 
-@noisy
+@pytest.mark.parametrize(("law", "mechanism"), [(law, NOISY[law][0]) for law in NOISY])
 def test_frequency_of_the_scores_of_a_selection(law, mechanism):  # noqa: ARG001 - names the test
     counts, draws = np.array([50, 40, 30, 20]) * 1000, ExactDraws(SeededBits(2))
     seen = Counter()

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
+from helpers.exhaustive import exhaustive
 from helpers.laws import agree
 from helpers.losses import hockey_stick, neighbours
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
@@ -245,7 +246,7 @@ def test_row_order_and_item_names_change_nothing_but_the_draw(policy):
     agree(law_of([(2 - u, (i + 1) % 3) for u, i in rows], [2, 0, 1]), original, 1e-12)
 
 
-@every_policy
+@pytest.mark.parametrize("policy", [greedy, *exhaustive(gaussian, published)])
 def test_the_code_draws_from_its_law(policy):
     mechanism = policy()
     # Frequencies within 4.5 standard errors, and not within that of a law 30 % off.

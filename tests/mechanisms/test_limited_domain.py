@@ -61,7 +61,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(given=PARAMETERS, beyond=st.none() | st.integers(0, 10**5))
 @example(given={"k": 1, "epsilon": 1.0, "delta": 1e-290, "max_items_per_user": 2**32}, beyond=None)
 def test_the_cost_and_the_bar_are_those_of_the_theorem(given, beyond):

@@ -22,7 +22,7 @@ from shortlist.privacy import ZCDP, Approximate, Composed, Pure, round_up
 from shortlist.privacy.accountant import Composition, GaussianStage, PureStage
 from shortlist.privacy.composed import composition_of
 
-fixed = settings(derandomize=True, deadline=None, max_examples=10)
+fixed = settings(derandomize=True, deadline=None, max_examples=5)
 WEIGHTED = ["discover, then rank", "weighted gaussian peeling"]
 PRIVATE = [*WEIGHTED, "limited domain", "limited domain, bounded"]
 
@@ -90,6 +90,8 @@ def test_the_cost_is_within_what_was_asked_for_and_the_noise_no_larger(
 ):
     if kind in PRIVATE:  # weights at next to no delta take long: they have a test of their own
         delta = max(delta, 1e-60 if kind in WEIGHTED else 1e-280)
+    if kind == "discover, then rank":  # long rows take their time
+        k = min(k, 30)
     if kind in WEIGHTED:  # noise beyond what weights can reach is refused
         count_share = min(max(count_share, 0.01), 0.99)
     mechanism = build(kind, k=k, epsilon=epsilon, delta=delta, count_share=count_share, bound=bound)

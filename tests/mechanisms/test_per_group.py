@@ -44,7 +44,9 @@ def coarse(**given):
     "given",
     [
         pytest.param({"max_groups_per_user": 2}, marks=pytest.mark.exhaustive),
-        {"max_items_per_user": 1, "accounting": Accounting.ZCDP},
+        pytest.param(
+            {"max_items_per_user": 1, "accounting": Accounting.ZCDP}, marks=pytest.mark.exhaustive
+        ),
         pytest.param(
             {"epsilon": 1.0, "delta": 0.3, "threshold_share": 0.5}, marks=pytest.mark.exhaustive
         ),

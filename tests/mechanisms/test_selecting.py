@@ -52,7 +52,7 @@ TABLES = [
 @every
 def test_no_item_is_given_twice(mechanism):
     limited = "k" in mechanism.fields()
-    for k, epsilon in [(1, 0.01), (1, 30.0), (2, 1.0), (1000, 0.01), (1000, 30.0)]:
+    for k, epsilon in [(1, 0.01), (2, 1.0), (1000, 30.0)]:
         built = build(mechanism, k=k, epsilon=epsilon)
         for counts in TABLES:
             selection = built.select(evidence(mechanism, counts), ExactDraws(SeededBits(2)))

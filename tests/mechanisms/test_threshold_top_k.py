@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.exhaustive import exhaustive
 from helpers.threshold import EPSILON, KINDS, Unbatched, build, every, reading_everything
 from helpers.views import Listed, hard_family
 from shortlist.algorithms.race import Race
@@ -41,25 +42,23 @@ def test_gaps_are_never_named_and_all_others_are_where_k_is_large(noise, costs):
             assert len(set(named)) == len(named) == min(k, len(exists))
 
 
-@pytest.mark.exhaustive
-def test_the_code_draws_from_its_law():
+@pytest.mark.parametrize("noise", [KINDS[0], *exhaustive(*KINDS[1:])])
+def test_the_code_draws_from_its_law(noise):
     scores, n, k = (3, 2, 0, 1), 2000, 2
-    for noise in KINDS:
-        built, draws, seen = build(ThresholdTopK, noise, k), ExactDraws(SeededBits(11)), {}
-        for _ in range(n):
-            outcome = tuple(built.select(Listed(scores), draws).positions.tolist())
-            seen[outcome] = seen.get(outcome, 0) + 1
+    built, draws, seen = build(ThresholdTopK, noise, k), ExactDraws(SeededBits(11)), {}
+    for _ in range(n):
+        outcome = tuple(built.select(Listed(scores), draws).positions.tolist())
+        seen[outcome] = seen.get(outcome, 0) + 1
 
-        def deviation(epsilon, noise=noise, seen=seen):
-            expected = reading_everything(noise, scores, k, epsilon)
-            return max(
-                abs(seen.get(o, 0) - n * p) / math.sqrt(n * p * (1 - p))
-                for o, p in expected.items()
-            )
+    def deviation(epsilon):
+        expected = reading_everything(noise, scores, k, epsilon)
+        return max(
+            abs(seen.get(o, 0) - n * p) / math.sqrt(n * p * (1 - p)) for o, p in expected.items()
+        )
 
-        assert deviation(EPSILON) < 4
-        assert deviation(EPSILON / 1.3) > 4.5
-        assert deviation(EPSILON / 0.7) > 4.5
+    assert deviation(EPSILON) < 4
+    assert deviation(EPSILON / 1.3) > 4.5
+    assert deviation(EPSILON / 0.7) > 4.5
 
 
 SHAPES = {
@@ -77,7 +76,7 @@ def accesses(kind, scores, k, seed, **given):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("k", [1, 10])
+@pytest.mark.parametrize("k", [1, *exhaustive(10)])
 def test_accesses_are_within_the_bound(shape, k):
     m, runs = 4000, 30
     scores = np.random.default_rng(1).permutation(SHAPES[shape](m, k))

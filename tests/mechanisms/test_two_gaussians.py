@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.drawn import ONE, fixed
@@ -27,7 +27,7 @@ def strips(**given):
     return mechanism(**given).gaussians._strips
 
 
-@fixed
+@settings(fixed, max_examples=30)
 @given(
     weight=st.integers(1, 60 * ONE),
     epsilon=st.sampled_from([0.1, 1.0, 5.0]),

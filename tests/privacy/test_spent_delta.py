@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import shortlist as sl
+from helpers.exhaustive import exhaustive
 from shortlist.audit.audited_parameters import settings_of
 from shortlist.mechanisms import (
     Accounting,
@@ -70,8 +71,8 @@ def test_for_every_small_k(kind, delta, epsilon):
     assert spent[-1] == (delta > 0)
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 6, 50])
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("k", [1, 5, 6, *exhaustive(2, 50)])
+@pytest.mark.parametrize("share", [0.1, *exhaustive(0.5), 0.9])
 @pytest.mark.parametrize("kind", [Peeling, JointOrPeel, partial(LimitedDomain, k_bar=60)])
 def test_noisy_counts_spend_what_the_selection_leaves(kind, share, k):
     def build(epsilon, delta):

@@ -273,7 +273,7 @@ def test_a_count_in_a_file_is_a_whole_number(tmp_path):
 
 # How often an interval holds
 
-RUNS = 10_000
+RUNS = 4000
 
 
 def held_in(noise, low, high, *, wrong=1.0, seed=7):

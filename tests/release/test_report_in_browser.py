@@ -6,6 +6,7 @@ import pytest
 
 from helpers.axe import axe_core, violations
 from helpers.browser import Browser, chromium
+from helpers.exhaustive import exhaustive
 from helpers.releases import HOSTILE, counted, release
 
 pytestmark = pytest.mark.skipif(
@@ -65,8 +66,9 @@ def test_a_page_is_quiet_loads_nothing_and_fits(browser, page, width, dark):
 
 
 @pytest.mark.skipif(axe_core() is None, reason="axe-core is not installed")
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize(
+    ("width", "dark"), [(360, True), (1440, False), *exhaustive((360, False), (1440, True))]
+)
 def test_a_page_can_be_read_heard_and_reached(browser, page, width, dark):
     browser.open(page, width=width, dark=dark)
     assert violations(browser) == []

@@ -40,8 +40,9 @@ def _strict_umask():
     os.umask(old)
 
 
-@pytest.mark.parametrize("old", [None, b"old"])
-@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("suffix", "old"), [(".json", None), (".csv", b"old"), (".parquet", b"old")]
+)
 def test_a_kill_in_the_middle_leaves_the_old_file_or_none(tmp_path, suffix, old):
     target = tmp_path / f"out{suffix}"
     if old:

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -190,16 +191,31 @@ APART = [
 ]
 
 
+def told(draws):
+    """Two values, told twice."""
+    order = Order(np.array([3, 1]), [Laplace(1.0)], digits=0)
+    return [draws.order(order).by_position() for _ in range(2)]
+
+
+def texts(made):
+    return [str(column) for column in bare(made).T.tolist()]
+
+
 def told_twice(way, calls):
     """A run: two values that are told, told again, and what is made of all four."""
 
     def run(draws):
         calls.append(draws)
-        orders = [draws.order(Order(np.array([3, 1]), [Laplace(1.0)], digits=0)) for _ in range(2)]
-        told = way(*(order.by_position() for order in orders))
-        return [str(column) for column in bare(told).T.tolist()]
+        return texts(way(*told(draws)))
 
     return run
+
+
+@cache
+def told_alone():
+    """What runs of the code itself are told: the same for whatever is made of it."""
+    draws = ExactDraws(SeededBits(6))
+    return [told(draws) for _ in range(1500)]
 
 
 def homogeneous(first, second):
@@ -215,8 +231,8 @@ def homogeneous(first, second):
 @pytest.mark.parametrize("way", ALIKE + APART)
 def test_whatever_is_made_of_told_values_has_the_law_of_the_code(way):
     together = sample(told_twice(way, []), 500, SeededBits(5))
-    run, draws = told_twice(way, []), ExactDraws(SeededBits(6))
-    alone = Counter(outcome for _ in range(1500) for outcome in run(draws))
+    made = (way(*(values.copy() for values in run)) for run in told_alone())
+    alone = Counter(outcome for one in made for outcome in texts(one))
     assert together.total() == 500
     assert homogeneous(together, alone) > 1e-4
 
