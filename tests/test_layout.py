@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import shortlist
+from slow_tests import may_wait
 
 TESTS = Path(__file__).parent
 SOURCE = Path(shortlist.__file__).parent
@@ -87,5 +88,6 @@ def test_what_waits_for_the_exhaustive_run_is_there_and_a_case_of_it_does_not_wa
         file, _, name = case.partition("::")
         test, bracket, _ = name.partition("[")
         assert bracket, case
+        assert may_wait(case), case
         text = (TESTS.parent / file).read_text()
         assert f"def {test}(" in text, case

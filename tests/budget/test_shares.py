@@ -63,7 +63,7 @@ def test_the_share_that_is_named_fits_as_often_as_asked(path, spent):
         larger = Fraction(1, share.denominator - 1) if share < 1 else Fraction(2)
         assert not times(Amount(*(whole * larger for whole in total)), n).within(left)
     assert named_share(budget, 7) == Fraction(1, 7) or spent
-    assert budget.plan(7).share == named_share(budget, 7)
+    assert spent or budget.plan(7).share == named_share(budget, 7)
 
 
 @pytest.mark.parametrize("accounting", ["basic", "pure"])

@@ -123,7 +123,6 @@ def test_frequency_of_orders(noises, options):
     assert deviation(seen, n, in_floats(order_law(Order(scores, noises, **options)))) < 4.5
 
 
-@pytest.mark.exhaustive
 def test_frequency_of_orders_tells_noise_that_is_30_percent_off():
     scores, n = ints(ONE, ONE * 3 // 2, -ONE // 2), 4000
     for noises in ([Normal(1.0)], [Normal(1.0, 0.25, *TRUNCATED), Normal(1.0, 0.75)]):

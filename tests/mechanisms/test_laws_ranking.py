@@ -128,7 +128,6 @@ def test_one_user_more_or_less(bound):
     assert max(losses_of_rows(bound, bound + 1)) <= EPSILON + LOSS
 
 
-@pytest.mark.exhaustive
 def test_a_user_who_is_not_bounded_is_seen(monkeypatch):
     monkeypatch.setattr(Contributions, "bounded", lambda self, *_: self)
     assert any(loss > 1.5 * EPSILON for loss in losses_of_rows(1, 2))

@@ -216,7 +216,6 @@ def test_so_is_that_of_three_ids(noise, k):
     assert loss_of(coarse(noise, k), 3) <= EPSILON + 1e-9
 
 
-@pytest.mark.exhaustive
 def test_the_delta_of_all_neighbours_is_within_the_cost():
     mechanism = ThresholdTopK(k=2, epsilon=1.0, delta=0.05, leading_bits=1)
     assert mechanism.scale < ThresholdTopK(k=2, epsilon=1.0).scale

@@ -244,7 +244,6 @@ class Unpaid(NoisyClippedCounts):
         return tuple(self._best.counts.sd(bound) / 3 for bound in self.design.bounds)
 
 
-@pytest.mark.exhaustive
 def test_too_little_noise_is_caught_with_the_selection():
     right, wrong = map(with_clipped_counts, (NoisyClippedCounts, Unpaid))
     assert ORACLE.breaks(wrong, right.cost, by=0.01)

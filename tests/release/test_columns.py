@@ -344,7 +344,6 @@ def coverage(kind, *, runs=RUNS):
     return np.mean((lows(scores, far) <= held) & (held <= highs(scores, far)))
 
 
-@pytest.mark.exhaustive
 def test_the_intervals_of_real_answers_hold_as_often_as_they_say():
     spread = math.sqrt(0.95 * 0.05 / RUNS)
     assert coverage(NoisyCounts) > 0.95 - 4 * spread
