@@ -60,7 +60,8 @@ def test_a_new_total_begins_and_the_old_one_ends(two):
         refusal(ask, f'"plays-2026" is closed, since another one continues it ({WHY}). Nothing was')
     assert "It would be refused: the budget" in old.explain(plan_of(old))
     assert plan_of(old).run(reuse=True).items == kept.items
-    release = plan_of(new).run()
+    release = plan_of(new).run(reuse=True)
+    assert release.given_before is None
     assert release.budget == (
         f'charge 1 of "{new.dataset}": epsilon = 0.007812; it continues "plays-2026" (epsilon = '
         "0.03125 and delta = 0): in all epsilon = 0.01562 were spent; all totals together are "

@@ -156,6 +156,22 @@ def test_what_each_group_alone_needs_is_too_little_for_all(monkeypatch):
     assert chance_that_all_groups_are_right(200) < 0.6
 
 
+def test_the_ranks_of_a_part_hold_for_its_group_alone():
+    """Twenty parts compared by hand are not right together; each is, as often as is said."""
+    rng, right = np.random.default_rng(18), []
+    items = {"place": np.repeat(np.arange(GROUPS), 3), "title": [*"xyz"] * GROUPS}
+    for _ in range(200):
+        scores = Scores(rng.normal(500, 9, 3 * GROUPS).round(), unit="noisy count", noise_sd=9.0)
+        parts = [
+            part.to_polars() for _, part in counted(items, scores=scores, by=["place"]).groups()
+        ]
+        right.append(
+            [(part["rank_high"] == 3).all() and (part["rank_low"] == 1).all() for part in parts]
+        )
+    assert np.mean(right) > 0.94
+    assert np.mean(np.all(right, axis=1)) < 0.6
+
+
 @pytest.mark.parametrize("groups", [10**4, 10**6])
 def test_how_far_two_draws_lie_apart_in_very_many_groups(groups):
     """The difference of two Laplace draws of scale 1 is beyond d with (1 + d/2) exp(-d)."""
