@@ -80,6 +80,19 @@ def test_what_protects_nobody_is_said_in_capitals():
     assert "HARDLY" not in plays.top_k(2, **SPENT).explain()
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "May it be published? It was made for that. Whoever is responsible for the data"),
+        ({"epsilon": 5.0}, "May it be published? Protection is poor, so ask first. Whoever"),
+        ({"epsilon": 50.0}, "May it be published? Protection is poor, so ask first. Whoever"),
+        ({"private": False}, "May it be published? Not if the data are sensitive: nobody is"),
+    ],
+)
+def test_who_decides_whether_it_is_published(changed, said):
+    assert said in words(release(["Emma"], guarantee=replace(GUARANTEE, **changed)).explain())
+
+
 def test_no_item_is_in_the_words():
     assert "Emma" not in release(["Emma"]).explain()
     assert all(c.isprintable() or c == "\n" for c in release(HOSTILE, unit=HOSTILE[0]).explain())

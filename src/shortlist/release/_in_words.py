@@ -21,6 +21,7 @@ from shortlist.release._promises import (
     assumed,
     cautions,
     cost,
+    may_be_published,
     meaning,
     protected,
     what_epsilon_means,
@@ -189,6 +190,7 @@ def answers(release: Release) -> list[Section]:
     return [
         Section("Who is protected?", protected(release.guarantee), assumed(release.guarantee)),
         Section(what_epsilon_means(release.guarantee), meaning(release.guarantee), []),
+        Section("May it be published?", may_be_published(release.guarantee), []),
         Section(missing, _missing(release), []),
         Section("How many users hold an item?", list(_scores(release)), []),
         *([Section("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
@@ -278,7 +280,10 @@ def _order(release: Release) -> Iterator[str]:
         )
     shown = shown_scores(release)
     if shown is not None and shown.unit != REACHED and ranks_are_apart(release):
-        yield "The noise of the ranks is not that of the scores, so the two may disagree."
+        yield (
+            "Items were put in order by other noise than their numbers have. So one may stand "
+            "above another that has a larger number."
+        )
 
 
 def _drawn(release: Release) -> Iterator[Section]:

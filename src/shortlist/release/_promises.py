@@ -149,6 +149,22 @@ def cautions(guarantee: Guarantee) -> list[Caution]:
     return [Caution(_how_well(guarantee), _BETTER[band])]
 
 
+def may_be_published(guarantee: Guarantee) -> list[str]:
+    """What the list itself can say of that, and what is left to decide, in paragraphs."""
+    if not guarantee.private:
+        return ["Not if the data are sensitive: nobody is protected by it."]
+    weak = _band(guarantee) >= Strength.WEAK
+    return [
+        (
+            f"{'Protection is poor, so ask first' if weak else 'It was made for that'}. Whoever is "
+            "responsible for the data must agree to four things: who is protected, what is "
+            "assumed, how well epsilon and delta protect, and what all lists about the same people "
+            "add up to."
+        ),
+        "The documentation has the questions to ask, under Approving a list.",
+    ]
+
+
 def cost(guarantee: Guarantee) -> str:
     """What it adds to the cost of other releases."""
     if not guarantee.private:
