@@ -74,7 +74,7 @@ def build(kind, k, bound, **given):
 
 def settings():
     """Extremes of each, without all of their combinations."""
-    few = [*zip(BUDGETS, [*SIZES, WIDE[1]], strict=True), (BUDGETS[2], SIZES[0])]
+    few = [*zip(BUDGETS, [*SIZES, SIZES[2]], strict=True), (BUDGETS[2], SIZES[0])]
     yield from few
     both = itertools.chain(itertools.product(BUDGETS, SIZES), itertools.product(BUDGETS[2:3], WIDE))
     yield from exhaustive(*(one for one in both if one not in few))
