@@ -56,9 +56,8 @@ class Strict(LimitedDomain):
     [
         ({}, AdaptiveTopK),
         ({"k": None}, AdaptiveGaussian),
-        ({"k": None, "bound": 3}, AdaptiveGaussian),
+        ({"k": None, "bound": 2}, AdaptiveGaussian),
         ({"k": None, "bound": 1}, PolicyGreedy),
-        ({"k": None, "bound": 2}, PolicyGreedy),
         ({"k": None, "bound": None}, ChosenBound),
         ({"bound": None}, AdaptiveTopK),
         ({"bound": 1}, AdaptiveTopK),

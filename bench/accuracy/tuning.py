@@ -62,18 +62,18 @@ TRIED = (
         "runs, delta 1e-5, epsilon .1, 1 and 3, bounds of 10, 100 and none). As one more "
         "bound of ChosenBound, at its price: on magazines 1.2 to 1.4 times the items of the "
         "rounds, but 0.2 to 6 % fewer than PolicyGreedy, since the coin gets 2 % less of "
-        "epsilon and .8 of delta. As GreedyOrRounds, for .5 % of epsilon: on magazines, on "
+        "epsilon and .8 of delta. As a mechanism of its own, for .5 % of epsilon: on magazines, on "
         "which its constants were chosen, 1.23 to 1.53 times those of the rounds, in none of "
         "9 cells clearly fewer than PolicyGreedy; on Steam games and AskReddit bigrams within "
         "noise of the rounds, but for Steam games at epsilon 3 and a bound of 10 (1.7 % "
-        "fewer, and 5 % fewer than PolicyGreedy). It is no default: PolicyGreedy has no "
+        "fewer, and 5 % fewer than PolicyGreedy). It was dropped: PolicyGreedy has no "
         "weights, so that no list would have them, or an order."
     ),
     (
         "PolicyGreedy at small bounds that are given: at 2, where sets of five tables were "
         "cut to two items at random, it names 1.0 to 1.4 times as many as AdaptiveGaussian (4 "
         "runs; airline tweets at epsilon .1 has 10.2 instead of 11.2). Where they were cut to "
-        "three, AdaptiveGaussian is ahead in 6 of 15 cells at 3, so that the default changes "
+        "three, AdaptiveGaussian is ahead in 6 of 15 cells at 3, so that a default could change "
         "at 2."
     ),
     (

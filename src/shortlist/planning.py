@@ -77,9 +77,8 @@ _DEFAULTS: dict[tuple[type[Question], type], str] = {
 }
 """By what is asked, and the first of what an engine can_show. By name: one of them is loaded."""
 
-_FEW_ITEMS = 2
-_OF_FEW_ITEMS = {"AdaptiveGaussian": "PolicyGreedy"}
-"""In place of a default, where so few items of each user count: hardly any weight can be moved."""
+_OF_ONE_ITEM = {"AdaptiveGaussian": "PolicyGreedy"}
+"""In place of a default, where one item of each user counts: no weight can be moved then."""
 
 _WITHOUT_BOUND = {"AdaptiveGaussian": "ChosenBound"}
 """In place of a default, where nobody asked for a bound: one is chosen privately."""
@@ -210,10 +209,10 @@ def default_mechanism(
 
 
 def _instead(name: str, bound: int | Usual | None) -> str:
-    """What is better than this default where nobody gave a bound, or where it is small."""
+    """What is better than this default where nobody gave a bound, or where it is 1."""
     if isinstance(bound, Usual):
         return _WITHOUT_BOUND.get(name, name)
-    return _OF_FEW_ITEMS.get(name, name) if bound is not None and bound <= _FEW_ITEMS else name
+    return _OF_ONE_ITEM.get(name, name) if bound == 1 else name
 
 
 def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:

@@ -36,11 +36,7 @@ from helpers.oracles_of_counts import (
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
-from helpers.oracles_of_rounds import (
-    chosen_bound_oracle,
-    greedy_or_rounds_oracle,
-    rounds_oracle,
-)
+from helpers.oracles_of_rounds import chosen_bound_oracle, rounds_oracle
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
@@ -366,15 +362,6 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # as above
         in_order=False,
         edges=(0.0,),
-        with_branch=True,
-    ),
-    mechanisms.GreedyOrRounds: Oracle(
-        greedy_or_rounds_oracle,
-        TWO_ITEMS,
-        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
-        on_coarse_grid,
-        within=2e-6,  # as above
-        in_order=False,
         with_branch=True,
     ),
     mechanisms.AdaptiveHittingSet: Oracle(

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 from scipy.special import ndtr
 
-from helpers.oracles_of_policies import greedy_oracle
 from helpers.oracles_of_users import averaged, weights_of
 
 FLOOR, BOLDNESS = 0.25**2, 1.5
@@ -33,28 +32,6 @@ def chosen_bound_oracle(mechanism, data):
         for (found, first), p in rounds_oracle(at_bound, data).items():
             told = (f"at most {bound} items of a user", found), first
             outcomes[told] = p * weight / sum(odds)
-    return outcomes
-
-
-def greedy_or_rounds_oracle(mechanism, data):
-    """The law of either way, with the way, by the odds of each."""
-    greedy, rounds = mechanism._greedy, mechanism._rounds
-    sizes = [len(held) for held in data if held]
-    theta = mechanism.design.cost_of_threshold * max(1 - greedy.threshold / rounds.threshold, 0)
-    lost = (
-        sum(1 - 1 / size for size in sizes),
-        sum(1 if size > mechanism.max_items_per_user else theta for size in sizes),
-    )
-    factors = mechanism.design.factor, 1.0
-    odds = [w * math.exp(-mechanism.choice_epsilon * x) for w, x in zip(factors, lost, strict=True)]
-    first, second = (weight / sum(odds) for weight in odds)
-    outcomes = {
-        ("one item of a user", frozenset(found)): first * p
-        for found, p in greedy_oracle(greedy, data).items()
-    }
-    for ((branch, found), _), p in chosen_bound_oracle(rounds, data).items():
-        told = f"rounds, {branch}", frozenset(found)
-        outcomes[told] = outcomes.get(told, 0) + second * p
     return outcomes
 
 

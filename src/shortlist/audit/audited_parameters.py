@@ -18,7 +18,6 @@ from shortlist.mechanisms import (
     DiscoverThenRank,
     Extreme,
     Gamma,
-    GreedyOrRounds,
     JointOrPeel,
     LimitedDomain,
     Mechanism,
@@ -119,7 +118,6 @@ _OPTIONS: Options = {
     AdaptiveHittingSet: [{"k": 1}, {"k": 2}],
     AdaptiveGaussian: [{"rounds": 2}],
     ChosenBound: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
-    GreedyOrRounds: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
     PolicyGreedy: [{}, {"alpha": 1}, {"accounting": Accounting.PUBLISHED}],
     WinCount: [{}, {"max_comparisons_per_user": 2}],
     SpectralRanking: [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],
@@ -137,7 +135,6 @@ _REAL_OPTIONS: Options = {
     **_OPTIONS,
     AdaptiveGaussian: [{}, {"max_items_per_user": 100}],  # of fewer items, no weight is capped
     ChosenBound: [{"max_items_per_user": 30}],
-    GreedyOrRounds: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
     PerGroup: [{"max_groups_per_user": 2}, {"max_groups_per_user": 1}],
     LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 30}],

@@ -444,7 +444,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "--by per-group.",
         C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
             "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the "
-            "default with --max-items-per-user 1 or 2), greedy-or-rounds.",
+            "default with --max-items-per-user 1).",
         C.HITTING_SET: "adaptive-hitting-set (the default) or user-peeling; for public items "
             "user-peeling.",
         C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.chosen_bound import ChosenBound
     from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
     from shortlist.mechanisms.gamma import Gamma
-    from shortlist.mechanisms.greedy_or_rounds import GreedyOrRounds
     from shortlist.mechanisms.joint import Joint
     from shortlist.mechanisms.joint_or_peel import JointOrPeel
     from shortlist.mechanisms.joint_permute_and_flip import JointPermuteAndFlip
@@ -49,7 +48,6 @@ __all__ = [
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
-    "GreedyOrRounds",
     "Joint",
     "JointOrPeel",
     "JointPermuteAndFlip",

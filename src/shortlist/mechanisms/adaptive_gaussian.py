@@ -29,7 +29,7 @@ from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule,
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import Domain, Question
 
-__all__ = ["LOST_IN_ZCDP", "AdaptiveGaussian", "Rounds"]
+__all__ = ["LOST_IN_ZCDP", "AdaptiveGaussian"]
 
 _LEAST_ROUNDS, _MOST_ROUNDS = 2, 10
 _FLOOR = Fraction(1, 4) ** 2  # of the squared norm, spent evenly in later rounds
@@ -53,9 +53,6 @@ def _require_rounds(name: str, value: int) -> int:
             most=_MOST_ROUNDS,
         )
     return int(value)
-
-
-Rounds = Annotated[int, _require_rounds]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +90,7 @@ class AdaptiveGaussian(InRounds):
     epsilon: Epsilon
     delta: DeltaOfDomain
     max_items_per_user: Whole
-    rounds: Rounds = 6
+    rounds: Annotated[int, _require_rounds] = 6
     accounting: Accounting = Accounting.EXACT
     design: SearchDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 

@@ -408,7 +408,7 @@ class Pairs(Source):
         weights, so that roughly those of more users come first; a weight is no number of users, and
         only JSON, Parquet and frames have it. `WeightedGaussian` has only one round: its weights
         have less noise, and where nearly every user holds one item it names a few per cent more.
-        With `max_items_per_user` 1 or 2, `PolicyGreedy` answers, since it names most there. It
+        With `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It
         counts each user for one item only, chosen among all that the user holds, and lists items by
         their names. It is no default where a budget adds up in zCDP, of which it would take many
         times as much.
