@@ -15,6 +15,8 @@ from bench.common import real, report
 from bench.common.axes import Across, Axis
 from bench.common.plotting import Look, against
 from bench.common.seeds import bits_of
+from shortlist.mechanisms import PolicyGreedy
+from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.questions import Question
 
 __all__ = ["measure"]
@@ -22,7 +24,13 @@ __all__ = ["measure"]
 EPSILONS = (0.3, 1.0)
 DELTA = 1e-7
 K = 20
-QUESTIONS: tuple[Question, ...] = (sl.Domain(), sl.TopK(K), sl.HittingSet(K))
+_GREEDY = f"{sl.Domain().name}, PolicyGreedy"
+_ASKED: Mapping[str, tuple[Question, type[Mechanism] | None]] = {
+    sl.Domain().name: (sl.Domain(), None),
+    _GREEDY: (sl.Domain(), PolicyGreedy),
+    sl.TopK(K).name: (sl.TopK(K), None),
+    sl.HittingSet(K).name: (sl.HittingSet(K), None),
+}
 WITHOUT, LAST, ALL = "nothing", "last list", "all lists"
 NAMED, UNHELD, NEW, MISSED = "named", "held by nobody", "new", "missed"
 _MEASURES = (NAMED, UNHELD, NEW, MISSED)
@@ -104,6 +112,7 @@ def measure(runs: int) -> None:
     pictures = {"known-items.png": "Items that domains name, week by week"}
     tables = {
         "Over all cells": _overall(cells),
+        "Domains that know all lists: PolicyGreedy beside the default": _greedy_beside(cells),
         "Clearly more missed than without": worse,
         "Cells": cells,
     }
@@ -116,12 +125,12 @@ def measure(runs: int) -> None:
 def _of_table(name: str, rows: pl.DataFrame, runs: int) -> Iterator[pl.DataFrame]:
     split = SPLITS[name]
     weeks = split.parts(rows)
-    for question, epsilon, known, run in product(QUESTIONS, EPSILONS, _LOOKS, range(runs)):
+    for question, epsilon, known, run in product(_ASKED, EPSILONS, _LOOKS, range(runs)):
         figures = list(_series(weeks, question, epsilon, known, f"{name} {run}"))
         yield pl.DataFrame(figures).select(
             pl.lit(real.TABLES.get(name, _DATED.get(name))).alias("table"),
             pl.lit(str(split)).alias("split"),
-            pl.lit(question.name).alias("question"),
+            pl.lit(question).alias("question"),
             pl.lit(epsilon).alias("epsilon"),
             pl.lit(known).alias("known"),
             pl.lit(run).alias("run"),
@@ -135,14 +144,16 @@ _DATED = {"movietweetings_2013_days": "Films by day", "amazon_grocery_5core_days
 
 
 def _series(
-    weeks: Sequence[pl.DataFrame], question: Question, epsilon: float, known: str, label: str
+    weeks: Sequence[pl.DataFrame], asked: str, epsilon: float, known: str, label: str
 ) -> Iterator[dict[str, float]]:
     """The figures of a list a week."""
     before: list[object] = []
+    question, mechanism = _ASKED[asked]
     for number, week in enumerate(weeks):
         source = sl.pairs(week, user="user", item="item", known_items=before or None)
         random = bits_of(label, number)
-        items = source.plan(question, epsilon=epsilon, delta=DELTA).run(random=random).items
+        plan = source.plan(question, epsilon=epsilon, delta=DELTA, mechanism=mechanism)
+        items = plan.run(random=random).items
         yield _figures(week, question, items, set(before))
         kept = {WITHOUT: [], LAST: items, ALL: dict.fromkeys([*before, *items])}
         before = list(kept[known])
@@ -201,6 +212,17 @@ def _overall(cells: pl.DataFrame) -> pl.DataFrame:
     """Geometric means of ratios, by question and what is known."""
     parts = cells.partition_by("question", "known", maintain_order=True)
     return pl.DataFrame([_ratios(part) for part in parts])
+
+
+def _greedy_beside(cells: pl.DataFrame) -> pl.DataFrame:
+    """The items that both name, and those of one over the other."""
+    cell = ("table", "split", "epsilon")
+    all_lists = cells.filter(known=ALL).select(*cell, "question", NAMED)
+    default = all_lists.filter(question=sl.Domain().name).drop("question")
+    greedy = all_lists.filter(question=_GREEDY).drop("question").rename({NAMED: _GREEDY})
+    both = default.join(greedy, on=cell)
+    ratio = ((pl.col(_GREEDY) + 1) / (pl.col(NAMED) + 1)).alias("ratio")
+    return both.with_columns(ratio).sort("ratio", descending=True)
 
 
 def _ratios(part: pl.DataFrame) -> dict[str, object]:

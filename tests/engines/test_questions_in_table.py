@@ -92,6 +92,9 @@ def test_known_items_are_those_of_memory(place):
         found = ask(source, random=SeededBits(3), **ASKED)
         assert set(found.items) <= {*TITLES, *given["known_items"]}
         assert len(found.items) >= 3
+        greedy = source.domain(**ASKED, mechanism=PolicyGreedy, random=SeededBits(3))
+        assert set(greedy.items) <= {*TITLES, *given["known_items"]}
+        assert {"Dune", "Watt"} <= set(greedy.items)
     short = place.source(plays().head(1), **given).top_k(3, **ASKED)
     assert set(short.items) <= set(given["known_items"])
     assert len(short.items) == 3

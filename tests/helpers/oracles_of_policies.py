@@ -44,11 +44,16 @@ def gaussian_oracle(mechanism, data):
     )
 
 
-def units(data, cutoff, n_items):
-    """For all orders of users and of items."""
+def units(data, cutoff, n_items, known=frozenset(), head_start=0):
+    """For all orders of users and of items, of which known ones come first."""
+    rankings = [
+        ranking
+        for ranking in itertools.permutations(range(n_items))
+        if known == set(ranking[: len(known)])
+    ]
     for order in itertools.permutations(data):
-        for ranking in itertools.permutations(range(n_items)):
-            counts = dict.fromkeys(range(n_items))
+        for ranking in rankings:
+            counts = {i: head_start if i in known and head_start else None for i in range(n_items)}
             for items in order:
                 for i in ranking:
                     if i in items and (counts[i] or 0) < cutoff:
@@ -91,5 +96,6 @@ def greedy_chance(mechanism, count):
     return float(best_chance(count, mechanism.epsilon, mechanism.delta))
 
 
-def greedy_oracle(mechanism, data):
-    return mean_law(units(data, mechanism.cutoff, 3), lambda count: greedy_chance(mechanism, count))
+def greedy_oracle(mechanism, data, known=frozenset()):
+    histograms = units(data, mechanism.cutoff, 3, known, mechanism.head_start)
+    return mean_law(histograms, lambda count: greedy_chance(mechanism, count))

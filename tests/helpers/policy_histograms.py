@@ -28,7 +28,8 @@ def order_of(users):
 def units_of(data, users, cutoff, n_items=N_ITEMS, ranks=None):
     ranks = np.arange(n_items) if ranks is None else ranks
     held = contributions(data, n_items)
-    return count_units(held, order_of(users), order_of(ranks), cutoff=cutoff)
+    start = np.zeros(n_items, np.int64)
+    return count_units(held, order_of(users), order_of(ranks), cutoff=cutoff, start=start)
 
 
 GAPS = st.integers(0, 61).flatmap(lambda bits: st.integers(0, 2**bits))

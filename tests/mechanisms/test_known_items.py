@@ -16,7 +16,13 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import contributions
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import AdaptiveGaussian, AdaptiveHittingSet, AdaptiveTopK, ChosenBound
+from shortlist.mechanisms import (
+    AdaptiveGaussian,
+    AdaptiveHittingSet,
+    AdaptiveTopK,
+    ChosenBound,
+    PolicyGreedy,
+)
 
 KNOWN = frozenset({0})
 UNHELD = [({1},), ({1}, {1}, {1})]
@@ -76,6 +82,7 @@ MECHANISMS = [
     coarse(ChosenBound, rounds=2),
     coarse(AdaptiveTopK, k=1),
     coarse(AdaptiveHittingSet, k=1),
+    PolicyGreedy(epsilon=1.0, delta=0.001),
 ]
 
 

@@ -55,8 +55,10 @@ def rows_of(data):
     return [(user, item) for user, items in enumerate(data) for item in sorted(items)]
 
 
-def output_law(mechanism, data, n_items=3):
+def output_law(mechanism, data, n_items=3, known=()):
     held = held_by(rows_of(data), len(data), n_items)
+    if known:
+        held = held.with_public(np.array(sorted(known)))
     return law(lambda draws: frozenset(mechanism.select(held, draws).positions.tolist()))
 
 
@@ -99,6 +101,29 @@ def test_policy_greedy_is_one_unit_each_in_random_order_and_a_coin(
     mechanism = policy(epsilon=epsilon, delta=delta)
     assert mechanism.cutoff == cutoff
     agree(output_law(mechanism, data), greedy_oracle(mechanism, data), 1e-12)
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("known", [{1}, {0, 2}])
+@either_greedy
+def test_known_items_come_first_and_begin_with_units_of_nobody(policy, known, data):
+    mechanism = policy(epsilon=1.0, delta=0.001)
+    assert mechanism.head_start == (2 if policy is greedy else 0)
+    seen = output_law(mechanism, data, known=known)
+    agree(seen, greedy_oracle(mechanism, data, known), 1e-12)
+    if policy is greedy:
+        for other in (set(), {0, 1, 2} - known):
+            oracle = greedy_oracle(mechanism, data, other)
+            assert max(abs(seen.get(o, 0) - oracle.get(o, 0)) for o in seen | oracle) > 0.003
+
+
+def test_a_known_item_to_which_nobody_gives_a_unit_is_hardly_ever_named():
+    for epsilon, delta in itertools.product((0.1, 1.0, 8.0), (1e-9, 1e-3, 0.05)):
+        mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
+        assert mechanism.head_start < mechanism.cutoff
+        named = output_law(mechanism, (), known={0})
+        assert named.get(frozenset({0}), 0) < 0.01
+        assert (mechanism.head_start > 0) == (delta < 0.01)
 
 
 @pytest.mark.parametrize("kind", [SteepCoin, EagerCoin])

@@ -11,7 +11,7 @@ from helpers.command import domain
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.mechanisms import AdaptiveGaussian, PolicyGreedy, WeightedGaussian
+from shortlist.mechanisms import PolicyGreedy, WeightedGaussian
 from shortlist.table import open_table
 from shortlist.table.keys import Extended
 
@@ -143,7 +143,10 @@ def test_a_budget_tells_lists_apart(tmp_path):
 def test_the_default_makes_use_of_what_is_known():
     one = {"max_items_per_user": 1}
     assert knowing(None, **one).default_for(sl.Domain()) is PolicyGreedy
-    assert knowing(["0"], **one).default_for(sl.Domain()) is AdaptiveGaussian
+    assert knowing(["0"], **one).default_for(sl.Domain()) is PolicyGreedy
+    plan = knowing(["0", "9"], **one).plan(sl.Domain(), **PRICE)
+    assert "a known item first" in plan.explain()
+    assert "with a chance below 1 %" in plan.explain()
 
 
 # --- refusals

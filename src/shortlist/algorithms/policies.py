@@ -17,7 +17,15 @@ from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import MOST_USERS, Codes
 from shortlist.evidence.contributions import Contributions
 
-__all__ = ["MOST_ITEMS", "FixedPoint", "count_units", "descend", "shuffled", "users_shuffled"]
+__all__ = [
+    "MOST_ITEMS",
+    "FixedPoint",
+    "count_units",
+    "descend",
+    "shuffled",
+    "shuffled_known_first",
+    "users_shuffled",
+]
 
 MOST_ITEMS = 2**19
 """Of one user: the sums of the squares of so many gaps are exact in `kernels.descend`."""
@@ -89,7 +97,9 @@ def descend(
     return weights
 
 
-def count_units(held: Contributions, order: Codes, ranks: Codes, *, cutoff: int) -> Ints:
+def count_units(
+    held: Contributions, order: Codes, ranks: Codes, *, cutoff: int, start: Ints
+) -> Ints:
     """The counts after each user in turn has added 1 to one of the items held, or to none.
 
     It is the first in rank of those whose count is below the cutoff.
@@ -99,10 +109,11 @@ def count_units(held: Contributions, order: Codes, ranks: Codes, *, cutoff: int)
         order: Users in turn.
         ranks: Of each item, all different, shape (n_items,).
         cutoff: At least 1.
+        start: Counts to begin with, at most the cutoff, shape (n_items,).
 
     Source: Carvalho et al. (2022), policy greedy, with a cutoff that is a whole number.
     """
-    counts = np.zeros(held.n_items, np.int64)
+    counts = start.copy()
     kernels.count_units(held.starts, held.sizes, held.items, order, ranks, cutoff, counts)
     return counts
 
@@ -111,6 +122,18 @@ def users_shuffled(held: Contributions, draws: Draws) -> Codes:
     """The users who hold anything, in a uniformly random order."""
     users = np.flatnonzero(held.sizes).astype(np.uint32)
     return users[shuffled(len(users), draws)]
+
+
+def shuffled_known_first(n: int, known: Ints, draws: Draws) -> Codes:
+    """The ranks of n items: the known ones come first; these, and the others, in random order."""
+    if not len(known):
+        return shuffled(n, draws)
+    ranks = np.empty(n, np.uint32)
+    others = np.ones(n, np.bool_)
+    others[known] = False
+    ranks[known] = shuffled(len(known), draws)
+    ranks[others] = shuffled(n - len(known), draws) + np.uint32(len(known))
+    return ranks
 
 
 def shuffled(n: int, draws: Draws) -> Codes:

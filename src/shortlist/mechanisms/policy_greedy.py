@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.policies import count_units, shuffled, users_shuffled
+from shortlist.algorithms.policies import count_units, shuffled_known_first, users_shuffled
 from shortlist.draws import Draws, Floats, Ints, Reals
 from shortlist.draws.reals import TINY, ULP, LaplaceCDF
 from shortlist.evidence.buckets import MOST_USERS
@@ -30,6 +30,7 @@ __all__ = ["PolicyGreedy"]
 
 # A coin's chances are found one after another: more of them would take long.
 _MOST_UNITS = 2**16
+_BY_MISTAKE = Fraction(1, 100)  # the chance to name a known item to which nobody gave a unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class PolicyGreedy(Mechanism):
     fewer units than the cutoff. Each item with a unit is named by a coin, whose chance grows with
     the units as quickly as privacy allows. Any item of a user may take the unit: no bound on their
     number is needed. A noisy number of units would say nothing of how many hold an item, and is not
-    released.
+    released. Known items come first in that order, and begin with units that nobody gave them.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed. An item with one unit is named
     with probability delta.
@@ -73,6 +74,7 @@ class PolicyGreedy(Mechanism):
     discovers: ClassVar[bool | None] = True
     derived: ClassVar[tuple[str, ...]] = ("threshold", "cutoff")
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.PUBLISHED)
+    takes_known_items: ClassVar[bool] = True
 
     @cached_property
     def _coin(self) -> UnitCoin | None:
@@ -99,6 +101,11 @@ class PolicyGreedy(Mechanism):
         if self._coin is not None:
             return self._coin.units_for(1 - Fraction(math.exp(-self.alpha)) / 2)
         return min(max(math.ceil(self.threshold + self.alpha / self.epsilon), 1), MOST_USERS)
+
+    @property
+    def head_start(self) -> int:
+        """The units that known items begin with: as many as leave the chance below 1 %."""
+        return 0 if self._coin is None else max(self._coin.units_for(_BY_MISTAKE) - 1, 0)
 
     def _chances(self, units: Ints) -> Reals:
         """To name items of so many units, at least 1."""
@@ -131,6 +138,13 @@ class PolicyGreedy(Mechanism):
             people_needed(self.threshold),
         ]
 
+    def explain_known(self) -> list[str]:
+        return [
+            "Users give their unit to a known item first, if one they hold has room.",
+            f"Known items begin with {self.head_start} units, whether anybody holds them or not.",
+            "One to which no unit is given is named with a chance below 1 %.",
+        ]
+
     def _naming(self) -> str:
         if self._coin is None:
             return (
@@ -145,8 +159,10 @@ class PolicyGreedy(Mechanism):
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """A set of items, without scores."""
         order = users_shuffled(evidence, draws)
-        ranks = shuffled(evidence.n_items, draws)
-        units = count_units(evidence, order, ranks, cutoff=self.cutoff)
+        ranks = shuffled_known_first(evidence.n_items, evidence.public, draws)
+        start = np.zeros(evidence.n_items, np.int64)
+        start[evidence.public] = self.head_start
+        units = count_units(evidence, order, ranks, cutoff=self.cutoff, start=start)
         items = np.flatnonzero(units)
         named = draws.coin(self._chances(units[items]))
         return Selection(items[named], ordered=False)
