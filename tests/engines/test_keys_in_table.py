@@ -1,6 +1,7 @@
 """Values that an engine may hold for equal though they differ, and types that are read as text."""
 
 import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -236,7 +237,8 @@ def test_a_url_of_sqlite_has_a_path_as_elsewhere_and_makes_no_file(tmp_path, mon
 
 def test_a_file_of_sqlite_is_only_read(tmp_path):
     path = tmp_path / "plays.db"
-    sqlite3.connect(path).execute("CREATE TABLE plays (person INTEGER, title TEXT)").close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE plays (person INTEGER, title TEXT)")
     path.chmod(0o444)
     known = sl.pairs(f"sqlite:///{path}", table="plays", public_items=["Emma", "Dune"], **NAMES)
     assert len(known.top_k(1, epsilon=1.0)) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from weakref import finalize
 
@@ -30,9 +30,11 @@ class SQLite(Dialect):
 
         require_file(url, origin)
         # Another thread reads, while this one waits for Ctrl-C.
-        native = sqlite.connect(Path(path_of(url)), check_same_thread=False)
-        connection = ibis.sqlite.from_connection(native)
-        finalize(connection, native.close)
+        with ExitStack() as opened:
+            native = sqlite.connect(Path(path_of(url)), check_same_thread=False)
+            opened.callback(native.close)
+            connection = ibis.sqlite.from_connection(native)  # a file that is none fails here
+            finalize(connection, opened.pop_all().close)
         return connection
 
     def digits(self, column: Expression) -> Expression:
