@@ -272,7 +272,7 @@ class Plan:
         The plan is played on an invented table: each user draws items, the one of rank r with odds
         of 1/r^exponent. No data is read and nothing is spent. Guess by what everybody knows:
         whoever looks at the table to guess well, and then publishes, says something about its
-        users.
+        users. Of known items it knows nothing: an answer that makes use of them is better.
 
         Args:
             users: How many users.

@@ -51,7 +51,7 @@ def crashing(monkeypatch, week):
 @pytest.mark.parametrize("place", ["sqlite", *exhaustive("postgresql")], indirect=True)
 def test_a_year_of_weeks_ends_with_what_was_planned(place, tmp_path, monkeypatch):
     budget, path = created(place, epsilon=8.0, delta=1e-6), tmp_path / "plays.parquet"
-    tops, lists = [], []
+    tops, lists, prices = [], [], []
     for week, monday in enumerate(MONDAYS):
         stopped(monkeypatch, f"{monday}T06:00")
         write(week, path)
@@ -66,6 +66,7 @@ def test_a_year_of_weeks_ends_with_what_was_planned(place, tmp_path, monkeypatch
             release = job(budget, path, monday)
             assert (release.given_before is not None) is (week % 10 == 9)
         assert release.items == job(budget, path, monday).items
+        prices.append(budget.standing().spent)
         release.report(tmp_path / f"top-{monday}.html")
         page = (tmp_path / f"top-{monday}.html").read_text()
         tops.append(page[page.index("<h1>") : page.index("</header>")])
@@ -79,6 +80,7 @@ def test_a_year_of_weeks_ends_with_what_was_planned(place, tmp_path, monkeypatch
     assert all("item 0" in release for release in lists[: GONE - 1])
     assert all("item 0" not in release for release in lists[GONE:])
     standing = budget.standing()
+    assert list(standing.spent) == [(WEEKS + LOST) * part for part in prices[0]]  # to the last bit
     assert standing.spent.within(standing.terms.total)
     assert standing.spent.first / standing.terms.total.first > 0.999
     assert budget.verify() == []

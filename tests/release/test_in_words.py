@@ -113,12 +113,12 @@ def test_where_fewer_came_out_it_says_what_twice_the_epsilon_would_need(asked):
     made = plays.top_k(9, epsilon=1.0, delta=1e-6, **asked)
     assert len(made) == 3
     mechanism = made.mechanism.selection if asked else made.mechanism
-    needed = [
-        round(replace(mechanism, epsilon=times * mechanism.epsilon).threshold) for times in (1, 2)
-    ]
+    needed = [round(replace(mechanism, epsilon=n * mechanism.epsilon).threshold) for n in (1, 2, 3)]
     said = words(made.explain())
     assert f"would need about {needed[1]} users in the place of {needed[0]}, if each" in said
-    assert needed[1] < 0.6 * needed[0]
+    assert f"with three times the epsilon, about {needed[2]}." in said
+    assert needed[2] < needed[1] < 0.6 * needed[0]
+    assert "For a full list ask for 3." in said
     full = words(plays.top_k(3, epsilon=1.0, delta=1e-6, **asked).explain())
     assert "twice the epsilon" not in full
     assert "twice the epsilon" not in words(release(["Emma"], k=2).explain())

@@ -317,17 +317,22 @@ def _people_to_be_named(mechanism: AnyMechanism) -> list[str]:
 
 
 def _with_more(mechanism: AnyMechanism) -> list[str]:
-    """How many people an item would need with twice the epsilon, by public parameters alone."""
+    """How many people an item would need with more epsilon, by public parameters alone."""
     found = _selecting(mechanism)
     if found is None or found.finding is None:
         return []
     known: Any = found
     try:
-        more = replace(known, epsilon=2 * found.epsilon).finding.around
+        twice, thrice = (
+            f"about {replace(known, epsilon=n * found.epsilon).finding.around:.0f}" for n in (2, 3)
+        )
     except (ArithmeticError, ValueError):  # no noise can be calibrated to so much
         return []
-    less = f"about {more:.0f} users in the place of {found.finding.around:.0f}"
-    return [f"With twice the epsilon an item would need {less}, if each holds only this item."]
+    now = f"{found.finding.around:.0f}, if each holds only this item"
+    more = f"with three times the epsilon, {thrice}"
+    return [
+        f"With twice the epsilon an item would need {twice} users in the place of {now}; {more}."
+    ]
 
 
 def _selecting(mechanism: AnyMechanism) -> Mechanism | None:

@@ -159,7 +159,10 @@ def advice(release: Release) -> str:
             "Nothing came out: no item could be named with this privacy. Check that the columns "
             f"are the right ones. {more}."
         )
-    return f"Fewer than {k} came out: no other item could be named with this privacy. {more}."
+    return (
+        f"Fewer than {k} came out: no other item could be named with this privacy. {more}. For a "
+        f"full list ask for {len(release)}."
+    )
 
 
 def notes(guarantee: Guarantee, mechanism: AnyMechanism) -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
@@ -37,7 +38,6 @@ MAX_ITEMS_PER_USER = 100
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
 _ANOTHER_KNOWN = Words("give a list that holds what everybody knows, or omit {known_items}")
-_KNOWN_ARE_PUBLIC = "the list of known items was public before"
 
 
 def pairs(  # noqa: PLR0913 - the arguments are the interface
@@ -180,14 +180,14 @@ def _stays(table: SensitiveTable, *, pull: object) -> bool:
 
 def _assumed(engine: RowsInMemory | RowsInTable) -> tuple[str, ...]:
     if engine.n_known:
-        return (_KNOWN_ARE_PUBLIC,)
+        return (f"the list of {engine.n_known:,} known items was public before",)
     return (LIST_IS_PUBLIC,) if engine.items_are_public else ()
 
 
 def _known(known_items: object, table: SensitiveTable) -> pl.DataFrame | None:
     """What is known, one row an item; None where that is nothing, as after an empty release."""
     if isinstance(known_items, str | os.PathLike) and str(known_items).endswith(".json"):
-        known_items = load(known_items)
+        known_items = load(known_items) if Path(known_items).exists() else known_items
     if isinstance(known_items, Release):
         missing = [name for name in table.items if name not in known_items.item_columns]
         if missing:
