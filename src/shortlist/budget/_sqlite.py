@@ -206,7 +206,9 @@ class SqliteFile:
 
 def _executing(connection: sqlite3.Connection) -> Execute:
     def execute(statement: str, *values: object) -> list[Any]:
-        return connection.execute(statement.replace("$", "?"), values).fetchall()
+        # By name: of "?1" with a sequence some versions of Python 3.12 warn.
+        named = {f"value{number}": value for number, value in enumerate(values, start=1)}
+        return connection.execute(statement.replace("$", ":value"), named).fetchall()
 
     return execute
 
