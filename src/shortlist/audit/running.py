@@ -79,7 +79,10 @@ def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
     far = [] if quick else _instances(mechanism, far_settings)
     jobs: list[Job] = [partial(audit_exactly, instance) for instance in more]
     jobs += [partial(audit_far, instance) for instance in far]
-    jobs += [partial(audit_exactly, i, quick=True) for i in _instances(mechanism, _FEW)]
+    few = list(_instances(mechanism, _FEW))
+    jobs += [partial(audit_exactly, instance, quick=True) for instance in few]
+    known = [instance for instance in few if instance.takes_known_items]
+    jobs += [partial(audit_exactly, instance, quick=True, knowing=True) for instance in known]
     return jobs + [partial(audit_by_transcript, instance, quick=quick) for instance in real]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ def audit_exactly(
     mechanism: Mechanism,
     *,
     quick: bool = False,
+    knowing: bool = False,
     families: Iterable[list[Data]] | None = None,
 ) -> list[Finding]:
     """What was found of each claim of a mechanism with these parameters.
@@ -35,10 +37,11 @@ def audit_exactly(
         mechanism: With its parameters.
         quick: On fewer and smaller data sets, in all orders of their items. Else one order of
             items stands for all, where an exchange of them exchanges them in the law.
+        knowing: Where one of the private items is known.
         families: Only on these data sets, with all that their universe's changes lead to, such as
             one user more; each family of as many items. What a data set is, its universe says.
     """
-    universe = universe_of(mechanism, quick=quick)
+    universe = universe_of(mechanism, quick=quick, knowing=knowing)
     search = _SearchForLosses(universe, claims_of(mechanism), every_order=quick)
     with precision(PRECISION):
         looked_at = universe.families() if families is None else families
@@ -46,6 +49,8 @@ def audit_exactly(
         climbs = [search.climb()] if not quick and families is None else []
         settled = map(search.settled, itertools.chain(steps, climbs))
         found = worst_of_each_claim(itertools.chain.from_iterable(settled))
+    if knowing:
+        return [replace(each, claim=f"{each.claim} with known items") for each in found]
     return [*found, *search.of_parameters()]
 
 

@@ -14,7 +14,7 @@ from shortlist.audit.universes.of_counts import (
     OfWins,
 )
 from shortlist.audit.universes.of_outcomes import OfOutcomes
-from shortlist.audit.universes.of_user_sets import OfContributions, OfGroupedSets
+from shortlist.audit.universes.of_user_sets import OfContributions, OfGroupedSets, OfKnownItems
 from shortlist.audit.universes.small_universe import Data, Universe
 from shortlist.errors import InputError
 from shortlist.evidence import (
@@ -48,9 +48,16 @@ _UNIVERSES: dict[type, type[Universe]] = {
 """By what a mechanism looks at."""
 
 
-def universe_of(mechanism: Mechanism, *, quick: bool = False) -> Universe:
-    """The small universes of the evidence that a mechanism looks at."""
-    if (kind := _UNIVERSES.get(mechanism.evidence)) is not None:
+def universe_of(mechanism: Mechanism, *, quick: bool = False, knowing: bool = False) -> Universe:
+    """The small universes of the evidence that a mechanism looks at.
+
+    Args:
+        mechanism: Whose evidence it is.
+        quick: With fewer and smaller data sets.
+        knowing: With an item that everybody knows, for a mechanism that takes known items.
+    """
+    kind = OfKnownItems if knowing else _UNIVERSES.get(mechanism.evidence)
+    if kind is not None:
         return kind(mechanism, quick=quick)
     raise InputError(
         "{mechanism}: the audit knows no universe of {evidence}",

@@ -21,7 +21,7 @@ from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.user_sets import UserGroups
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["OfContributions", "OfGroupedSets"]
+__all__ = ["OfContributions", "OfGroupedSets", "OfKnownItems"]
 
 _MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
 _MOST_ORDERS = 220  # of users, times such choices, where users come in random order
@@ -215,6 +215,24 @@ def _renamed(order: tuple[int, ...]) -> Callable[[Data], Data]:
     entries = [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]
     renamed: Callable[[Data], Data] = itemgetter(*entries)
     return renamed
+
+
+class OfKnownItems(OfContributions):
+    """The same, where everybody knows the first of the items, whether anybody holds it or not."""
+
+    exchangeable: ClassVar[bool] = False  # the first item is no other
+    sizes: ClassVar[dict[int, int]] = {1: 4, 2: 2}
+    quick_sizes = shuffled_sizes = scored_sizes = quick_scored_sizes = sizes
+    branched_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 1}
+
+    def wide(self) -> Iterator[list[Data]]:
+        return iter(())
+
+    def held(self, data: Data) -> Sequence[int]:
+        return sorted({0, *super().held(data)})
+
+    def evidence_of(self, data: Data) -> Contributions:
+        return super().evidence_of(data).with_public(np.zeros(1, np.int64))
 
 
 class OfGroupedSets(OfContributions):
