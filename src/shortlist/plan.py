@@ -204,7 +204,8 @@ class Plan:
         """
         left = [self.budget.explain(self, face)] if isinstance(self.budget, Ledger) else []
         known = self.mechanism.explain_known() if self.engine.n_known else []
-        return "\n".join([self._price(), *left, *self.mechanism.explain(), *known])
+        rows = [f"Only rows count where {intact(self.about.where)}."] if self.about.where else []
+        return "\n".join([self._price(), *left, *rows, *self.mechanism.explain(), *known])
 
     def _price(self) -> str:
         promise, cost = self.guarantee, self.guarantee.cost

@@ -317,6 +317,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         repeats=C.TOP_K | C.ROWS | C.COMPARE, help={
         C.TOP_K | C.ROWS | C.COMPARE: "The items. Repeat it if several columns make up an item.",
     }),
+    CommandOption("where", _TEXT, settable=True, goes_with="user", metavar="CONDITION", help={
+        C.TOP_K | C.ROWS | C.COMPARE: "Only rows for which this is true: a condition in SQL over "
+            "the columns of one row, such as \"country = 'NO' and age between 18 and 30\". "
+            "It is shown with the answer; choose it without looking at the data.",
+    }),
     # What is asked of it, with which privacy
     CommandOption("k", _WHOLE, settable=True, typed="-k", required=C.TOP_K | C.HITTING_SET | C.RANK,
         repeats=C.COMPARE, help={

@@ -220,6 +220,7 @@ class Request:
             k=plan.question.most_items,
             by=plan.engine.by,
             dataset=plan.about.dataset,
+            where=plan.about.where,
             guarantee=plan.guarantee,
             items=plan.engine.items,
         )
@@ -412,7 +413,7 @@ def _store(request: Request) -> Source:
 def _rows(request: Request) -> Source:
     given = request.given
     lists = ("public_items", "known_items")
-    own = request.taken("user", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
+    own = request.taken("user", "where", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
     own["pull"] = True if given.pull else False if given.push else None
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     if not given.by:

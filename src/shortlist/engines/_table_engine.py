@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shortlist.engines.tables._dialect import TableInEngine
+    from shortlist.table.row_filters import RowFilter
 
 __all__ = [
     "Once",
@@ -42,6 +43,7 @@ _Sets = TypeVar("_Sets", bound=UserSets)
 class _SomeTable(Protocol):
     columns: dict[str, pl.DataType]
     parts: list[TablePart]
+    where: RowFilter | None
 
     def check(self) -> None: ...
 
@@ -62,6 +64,7 @@ def public_description(
         "columns": _named(table.columns),
         "public_items": None if public is None else _known(public),
         **({} if known is None else {"known_items": _known(known)}),
+        **({} if table.where is None else {"where": str(table.where)}),
     }
 
 

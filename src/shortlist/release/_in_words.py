@@ -155,6 +155,7 @@ def identity(release: Release) -> list[tuple[str, str]]:
     told = {
         "Data set": about.dataset,
         "As of": about.as_of,
+        "Rows where": about.where,
         "Made on": day,
         "Made by": made_by,
     }

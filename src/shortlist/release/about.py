@@ -13,13 +13,13 @@ from shortlist.runtime import clock
 
 __all__ = ["NOTHING_SAID", "About"]
 
-_MOST = {"dataset": 200, "as_of": 200, "title": 200, "note": 1000, "version": 200}
+_MOST = {"dataset": 200, "as_of": 200, "where": 4000, "title": 200, "note": 1000, "version": 200}
 """How many characters each text may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a release is of. All of it is public, and none of it changes what is answered.
+    """What a release is of. All of it is public, and only `where` changes what is answered.
 
     >>> About.of_data("plays-2026", date(2026, 11, 22)).of
     'of plays-2026, as of 2026-11-22'
@@ -27,6 +27,7 @@ class About:
     Attributes:
         dataset: What the data set is called.
         as_of: As of when its rows are, in words.
+        where: Which rows it is of, as a condition in SQL; None for all.
         title: What the list is called.
         note: A remark for its readers.
         made_on: The day on which it was made, in UTC; None before, and where a file does not say.
@@ -40,6 +41,7 @@ class About:
 
     dataset: str | None = None
     as_of: str | None = None
+    where: str | None = None
     title: str | None = None
     note: str | None = None
     made_on: date | None = None
@@ -94,8 +96,8 @@ class About:
 
     @property
     def of(self) -> str:
-        """Which data set, and as of when, in words; empty where neither is known."""
-        parts = [("of", self.dataset), ("as of", self.as_of)]
+        """Which data set, as of when, and of which rows, in words; empty where all are unknown."""
+        parts = [("of", self.dataset), ("as of", self.as_of), ("where", self.where)]
         return ", ".join(f"{word} {intact(text)}" for word, text in parts if text)
 
     @property

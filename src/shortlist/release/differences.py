@@ -280,6 +280,7 @@ def terms_of(
     k: int | None,
     by: Sequence[str],
     dataset: str | None,
+    where: str | None,
     guarantee: Guarantee,
     items: Mapping[str, pl.DataType | None],
 ) -> dict[str, object]:
@@ -291,6 +292,7 @@ def terms_of(
         "question": question,
         "number of items asked for": k,
         "data set": dataset,
+        "filter of rows": where or "none",
         "columns of groups": ", ".join(by) or "none",
         "item columns": ", ".join(list(items)[len(by) :]) or None,
         _TYPES: _types(items),
@@ -305,6 +307,7 @@ def _terms(release: Release) -> dict[str, object]:
         k=asked_for(release.mechanism),
         by=release.by,
         dataset=release.about.dataset,
+        where=release.about.where,
         guarantee=release.guarantee,
         items=release._frame.schema,  # noqa: SLF001 - of this room
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import partial
@@ -45,6 +46,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     *,
     user: str,
     item: str | Sequence[str],
+    where: str | None = None,
     max_items_per_user: int | None = None,
     public_items: object = None,
     known_items: object = None,
@@ -83,6 +85,13 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             digits behind the point and whole floats up to 2^53 are read as integers. In CSV and
             NDJSON all are text, and so are Python objects, dates as 2024-02-29.
         item: The column of items, or several: then an item is a tuple.
+        where: Which rows count: a condition in SQL over the columns of one row, such as
+            "country = 'NO' and day >= date '2026-11-01'". Rows for which it is true are kept,
+            before users are bounded; a comparison with a missing value is not true, and NaN counts
+            as missing. It is public, and stands in every release: choose it without looking at the
+            data. It is made of columns and literals, =, <>, <, <=, >, >=, and, or, not, in (…),
+            between, like, is null, and try_cast(column as bigint) for numbers in text; a column
+            with an odd name stands in double quotes. None, the default, for all rows.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
@@ -120,7 +129,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
-            public items are no such list or the table itself. Nothing private is in the message.
+            public items are no such list or the table itself; or `where` is no such condition, or
+            compares a column with what it does not hold. Nothing private is in the message.
 
     >>> rows = {"user": [1, 1, 2], "title": ["Emma", "Ulysses", "Emma"]}
     >>> import polars as pl
@@ -142,8 +152,15 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     if isinstance(data, InputError):
         raise data from None
     writing = Writing(separator, encoding)
-    checked = open_table(data, user=user, items=item, writing=writing)
+    checked = open_table(data, user=user, items=item, writing=writing, where=where)
     in_engine = _stays(checked, pull=pull)
+    if in_engine and where is not None:
+        raise InputError(
+            "rows of a table in an engine are filtered only where they are fetched",
+            "add {pull=True}; or filter in the query that makes the table, and omit {where}",
+            given={"where": in_quotes(where)},
+        )
+    about = replace(about, where=None if checked.where is None else str(checked.where))
     known = None if known_items is None else _known(known_items, checked)
     if known is not None and public_items is not None:
         raise InputError(

@@ -12,7 +12,7 @@ from shortlist.table.part import TablePart, attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_roles", "types_of"]
+__all__ = ["check_columns", "check_roles", "types_of"]
 
 _LISTED = 40  # columns named in a message at most
 _WHY_NOT_SHOWN = "It is not shown: without names it would be somebody's row."
@@ -74,11 +74,12 @@ def types_of(parts: list[TablePart], roles: Mapping[str, str]) -> dict[str, pl.D
         InputError: One is in no part, stands there twice, or is of no usable type.
     """
     for part in parts:
-        _check_columns(part, roles)
+        check_columns(part, roles)
     return {name: _column_type(parts, name, role) for name, role in roles.items()}
 
 
-def _check_columns(part: TablePart, roles: Mapping[str, str]) -> None:
+def check_columns(part: TablePart, roles: Mapping[str, str]) -> None:
+    """Refuse columns by their roles that are not in a part, or stand there twice."""
     for name, role in roles.items():
         said = _said(part, role, name)
         if name in part.repeated:
@@ -125,6 +126,11 @@ def _columns_of(part: TablePart, name: str, *, known: bool) -> str:
 
 
 def _said(part: TablePart, role: str, name: str) -> Words:
+    if role == "where":  # which names it among others
+        name_ = in_quotes(name)
+        return Words(
+            "{origin}: {name} in {where}", origin=part.origin, name=name_, given={"where": ...}
+        )
     return Words("{origin}: {named}", origin=part.origin, named=named(role, name))
 
 

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = [
-    "open_frame",
-]
+__all__ = ["is_typed", "open_frame"]
 
 _ACCEPTED = Words(
     "give a path, glob or directory of Parquet, CSV or NDJSON files, a list of paths, a Polars, "
@@ -153,19 +151,19 @@ def _open_mapping(columns: Mapping[Any, Any], origin: Words, refusal: InputError
     )
 
     def column(name: str) -> pl.Series:
-        if _is_typed(values := columns[name]):
+        if is_typed(values := columns[name]):
             return pl.Series(name, values)
         return pl.Series(name, list(map(text_of, values)), pl.String)
 
     def read(names: list[str]) -> pl.LazyFrame:
         return attempt(lambda: pl.LazyFrame([column(name) for name in names]), unlike)
 
-    typed = {n: pl.Series(v[:0]).dtype for n, v in columns.items() if _is_typed(v)}
+    typed = {n: pl.Series(v[:0]).dtype for n, v in columns.items() if is_typed(v)}
     schema = {name: typed.get(name, pl.String()) for name in columns}
     return TablePart(origin, origin, schema, read, "dict", held=columns)
 
 
-def _is_typed(values: Any) -> bool:
+def is_typed(values: Any) -> bool:
     """Whether the type of the values is declared, and not found by looking at them."""
     dtype = getattr(values, "dtype", getattr(values, "type", None))
     return dtype is not None and str(dtype).lower() not in {"object", "o"}

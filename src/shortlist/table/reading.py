@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from shortlist.errors import InputError, Words
 from shortlist.runtime.processes import require_threads
 from shortlist.table._conversions import encoding_of
+from shortlist.table._filters_in_memory import as_declared, kept, texts_of
 from shortlist.table._frames import open_frame
 from shortlist.table._paths import NamedFile, files_of, is_list_of_paths
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import as_keys, as_text, is_datable, is_same_kind
 from shortlist.table.part import Cause, TablePart, origin_of
+from shortlist.table.row_filters import RowFilter
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
 
 if TYPE_CHECKING:
@@ -68,35 +70,46 @@ def _require_use(writing: Writing, parts: list[TablePart]) -> None:
             )
 
 
-def rows_of(parts: list[TablePart], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """The named columns of all parts, one below the other, cast to `types`.
+def rows_of(
+    parts: list[TablePart], types: Mapping[str, pl.DataType], where: RowFilter | None = None
+) -> pl.LazyFrame:
+    """The named columns of all parts, one below the other, cast to `types`; of rows that are kept.
 
     No cast changes what kind of values they are: a type that a library found by looking at
     the rows may depend on one of them, and would change how all others are written.
     """
     import polars as pl
 
-    rows = pl.concat([_conformed(part, types) for part in parts])
+    rows = pl.concat([_conformed(part, types, where) for part in parts])
     if any(part.is_divided for part in parts):
         # As a stream, the time that Polars takes grows with the square of the number of files.
         return rows.collect(engine="in-memory").lazy()
     return rows
 
 
-def _conformed(part: TablePart, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+def _conformed(
+    part: TablePart, types: Mapping[str, pl.DataType], where: RowFilter | None
+) -> pl.LazyFrame:
     import polars as pl
 
-    rows, found = part.read(list(types)), part.schema
+    asked = [] if where is None else [name for name in where.columns if name not in types]
+    texts = texts_of(part, asked)
+    rows, found = part.read([*types, *(n for n in asked if n not in texts)]), part.schema
     if not part.is_file:  # whose schema is a promise until the rows are there
-        held = [_of_kind(c, part, types[c.name]) for c in rows.collect().get_columns()]
-        rows, found = pl.LazyFrame(held), {column.name: column.dtype for column in held}
+        columns = rows.collect().get_columns()
+        held = [_of_kind(column, part, types.get(column.name)) for column in columns]
+        rows = pl.LazyFrame([*held, *texts.values()])
+        found = rows.collect_schema()
+    if where is not None:
+        rows = rows.filter(kept(where, found))
     return rows.select(as_keys(name, found[name], dtype) for name, dtype in types.items())
 
 
-def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType) -> pl.Series:
+def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType | None) -> pl.Series:
+    """The column as it was promised: of keys of a type, or of values that only a filter reads."""
     import polars as pl
 
-    if part.schema[column.name] == pl.Object:
+    if dtype is not None and part.schema[column.name] == pl.Object:
         refusal = InputError(
             "{origin}: a column of Python objects holds one that identifies nothing: it is neither "
             "text nor a whole number, a date, a UUID, a boolean or bytes",
@@ -104,8 +117,11 @@ def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType) -> pl.Serie
             origin=part.origin,
         )
         return as_text(column, refusal)
-    if is_same_kind(column.dtype, dtype):
+    if dtype is not None and is_same_kind(column.dtype, dtype):
         return column
+    declared = as_declared(column, part.schema[column.name]) if dtype is None else None
+    if declared is not None:
+        return declared
     raise InputError(
         "{origin}: a column holds values of another kind than the type of the column says",
         "cast it to one type. They are not shown",

@@ -14,12 +14,14 @@ import numpy as np
 
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.table._column_roles import check_roles, types_of
+from shortlist.table._filters_in_memory import typed
 from shortlist.table.coding import code_each, join, read_pieces
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import fits_numpy
 from shortlist.table.keys import Keys, RawKeys
 from shortlist.table.part import TablePart, attempt, origin_of
 from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
+from shortlist.table.row_filters import RowFilter, parsed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,11 +42,18 @@ class CheckedTable:
     Attributes:
         columns: The types of the named columns. Categories are strings.
         parts: The files or the frame.
+        where: The rows that count; None for all.
     """
 
-    def __init__(self, parts: list[TablePart], columns: dict[str, pl.DataType]) -> None:
+    def __init__(
+        self,
+        parts: list[TablePart],
+        columns: dict[str, pl.DataType],
+        where: RowFilter | None = None,
+    ) -> None:
         self.columns = columns
         self.parts = parts
+        self.where = where
 
     def check(self) -> None:
         """Refuse, without reading a row, what could not be read any more.
@@ -52,8 +61,9 @@ class CheckedTable:
         Raises:
             InputError: A file is gone or has other columns, or an engine does not answer.
         """
+        asked = [] if self.where is None else self.where.columns
         for part in self.parts:
-            part.check(list(self.columns))
+            part.check(list(dict.fromkeys([*self.columns, *asked])))
 
     def _attempt(self, read: Callable[[], _T]) -> _T:
         """What is read; where a library fails at it, why, as far as that can be told."""
@@ -77,8 +87,14 @@ class SensitiveTable(CheckedTable):
         role: Of the first column: user or count.
     """
 
-    def __init__(self, parts: list[TablePart], columns: dict[str, pl.DataType], role: str) -> None:
-        super().__init__(parts, columns)
+    def __init__(
+        self,
+        parts: list[TablePart],
+        columns: dict[str, pl.DataType],
+        role: str,
+        where: RowFilter | None = None,
+    ) -> None:
+        super().__init__(parts, columns, where)
         self.role = role
 
     @property
@@ -91,7 +107,7 @@ class SensitiveTable(CheckedTable):
         """The same table with these columns, of groups, as the first of its items' columns."""
         first, *items = self.columns
         roles = check_roles(**{self.role: first}, by=names, item=items)
-        return SensitiveTable(self.parts, types_of(self.parts, roles), self.role)
+        return SensitiveTable(self.parts, types_of(self.parts, roles), self.role, self.where)
 
     def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
@@ -130,7 +146,8 @@ class SensitiveTable(CheckedTable):
 
     def _coded(self) -> Iterator[Any]:
         in_parquet = all(part.kind == "Parquet" for part in self.parts)
-        n_rows, pieces = read_pieces(rows_of(self.parts, self.columns), streamed=in_parquet)
+        rows = rows_of(self.parts, self.columns, self.where)
+        n_rows, pieces = read_pieces(rows, streamed=in_parquet)
         return code_each(map(self._with_dates, pieces), self.columns, n_rows)
 
     def _with_dates(self, piece: pl.DataFrame) -> pl.DataFrame:
@@ -170,7 +187,12 @@ class SensitiveTable(CheckedTable):
 
 
 def open_table(
-    data: object, *, items: object, writing: Writing | None = None, **first: object
+    data: object,
+    *,
+    items: object,
+    writing: Writing | None = None,
+    where: str | None = None,
+    **first: object,
 ) -> SensitiveTable:
     """Check a table of users and items, or of items and their counts, by its schema.
 
@@ -182,11 +204,13 @@ def open_table(
             null.
         items: The column or columns of the item.
         writing: How text files are written, as in `shortlist.pairs`.
+        where: Of users and items, which rows count, as in `shortlist.pairs`.
         first: The one other column by its role: `user=`, the privacy unit, or `count=`.
 
     Raises:
         InputError: The table cannot be found or is not one; a column is unknown, named twice, or
-            neither text, integers, dates nor datetimes; counts are no integers.
+            neither text, integers, dates nor datetimes; counts are no integers; or the filter
+            cannot be used.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"user": [7], "page": ["a"]})
@@ -194,7 +218,10 @@ def open_table(
     {'user': Int64, 'page': String}
     """
     roles = check_roles(**first, item=items)
-    return SensitiveTable(*open_checked(data, roles, writing), next(iter(first)))
+    wanted = None if where is None else parsed(where)
+    parts, columns = open_checked(data, roles, writing)
+    wanted = None if wanted is None else typed(wanted, parts)
+    return SensitiveTable(parts, columns, next(iter(first)), wanted)
 
 
 def whole_counts(column: pl.Series, written: Words) -> Ints:

@@ -1,0 +1,52 @@
+"""A filter of rows, typed or set."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from helpers.command import domain, in_store, top_k
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+WHERE = "land = 'NO' and try_cast(age as bigint) >= 18"
+
+
+@pytest.fixture
+def people(tmp_path):
+    held = [("a", "NO", "18"), ("b", "SE", "40"), ("c", "NO", "?")]
+    rows = [(u, *each) for u in range(300) for each in held]
+    path = tmp_path / "people.csv"
+    pl.DataFrame(rows, schema=["user", "title", "land", "age"], orient="row").write_csv(path)
+    return path
+
+
+def test_only_rows_for_which_it_is_true_count(in_json, people):
+    found = in_json(*top_k(people, "--where", WHERE, k=1))
+    assert [row["title"] for row in found["items"]] == ["a"]
+    assert found["about"]["where"] == "land = 'NO' AND TRY_CAST(age AS BIGINT) >= 18"
+
+
+def test_a_dry_run_says_which_rows_would_count(run, people):
+    status, out, _ = run(*domain(people, "--where", WHERE, "--dry-run"))
+    assert status == 0
+    assert "Only rows count where land = 'NO' AND TRY_CAST(age AS BIGINT) >= 18." in out
+
+
+def test_it_may_be_set(in_json, people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("shortlist.cli.publishing._say", lambda _: None)
+    Path("shortlist.toml").write_text("where = \"land = 'SE'\"\n")
+    assert [row["title"] for row in in_json(*top_k(people, k=1))["items"]] == ["b"]
+
+
+def test_a_refusal_quotes_the_piece(complaint, people):
+    assert '--where "age > 17": "age > 17": age is text' in complaint(
+        *top_k(people, "--where", "age > 17")
+    )
+    assert '"RAND()" is no part of' in complaint(*top_k(people, "--where", "rand() < 1"))
+
+
+def test_it_goes_with_rows_of_users(complaint, tmp_path):
+    line = in_store(f"sqlite:///{tmp_path}/items.db", "--where", "name = 'a'")
+    assert "--where goes with --user" in complaint(*line)
