@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shortlist.errors import InputError, WeakPrivacyWarning
     from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
-    from shortlist.questions import Domain, HittingSet, Rank, TopK
+    from shortlist.questions import Domain, HittingSet, Rank, TopK, UserCounts
     from shortlist.release import Release
     from shortlist.release.differences import Difference, diff
     from shortlist.release.loading import load
@@ -59,6 +59,7 @@ __all__ = [
     "Reuse",
     "Store",
     "TopK",
+    "UserCounts",
     "WeakPrivacyWarning",
     "__version__",
     "audit",
@@ -96,6 +97,7 @@ _HOMES = {
     "Reuse": "shortlist.plan",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
+    "UserCounts": "shortlist.questions",
     "WeakPrivacyWarning": "shortlist.errors",
     "__version__": "shortlist._version",
     "comparisons": "shortlist.sources.comparisons",

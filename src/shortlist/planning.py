@@ -34,7 +34,7 @@ from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import AskedFor, answering_in_groups
 from shortlist.parameters import require_delta
-from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
+from shortlist.questions import Domain, HittingSet, Question, Rank, TopK, UserCounts
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
 __all__ = [
@@ -74,6 +74,7 @@ _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (HittingSet, WeightedHistogram): "AdaptiveHittingSet",
     (HittingSet, PublicCounts): "UserPeeling",
     (Rank, Wins): "WinCount",
+    (UserCounts, PublicCounts): "CountEach",
 }
 """By what is asked, and the first of what an engine can_show. By name: one of them is loaded."""
 
@@ -145,7 +146,8 @@ def mechanism_for(
         asked = default_mechanism(question, engine, bounds, accounting)
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
-    given = {**question.parameters(), "epsilon": epsilon, "delta": delta, **filled(kind, bounds)}
+    asked_for = {"n_items": engine.n_items, **question.parameters()}
+    given = {**asked_for, "epsilon": epsilon, "delta": delta, **filled(kind, bounds)}
     _require_options(kind, options, given)
     if "accounting" in kind.fields() and accounting in kind.accountings:
         options = {"accounting": accounting, **options}

@@ -17,6 +17,7 @@ __all__ = [
     "Question",
     "Rank",
     "TopK",
+    "UserCounts",
     "WithCounts",
 ]
 
@@ -35,9 +36,11 @@ class Question:
 
     Class attributes:
         name: What it is called as a command, such as "top-k".
+        keeps_order: Whether items stand in the order of the list that everybody knows.
     """
 
     name: ClassVar[str]
+    keeps_order: ClassVar[bool] = False
 
     @property
     def most_items(self) -> int | None:
@@ -184,3 +187,26 @@ class Rank(KItems):
     """
 
     name: ClassVar[str] = "rank"
+
+
+@dataclass(frozen=True)
+class UserCounts(Question):
+    """How many users hold each item of a list that everybody knows, in the order of the list.
+
+    Every item is listed, also one that nobody holds.
+
+    >>> UserCounts()
+    UserCounts()
+    """
+
+    name: ClassVar[str] = "user-counts"
+    keeps_order: ClassVar[bool] = True
+
+    def require(self, *, items_are_public: bool) -> None:
+        """Refuse items of which only the table knows."""
+        if not items_are_public:
+            raise InputError(
+                "{user_counts}: which items are counted must be known to everybody",
+                "give the list by {public_items}, or as the argument of {user_counts}; or, to find "
+                "the items first, ask for {domain} or {top_k} with {noisy_counts}",
+            )

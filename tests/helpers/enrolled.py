@@ -32,7 +32,7 @@ ALL = [
 ]
 
 BOUNDS = {"max_items_per_user": 10, "max_comparisons_per_user": 10}
-USUAL = {"k": 3, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
+USUAL = {"k": 3, "n_items": 1000, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
 PUBLIC = (PublicCounts, Outcomes, View, Wins)  # evidence whose items everybody knows
 every = pytest.mark.parametrize("mechanism", ALL)
 

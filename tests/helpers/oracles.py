@@ -280,7 +280,24 @@ def ranked_by_walk(mechanism, data):
     return in_laplace_noise(exact_scores(seen, 1), 2 / mechanism.epsilon, mechanism.k)
 
 
+def counted_each(mechanism, data):
+    """Every item in the order of the list, each with the cell of its noisy count."""
+    counts, edges = counts_of(data, TWO_ITEMS.n_items), ORACLES[mechanisms.CountEach].edges
+    chances = [of_cells(mechanism._best.noise, [e - count for e in edges]) for count in counts]
+    return {
+        ((0, 1), told): chances[0][told[0]] * chances[1][told[1]]
+        for told in itertools.product(range(len(edges) + 1), repeat=2)
+    }
+
+
 ORACLES: dict[type[Mechanism], Oracle] = {
+    mechanisms.CountEach: Oracle(
+        counted_each,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0})],
+        partial(built, n_items=2, delta=0.0, max_items_per_user=None),
+        edges=(0.5, 2.5),
+    ),
     mechanisms.Joint: Oracle(of_counts(lambda m, counts, k: joint(m.epsilon, counts, k))),
     mechanisms.JointPermuteAndFlip: Oracle(
         of_counts(lambda m, counts, k: joint_permute_and_flip(m.epsilon, counts, k))

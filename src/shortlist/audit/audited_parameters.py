@@ -15,6 +15,7 @@ from shortlist.mechanisms import (
     AddedNoise,
     Adjacency,
     ChosenBound,
+    CountEach,
     DiscoverThenRank,
     Extreme,
     Gamma,
@@ -94,6 +95,11 @@ _OPTIONS: Options = {
             "delta": 0.0,
         },
     ],
+    CountEach: [  # of as many items as data sets have
+        {"n_items": 6, "delta": 0.0, "max_items_per_user": None},
+        {"n_items": 6, "delta": 0.0},
+        {"n_items": 6, "max_items_per_user": None},
+    ],
     OneShotExponential: [{}, {"neighbours": Adjacency.GENERAL}],
     OneShotLaplace: [
         {"delta": 0.0, "max_items_per_user": None},
@@ -158,6 +164,11 @@ _REAL_OPTIONS: Options = {
             "max_items_per_user": None,
         },
         {"selects": UserPeeling, "count_share": 0.3, "max_items_per_user": None},
+    ],
+    CountEach: [
+        {"n_items": 60, "delta": 0.0, "max_items_per_user": None},
+        {"n_items": 60},
+        {"n_items": 60, "max_items_per_user": None},
     ],
     EachGroup: [
         {"selects": partial(LimitedDomain, k=10, max_items_per_user=8), "max_groups_per_user": 2},

@@ -13,7 +13,7 @@ from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_name
 from shortlist.parameters import Option, Takes, taken
 
 _BOUNDS = {"max_items_per_user", "max_groups_per_user", "max_comparisons_per_user"}
-_SUPPLIED = {"k", "epsilon", "delta"} | _BOUNDS
+_SUPPLIED = {"k", "n_items", "epsilon", "delta"} | _BOUNDS
 """What the question or the source gives to every mechanism, by an argument of its own."""
 
 

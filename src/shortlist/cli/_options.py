@@ -27,6 +27,7 @@ class Commands(Flag):
     TOP_K = auto()
     DOMAIN = auto()
     HITTING_SET = auto()
+    USER_COUNTS = auto()
     RANK = auto()
     COMPARE = auto()
     AUDIT = auto()
@@ -39,7 +40,7 @@ class Commands(Flag):
     PLAN = auto()
     EXPORT = auto()
     VERIFY = auto()
-    ROWS = DOMAIN | HITTING_SET
+    ROWS = DOMAIN | HITTING_SET | USER_COUNTS
     QUESTIONS = TOP_K | ROWS | RANK
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
     NONE = 0
@@ -339,6 +340,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         help={
         C.TOP_K | C.HITTING_SET: f"{_DELTA} It may be omitted with public items.",
         C.DOMAIN: _DELTA,
+        C.USER_COUNTS: f"{_DELTA} It may be omitted; of more than a few items it makes the noise "
+            "less.",
         C.RANK: "Omit it: no mechanism for rankings uses one.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
     }),
@@ -367,7 +370,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.RANK: "At most N comparisons of each user count; of a user with more, N are picked at "
             "random. Required with --user. Choose N without looking at the data.",
     }),
-    CommandOption("public_items", _PATH, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("public_items", _PATH, PRIVACY, settable=True, required=C.USER_COUNTS,
+        not_with=_NOT_OF_A_STORE, help={
+        C.USER_COUNTS: "The items to count, which everybody knows: a file with a column named as "
+            "in the table, or an earlier release, saved as .json. The answer has them in this "
+            "order.",
         C.TOP_K | C.HITTING_SET | C.COMPARE: f"{_KNOWN}, in a column named as in the table.",
         C.DOMAIN: "",
         C.RANK: f"{_KNOWN}. This or --public-items-in-table is required.",
@@ -452,6 +459,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "default with --max-items-per-user 1).",
         C.HITTING_SET: "adaptive-hitting-set (the default) or user-peeling; for public items "
             "user-peeling.",
+        C.USER_COUNTS: "count-each, which is the default.",
         C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "
             "which pairs were compared.",
         C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
@@ -532,8 +540,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "Its name may have {dataset}, {as_of} and {title}, as that of --output.",
     }),
     CommandOption("since", _PATH, ANSWER, goes_with="report", help={
-        C.QUESTIONS: "With --report: an earlier answer to the same question, saved as .json or "
-            ".parquet. The page says what is new, gone or moved since.",
+        C.QUESTIONS & ~C.USER_COUNTS: "With --report: an earlier answer to the same question, "
+            "saved as .json or .parquet. The page says what is new, gone or moved since.",
     }),
     CommandOption("overwrite", _FLAG, ANSWER, help={
         C.QUESTIONS: "Let --output and --report replace a file.",

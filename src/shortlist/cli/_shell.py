@@ -25,6 +25,7 @@ _OTHER_WORDS = {
     "sl.Budget.create": "shortlist budget create",
     "sl.Budget.show": "shortlist budget show",
     "sl.Budget.verify": "shortlist budget verify",
+    "n_items": "--public-items",
     "sl.Reuse.CHANGED_DATA": "--reuse-changed",
 }
 """What Python has other names for, or the command does in another way."""

@@ -414,12 +414,29 @@ def _rows(request: Request) -> Source:
     given = request.given
     lists = ("public_items", "known_items")
     own = request.taken("user", "where", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
-    own["pull"] = True if given.pull else False if given.push else None
+    own["pull"] = _pull(given)
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     if not given.by:
         return rows
     most = 1 if given.max_groups_per_user is None else given.max_groups_per_user
     return rows.grouped(given.by, max_groups_per_user=most, public_groups=given.public_groups)
+
+
+def _listed_rows(request: Request) -> Source:
+    """Rows of which a list of items counts, that may be an earlier release."""
+    given = request.given
+    own = request.taken("user", "where", "table", "users", *_WRITTEN)
+    own["pull"] = _pull(given)
+    rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
+    try:
+        return rows.of_items(given.public_items)
+    except InputError as error:
+        raise error.renamed("items", "public_items") from None
+
+
+def _pull(given: SimpleNamespace) -> bool | None:
+    """Where the rows of a table in an engine are added up, as a source takes it."""
+    return True if given.pull else False if given.push else None
 
 
 def _counts(request: Request) -> Source:
@@ -556,6 +573,18 @@ shortlist top-k --store sqlite:///items.db --table items \\
     -k 20 --epsilon 1 --delta 1e-6""",
             lambda given: shortlist.HittingSet(given.k, given.count_share, given.noisy_counts),
             _rows,
+            _require_rows,
+        ),
+        TableQuestion(
+            Commands.USER_COUNTS,
+            """How many users hold each item of a list, with intervals.
+
+            Everybody knows the list. All of it is printed, in its order, also what
+            nobody holds.""",
+            """shortlist user-counts plays.parquet --user user --item title \\
+    --public-items titles.csv --epsilon 1 --delta 1e-6""",
+            lambda _: shortlist.UserCounts(),
+            _listed_rows,
             _require_rows,
         ),
         TableQuestion(

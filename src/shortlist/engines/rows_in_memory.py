@@ -50,6 +50,7 @@ class RowsInMemory(UsersInMemory):
         table: SensitiveTable,
         public: pl.DataFrame | None,
         known: pl.DataFrame | None = None,
+        held: Once[tuple[Contributions, Coding]] | None = None,
     ) -> None:
         """Read nothing yet.
 
@@ -57,8 +58,9 @@ class RowsInMemory(UsersInMemory):
             table: With a user and an item a row.
             public: What everybody knows, one row an item; None where items are private.
             known: Those of the private items that everybody knows, likewise.
+            held: What was read, where several engines share it.
         """
-        super().__init__(table, public)
+        super().__init__(table, public, held)
         self._known, self.n_known = known, 0 if known is None else known.height
         self.n_items = None if public is None else public.height
         self.can_show = _PRIVATE if public is None else (PublicCounts, UserSets, Contributions)
@@ -73,6 +75,16 @@ class RowsInMemory(UsersInMemory):
         table = self._table.by(names)
         n_by = len(table.items) - len(self._table.items)
         return self._grouped.setdefault(tuple(table.items)[:n_by], RowsInGroups(table, n_by))
+
+    def of_items(self, public: pl.DataFrame) -> RowsInMemory:
+        """The same rows, read once for both, where everybody knows the items that count."""
+        return RowsInMemory(self._table, public, held=self._held)
+
+    @property
+    def table(self) -> SensitiveTable:
+        """What the rows are read from."""
+        table: SensitiveTable = self._table
+        return table
 
     def about(self) -> dict[str, object]:
         return public_description(self._table, self._public, self._known)

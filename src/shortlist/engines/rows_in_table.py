@@ -167,6 +167,15 @@ class RowsInTable(_UsersInEngine):
         by = tuple(table.items)[:n_by]
         return RowsInTable(table, None, by, may_fetch=self._may_fetch)
 
+    def of_items(self, public: pl.DataFrame) -> RowsInTable:
+        """The same rows, where everybody knows the items that count."""
+        return RowsInTable(self._table, public, may_fetch=self._may_fetch)
+
+    @property
+    def table(self) -> SensitiveTable:
+        """What the rows are read from."""
+        return self._table
+
     @property
     def types(self) -> dict[str, pl.DataType]:
         """The types of the columns of groups."""

@@ -13,7 +13,7 @@ from shortlist.draws.random_bits import SeededBits
 from shortlist.errors import InputError
 from shortlist.mechanisms.finding import Detection
 from shortlist.mechanisms.mechanism import Mechanism, counted
-from shortlist.questions import Domain, Question
+from shortlist.questions import Domain, Question, UserCounts
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,6 +36,11 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
         InputError: The chance hangs on more than the item itself, or Altair is not installed.
     """
     require_altair()
+    if isinstance(question, UserCounts):
+        raise InputError(
+            "{user_counts}: every item of the list is named, so that there is no chance to draw",
+            "explain() of the plan says how large the noise is",
+        )
     found = chances(mechanism)
     done = "named" if isinstance(question, Domain) else "found"
     how = mechanism.finding.caption if mechanism.finding else ""

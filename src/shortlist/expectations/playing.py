@@ -15,7 +15,7 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count, require_number
-from shortlist.questions import Domain, Question, TopK
+from shortlist.questions import Domain, Question, TopK, UserCounts
 from shortlist.table import open_table
 
 if TYPE_CHECKING:
@@ -201,6 +201,11 @@ def _require_exponent(value: float) -> float:
 
 
 def _number_asked(question: Question, mechanism: Mechanism, table: ZipfTable) -> int | None:
+    if isinstance(question, UserCounts):
+        raise InputError(
+            "{user_counts}: the noise of a count is the same whatever the table is",
+            "explain() of the plan says how large it is",
+        )
     if not isinstance(question, Domain | TopK):
         raise InputError(
             "what to expect of {kind} is not told by the counts of items",

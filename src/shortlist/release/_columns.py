@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.questions import UserCounts
 from shortlist.release.noisy_scores import REACHED, law_of_counts
 from shortlist.release.readable import intact, with_commas, without_idle_digits
 
@@ -49,8 +50,13 @@ class AddedColumn:
     mark: str
 
 
-def _ranks(release: Release) -> tuple[str, list[int], str]:
-    return "rank", release.ranks, "UInt32"
+def is_ranked(release: Release) -> bool:
+    """Whether the place of an item is part of the answer, and not only of what was asked."""
+    return release.question != UserCounts.name
+
+
+def _ranks(release: Release) -> tuple[str, list[int], str] | None:
+    return ("rank", release.ranks, "UInt32") if is_ranked(release) else None
 
 
 def _scores(release: Release) -> tuple[str, list[Any], str] | None:
@@ -99,14 +105,14 @@ def possible_ranks_of(release: Release) -> list[tuple[int, int]] | None:
     All of them hold together as often as is said, those of all groups.
 
     None where there are none, where a user may add less than 1 to some of them, and where ranks
-    are those of picks.
+    are those of picks, or items were asked for in an order.
     """
     from shortlist.release._possible_ranks import often_in_each, possible_ranks
 
     scores, law = release.scores, law_of_counts(release.mechanism.parameters())
     if scores is None or reach_of_counts(release) is None or law is None:
         return None
-    if scores.are_clipped or scores.unit == REACHED:
+    if scores.are_clipped or scores.unit == REACHED or not is_ranked(release):
         return None
     groups = [part.scores for _, part in release.groups()] if release.by else [scores]
     parts = [part.values for part in groups if part is not None]
@@ -277,7 +283,7 @@ def described_columns(release: Release) -> dict[str, Any]:
     items = [column for column in columns if column.added is None]
     bounds = [c.key for c in BEHIND_ITEMS if c is not SCORE and c.key in added]
     return {
-        RANK.key: added[RANK.key].name,
+        RANK.key: added[RANK.key].name if RANK.key in added else None,
         "items": [column.name for column in items],
         "types": {column.name: name_of_type(column.values.dtype) for column in items},
         **_described_scores(added.get(SCORE.key)),

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.questions import UserCounts
 from shortlist.release._columns import (
+    is_ranked,
     possible_ranks_of,
     reach_of_counts,
     reached_in_all,
@@ -91,6 +93,7 @@ _TITLES = {
     "domain": "All items with enough users to be named safely",
     "hitting-set": "Items that together reach the most users",
     "rank": "The items that do best in comparisons",
+    UserCounts.name: "How many users hold each item of a list",
 }
 UNPROVEN = "A file cannot prove who made it, or that it was not changed."
 
@@ -107,7 +110,8 @@ def in_words(release: Release) -> str:
     """What it is, what must not be overlooked, and all that a reader asks."""
     asked = "" if release.k is None else f", of {release.k:,} asked for"
     each = " in each group" if asked and release.by else ""
-    named = f"{len(release):,} item{'s' * (len(release) != 1)} named{asked}{each}."
+    done = "named" if is_ranked(release) else "counted"
+    named = f"{len(release):,} item{'s' * (len(release) != 1)} {done}{asked}{each}."
     warned = (_wrapped(f"{c.what.upper()} {c.therefore}") for c in cautions(release.guarantee))
     paid = [cost(release.guarantee), of_budget(release), UNPROVEN]
     sections = [*answers(release), Section("What did it cost?", paid, [])]
@@ -200,6 +204,8 @@ def answers(release: Release) -> list[Section]:
 
 
 def _missing(release: Release) -> list[str]:
+    if not is_ranked(release):
+        return ["Nothing is said of it: the items of a list were counted, and no others."]
     k, more = release.k, advice(release)
     needed = _people_to_be_named(release.mechanism)
     lines = [" ".join([f"Not necessarily: {_why(release)}.", *needed])]
@@ -269,6 +275,9 @@ def _order(release: Release) -> Iterator[str]:
     scores = release.scores
     if scores is None and release.question == "domain":
         yield "There is none to be right or wrong: the items are listed by name."
+        return
+    if not is_ranked(release):
+        yield "There is none to be right or wrong: the items are listed as they were asked for."
         return
     yield "Roughly. Items that are close together may be in the wrong order."
     if (ranks := possible_ranks_of(release)) is not None:

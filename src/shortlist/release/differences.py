@@ -14,7 +14,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.errors import InputError, in_quotes, written
-from shortlist.release._columns import SCORE, columns_of, name_of_type, shown_scores
+from shortlist.release._columns import (
+    SCORE,
+    columns_of,
+    is_ranked,
+    name_of_type,
+    shown_scores,
+)
 from shortlist.release._difference_faces import chart_of_differences, sheet_of_differences
 from shortlist.release._possible_ranks import often_in_each, possible_ranks
 from shortlist.release.json_values import asked_for, described, records_of
@@ -321,7 +327,16 @@ def _types(columns: Mapping[str, pl.DataType | None]) -> str | None:
 
 
 def require_comparable(before: Release, now: Mapping[str, object]) -> None:
-    """Refuse an earlier list that is of something else than these terms of a later one."""
+    """Refuse an earlier list that is of something else than these terms of a later one.
+
+    And one in which nothing can be new or move, since whoever asked chose the items.
+    """
+    if not is_ranked(before):
+        raise InputError(
+            "{user_counts}: whoever asked chose the items and their order, so that none can be "
+            "new, gone or moved",
+            "look at the counts and their intervals, in the two tables",
+        )
     for name, mine in _terms(before).items():
         theirs = now[name]
         known = name not in _MAY_BE_UNKNOWN or None not in (mine, theirs)

@@ -196,7 +196,10 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
 
     frame, named = pl.DataFrame(columns), about["columns"]
     items, by = frame.select(_of(list, named["items"])), _of(list, named.get("groups", []))
-    _require_items(items, frame[_of(str, named[RANK.key])], by)
+    ranks = named[RANK.key]
+    _require_items(items, by)
+    if ranks is not None:
+        _require_ranks(items, frame[_of(str, ranks)], by)
     mechanism = about["mechanism"]
     parameters = _of(dict, _number(mechanism["parameters"]))
     noise, scores = about["scores"], named[SCORE.key]
@@ -215,24 +218,33 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
     )
 
 
-def _require_items(items: pl.DataFrame, ranks: pl.Series, by: list[str]) -> None:
-    """Refuse items that are none, or twice; groups that are torn; and ranks that do not count."""
-    import polars as pl
-
+def _require_items(items: pl.DataFrame, by: list[str]) -> None:
+    """Refuse items that are none, or twice; and groups that are torn."""
     distinct = items.to_series().n_unique() if items.width == 1 else items.n_unique()
     if sum(items.null_count().row(0)) or distinct < items.height:
         raise InputError("an item in it is missing, or is there twice")
-    if not by:
-        counted = pl.int_range(1, items.height + 1, dtype=pl.UInt32, eager=True)
+    if by and items.height and _runs(items, by).max() + 1 != items.select(by).n_unique():  # type: ignore[operator]  # a number
+        raise InputError("its groups do not lie together")
+
+
+def _require_ranks(items: pl.DataFrame, ranks: pl.Series, by: list[str]) -> None:
+    """Refuse ranks that do not count, in each group from 1."""
+    import polars as pl
+
+    if by:
+        each = pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).over("run")
+        counted = _runs(items, by).to_frame().select(each).to_series()
     else:
-        runs = items.select(pl.struct(by).rle_id().alias("run"))
-        if items.height and runs["run"].max() + 1 != items.select(by).n_unique():  # type: ignore[operator]  # a number
-            raise InputError("its groups do not lie together")
-        counted = runs.select(
-            pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).over("run")
-        ).to_series()
+        counted = pl.int_range(1, items.height + 1, dtype=pl.UInt32, eager=True)
     if not counted.equals(ranks):
         raise InputError("its ranks are not 1, 2, 3 and so on")
+
+
+def _runs(items: pl.DataFrame, by: list[str]) -> pl.Series:
+    """The number of the group of each item, from 0."""
+    import polars as pl
+
+    return items.select(pl.struct(by).rle_id().alias("run")).to_series()
 
 
 def _given_before(described: Any) -> GivenBefore | None:

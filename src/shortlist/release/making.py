@@ -37,7 +37,9 @@ def make_release(
     items = _fresh(items)
     scores = selection.scores
     order = None
-    if not selection.ordered:
+    if question.keeps_order:
+        order = selection.positions.argsort()
+    elif not selection.ordered:
         order = _public_order(items, selection)
     if by:
         order = _by_group(items, by, order)

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import overload
 
+from shortlist.draws.reach import LEAST_SD, REACH, reach_of_rounded
+
 __all__ = ["REACHED", "Scores", "law_of_counts"]
 
 REACHED = "noisy number of users reached"
 """The unit of what items of a hitting set reach first: these add up."""
 
-_REACH = {"Normal": 1.96, "Laplace": math.log(20) / math.sqrt(2) * (1 + 2.0**-40)}
-"""In standard deviations: what noise of such a law exceeds with a probability of at most 5 %."""
-_LEAST_SD = 0.3  # rounding can hide a part of noise that is less
 _MOST = 2.0**63 - 1024  # the largest double that fits into 64 bits with a sign
 
 
@@ -99,9 +98,8 @@ class Scores(Sequence[float]):
         4.0
         """
         if not self.are_whole:
-            return _REACH[law] * self.noise_sd
-        # The noise of a whole number was rounded, and so is the reach; what it adds is half of 1.
-        return float(math.floor(_REACH[law] * max(self.noise_sd, _LEAST_SD) + 0.5))
+            return REACH[law] * self.noise_sd
+        return reach_of_rounded(law, self.noise_sd)
 
     def together(self, law: str) -> tuple[int, int, int]:
         """The sum, of whole numbers with noise of their own, and the ends of its interval.
@@ -123,7 +121,7 @@ class Scores(Sequence[float]):
     def own_sd(self) -> float:
         """The standard deviation of the noise that each score has alone, rounded up."""
         shared = self.shared_sd or 0.0
-        return max(math.sqrt(max(self.noise_sd**2 - shared**2, 0.0)), _LEAST_SD)
+        return max(math.sqrt(max(self.noise_sd**2 - shared**2, 0.0)), LEAST_SD)
 
     @overload
     def __getitem__(self, index: int) -> float: ...
@@ -147,14 +145,14 @@ class Scores(Sequence[float]):
 
 
 def law_of_counts(parameters: Mapping[str, object]) -> str | None:
-    """The law of the noise of counts that a mechanism has bought, "Normal" or "Laplace".
+    """The law of the noise of counts that chose no items, "Normal" or "Laplace".
 
-    None where it bought none: then the noise of the scores, if there are any, chose the items, too,
+    None where there are none: then the noise of the scores, if there are any, chose the items, too,
     and an interval around a score would not hold as often for the items that were chosen.
     """
     inner: object = parameters
     while isinstance(inner, Mapping):
-        if "count_share" in inner:
+        if inner.keys() & {"count_share", "count_noise"}:
             return "Normal" if inner.get("count_noise") in (None, "Normal") else "Laplace"
         inner = inner.get("selection")  # around which it is
     return None

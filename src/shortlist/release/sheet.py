@@ -10,6 +10,8 @@ from shortlist.errors import PYTHON, Face, Words
 from shortlist.release._columns import (
     SCORE,
     columns_for_people,
+    is_ranked,
+    possible_ranks_of,
     reach_of_counts,
     reached_in_all,
     shown_scores,
@@ -250,7 +252,7 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         )
     if reach_of_counts(release) is not None:
         about += "; in 95 of 100 cases the number of users is in the interval"
-        if not scores.are_clipped:
+        if possible_ranks_of(release) is not None:
             about += (
                 f", and all ranks{' of all groups' * bool(release.by)} are as the last column "
                 "says: those by numbers of users, among the items listed"
@@ -297,7 +299,7 @@ def ranks_are_apart(release: Release) -> bool:
     if release.by:
         parts = [part for _, part in release.groups()]
         return not _ranks_go_by_all_groups(release) and any(map(ranks_are_apart, parts))
-    scores = release.scores
+    scores = release.scores if is_ranked(release) else None
     return scores is not None and list(scores) != sorted(scores, reverse=True)
 
 

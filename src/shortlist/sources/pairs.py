@@ -19,14 +19,14 @@ from shortlist.errors import InputError, Words, in_quotes
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Usual
-from shortlist.questions import Domain, HittingSet, TopK
+from shortlist.questions import Domain, HittingSet, TopK, UserCounts
 from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
-from shortlist.table.public_items import IN_TABLE, open_known_items, open_public_items
+from shortlist.table.public_items import IN_TABLE, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,8 +37,13 @@ MAX_ITEMS_PER_USER = 100
 """The most items of one user that count for discovery, if nobody says and none is chosen."""
 
 
-_ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_items}")
-_ANOTHER_KNOWN = Words("give a list that holds what everybody knows, or omit {known_items}")
+_ANOTHER = {
+    "public_items": Words("give a list that holds what everybody knows, or omit {public_items}"),
+    "known_items": Words("give a list that holds what everybody knows, or omit {known_items}"),
+    "items": Words("give a list that holds what everybody knows"),
+}
+"""What to do where a list is read from the table itself."""
+_IS_KNOWN = ("the list of items was public before",)
 
 
 def pairs(  # noqa: PLR0913 - the arguments are the interface
@@ -161,7 +166,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             given={"where": in_quotes(where)},
         )
     about = replace(about, where=None if checked.where is None else str(checked.where))
-    known = None if known_items is None else _known(known_items, checked)
+    known = None if known_items is None else _opened("known_items", known_items, checked)
     if known is not None and public_items is not None:
         raise InputError(
             "with {public_items} everybody knows all items that can be named",
@@ -171,7 +176,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     public = None
     if public_items is not None:
         public = open_public_items(
-            public_items, checked.items, table=checked.parts, otherwise=_ANOTHER_LIST
+            public_items, checked.items, table=checked.parts, otherwise=_ANOTHER["public_items"]
         )
     engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public, known)
     if in_engine:
@@ -201,23 +206,28 @@ def _assumed(engine: RowsInMemory | RowsInTable) -> tuple[str, ...]:
     return (LIST_IS_PUBLIC,) if engine.items_are_public else ()
 
 
-def _known(known_items: object, table: SensitiveTable) -> pl.DataFrame | None:
-    """What is known, one row an item; None where that is nothing, as after an empty release."""
-    if isinstance(known_items, str | os.PathLike) and str(known_items).endswith(".json"):
-        known_items = load(known_items) if Path(known_items).exists() else known_items
-    if isinstance(known_items, Release):
-        missing = [name for name in table.items if name not in known_items.item_columns]
+def _opened(name: str, items: object, table: SensitiveTable) -> pl.DataFrame | None:
+    """What everybody knows, one row an item; None where that is nothing, as in an empty release."""
+    if isinstance(items, str | os.PathLike) and str(items).endswith(".json"):
+        items = load(items) if Path(items).exists() else items
+    if isinstance(items, Release):
+        missing = [column for column in table.items if column not in items.item_columns]
         if missing:
             raise InputError(
                 "this release names no items of the column {column}",
                 "give one of the same items",
-                given={"known_items": ...},
+                given={name: ...},
                 column=in_quotes(missing[0]),
             )
-        if not len(known_items):
+        if not len(items):
             return None
-        known_items = known_items.to_polars().select(list(table.items)).unique(maintain_order=True)
-    return open_known_items(known_items, table.items, table=table.parts, otherwise=_ANOTHER_KNOWN)
+        items = items.to_polars().select(list(table.items)).unique(maintain_order=True)
+    try:
+        return open_public_items(
+            items, dict(table.items), table=table.parts, otherwise=_ANOTHER[name]
+        )
+    except InputError as error:
+        raise error.renamed("public_items", name) from None
 
 
 class Pairs(Source):
@@ -235,20 +245,21 @@ class Pairs(Source):
         budget: Chargeable | None,
         users: int | None = None,
         about: About = NOTHING_SAID,
+        assumes: tuple[str, ...] | None = None,
     ) -> None:
         public = engine.items_are_public
         bound = Usual(MAX_ITEMS_PER_USER) if max_items_per_user is None else max_items_per_user
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
-            assumes=_assumed(engine),
+            assumes=_assumed(engine) if assumes is None else assumes,
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
             users=users,
             about=about,
         )
         self._rows = engine
-        self._rebound = partial(Pairs, engine, items, user, budget=budget, users=users, about=about)
+        self._of = partial(Pairs, items=items, user=user, budget=budget, users=users, about=about)
         named = ", ".join(f'"{name}"' for name in items)
         self._described = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
 
@@ -265,7 +276,23 @@ class Pairs(Source):
         if not self.bounds:
             return super().with_max_items_per_user(max_items_per_user)
         require_count("max_items_per_user", max_items_per_user)
-        return self._rebound(max_items_per_user=int(max_items_per_user))
+        return self._of(self._rows, max_items_per_user=int(max_items_per_user))
+
+    def of_items(self, items: object) -> Pairs:
+        """The same rows, of which only items count that everybody knows: those of a list.
+
+        Args:
+            items: An earlier release, or the .json file that it was saved to; or any list, as
+                `public_items` of `pairs`. It may follow from this table by what was released of it,
+                and in no other way.
+
+        Raises:
+            InputError: It is no such list, or a release that names nothing.
+        """
+        public = _opened("items", items, self._rows.table)
+        if public is None:
+            raise InputError("this release names no item", "give another", given={"items": ...})
+        return self._of(self._rows.of_items(public), max_items_per_user=None, assumes=_IS_KNOWN)
 
     def grouped(
         self,
@@ -494,6 +521,61 @@ class Pairs(Source):
         question = HittingSet(k, count_share, noisy_counts)
         plan = self.plan(
             question,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
+        return plan.run(random, reuse=reuse)
+
+    def user_counts(  # noqa: PLR0913 - a question, and what its list is called
+        self,
+        items: object = None,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
+        mechanism: object = None,
+        title: str | None = None,
+        note: str | None = None,
+        random: Bits | None = None,
+        reuse: bool | Reuse = False,
+    ) -> Release:
+        """How many users hold each item of a list that everybody knows, in the order of the list.
+
+        Each item comes with a noisy count, also one that nobody holds, and with the ends of an
+        interval that holds the number of its users in 95 of 100 cases. By default `CountEach`
+        answers. The more items are on the list, the more noise there is. With a delta, the noise
+        grows only with the square root of their number.
+
+        Args:
+            items: As `of_items`; None where the source has `public_items`.
+            epsilon: As in `plan`.
+            delta: As in `plan`. It may be 0; of more than a few items one makes the noise less.
+            share: As in `plan`.
+            mechanism: As in `plan`.
+            title: As in `plan`.
+            note: As in `plan`.
+            random: As in `Plan.run`.
+            reuse: As in `Plan.run`.
+
+        Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+
+        >>> import polars as pl
+        >>> rows = pl.DataFrame({"user": range(900), "title": ["Emma", "Emma", "Ulysses"] * 300})
+        >>> plays = pairs(rows, user="user", item="title")
+        >>> found = plays.user_counts(["Ulysses", "Dune"], epsilon=1.0)
+        >>> found.items, found.to_polars().columns
+        (['Ulysses', 'Dune'], ['title', 'count', 'count_low', 'count_high'])
+        """
+        asked = self if items is None else self.of_items(items)
+        plan = asked.plan(
+            UserCounts(),
             epsilon=epsilon,
             delta=delta,
             share=share,

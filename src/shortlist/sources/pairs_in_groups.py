@@ -11,7 +11,7 @@ from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds
-from shortlist.questions import Domain, Question, TopK
+from shortlist.questions import Domain, Question, TopK, UserCounts
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
@@ -127,6 +127,12 @@ class Groups(Source):
 
     def _engine_for(self, question: Question) -> Engine:
         """A domain is one of pairs: no group needs to be looked at by itself."""
+        if isinstance(question, UserCounts):
+            raise InputError(
+                "{user_counts}: a list is counted as a whole, and not group by group",
+                "omit {by}; name the columns of groups as further columns of an {item}, and list "
+                "pairs of a group and an item",
+            )
         if not isinstance(question, Domain):
             return self._engine
         if self._groups_are_public:

@@ -31,7 +31,6 @@ __all__ = [
     "IN_TABLE",
     "KNOWN_IN_TABLE",
     "InTable",
-    "open_known_items",
     "open_public_groups",
     "open_public_items",
 ]
@@ -109,20 +108,6 @@ def open_public_items(
             given={"public_items": ...},
         )
     return require_dates(frame, reference("public_items"))
-
-
-def open_known_items(
-    known_items: object,
-    types: Mapping[str, pl.DataType],
-    *,
-    table: list[TablePart],
-    otherwise: Words,
-) -> pl.DataFrame:
-    """The list of those of the private items that everybody knows, likewise."""
-    try:
-        return open_public_items(known_items, types, table=table, otherwise=otherwise)
-    except InputError as error:
-        raise error.renamed("public_items", "known_items") from None
 
 
 def open_public_groups(

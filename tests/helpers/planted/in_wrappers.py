@@ -17,6 +17,7 @@ from helpers.planted.planting import (
 )
 from shortlist.draws import Order
 from shortlist.draws.noise import Normal
+from shortlist.mechanisms import CountEach
 from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.wrappers import (
     EachGroup,
@@ -40,7 +41,7 @@ def less_count_noise(factor):
         told = Order(counts, [less], shared=self._best.shared, unit=1.0, digits=0)
         return draws.order(told).by_position()
 
-    return method(NoisyCounts, "_noisy", noisy)
+    return method(noisy_counts.InNoise, "_noisy", noisy)
 
 
 def _all_within(_right, self, mu, *, k, m):
@@ -94,7 +95,17 @@ class _Around:
         return getattr(self._each, name)
 
 
+OF_EACH = "count-each", "count-each normal", "count-each promised"
+
 WRAPPERS = [
+    *mistakes(
+        "count-each",
+        OF_EACH,
+        {
+            "a user of many items of a list pays for one": method(CountEach, "_changed", always(1)),
+            "3 % too little noise in the counts of a list": less_count_noise(0.97),
+        },
+    ),
     *mistakes(
         "noisy-counts",
         OF_COUNTS,

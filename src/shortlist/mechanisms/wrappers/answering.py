@@ -13,7 +13,7 @@ from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
-from shortlist.questions import Domain, HittingSet, Question, TopK
+from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 
 __all__ = ["AskedFor", "answering", "answering_in_groups"]
 
@@ -137,3 +137,22 @@ def _with_reach(question: HittingSet, asked: AskedFor) -> Mechanism:
     if share is None:
         return asked(epsilon, delta)
     return NoisyReach.of(asked, k=question.k, epsilon=epsilon, delta=delta, count_share=share)
+
+
+@answering.register
+def _counted(question: UserCounts, asked: AskedFor) -> Mechanism:
+    """What counts each item of a list, of which everybody knows how long it is."""
+    if asked.given["n_items"] is None:
+        raise InputError(
+            "{question}: how much noise is needed depends on the number of items, which only the "
+            "table knows",
+            "give the items as a list, by {public_items}",
+            question=question.name,
+        )
+    if "max_items_per_user" in asked.options:
+        raise InputError(
+            "counts of users' rows are of all that a user holds, so that intervals hold",
+            "omit it",
+            given={"max_items_per_user": asked.options["max_items_per_user"]},
+        )
+    return asked(asked.epsilon, asked.delta)

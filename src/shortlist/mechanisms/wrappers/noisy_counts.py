@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,16 +29,73 @@ from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.privacy.composed import composition_of
 
-__all__ = ["CorrelatedNoise", "NoisyCounts", "independent", "least_correlated"]
+__all__ = [
+    "MOST_SD",
+    "CorrelatedNoise",
+    "InNoise",
+    "NoisyCounts",
+    "PricedNoise",
+    "independent",
+    "least_correlated",
+]
 
 # Where one user changes more counts, normal noise is smaller than Laplace noise.
 _FEW_COUNTS = 4
 # Noise of this standard deviation reaches 2^53, where floats are coarse, with probability e^-700.
-_MOST_SD = 2.0**44
+MOST_SD = 2.0**44
+
+
+class InNoise(Mechanism):
+    """A mechanism whose scores are counts in noise of their own, rounded to whole numbers."""
+
+    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd", "count_shared_sd")
+    score_unit: ClassVar[str | None] = "noisy count"
+
+    @property
+    @abstractmethod
+    def _best(self) -> PricedNoise:
+        """The noise, by public parameters."""
+
+    @property
+    def cost(self) -> Cost:
+        return self._best.cost
+
+    @property
+    def count_noise(self) -> str:
+        """The noise's law before rounding."""
+        return type(self._best.noise).__name__
+
+    @property
+    def count_sd(self) -> float:
+        """The standard deviation of the rounded noise of a count."""
+        return self._best.of_each.rounded_sd
+
+    @property
+    def count_shared_sd(self) -> float | None:
+        """The standard deviation of the part of it that all counts share; None if none is."""
+        shared = self._best.shared
+        return None if shared is None else shared.sd
+
+    def _explained_noise(self, counts: str) -> str:
+        """How much noise such counts have, in a sentence or two."""
+        noise = (
+            f"{counts} is published with noise of standard deviation "
+            f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
+        )
+        if self.count_shared_sd is not None:
+            noise += (
+                f" A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
+                "all counts: it cancels in differences and adds up in sums."
+            )
+        return noise
+
+    def _noisy(self, counts: Ints, draws: Draws) -> Floats:
+        noise, _, shared = self._best
+        return draws.order(Order(counts, [noise], shared=shared, unit=1.0, digits=0)).by_position()
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyCounts(Counted):
+class NoisyCounts(InNoise, Counted):
     """Another mechanism's selection, each item with its count in fresh noise, a whole number.
 
     The noise is continuous, Laplace or normal, whichever is smaller, and what is released is the
@@ -68,15 +126,12 @@ class NoisyCounts(Counted):
     count_share: Share
     max_items_per_user: Whole | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("count_noise", "count_sd", "count_shared_sd")
-    score_unit: ClassVar[str | None] = "noisy count"
-
     def __post_init__(self) -> None:
         most = self.selection.parameters().get("k")
         if not isinstance(most, int) or most > self.k:
             raise InputError("its selection may name more items", given={"k": self.k})
         super().__post_init__()
-        self._require_useful_counts(self.count_sd, _MOST_SD)
+        self._require_useful_counts(self.count_sd, MOST_SD)
 
     @property
     def evidence(self) -> type:  # type: ignore[override]
@@ -103,37 +158,37 @@ class NoisyCounts(Counted):
         return self.k if bound is None else min(self.k, bound)
 
     @cached_property
-    def _best(self) -> _PricedNoise:
+    def _best(self) -> PricedNoise:
         """The way with the least noise; a choice by public parameters."""
         return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
 
-    def _ways(self) -> Iterator[_PricedNoise]:
+    def _ways(self) -> Iterator[PricedNoise]:
         yield from self._added_up()
         yield from self._by_guarantees()
         if self._is_exact:
             yield from self._after_stages()
 
-    def _added_up(self) -> Iterator[_PricedNoise]:
+    def _added_up(self) -> Iterator[PricedNoise]:
         """Noise whose cost is added to the selection's."""
         before, changed = self.selection.cost, self._changed
         rate = self._largest(lambda rate: before + Pure(rate) * changed)
         scale = round_up(1 / Fraction(rate))
         rate = round_up(1 / Fraction(scale))
-        yield _PricedNoise(Laplace(scale), before + Pure(rate) * changed)
+        yield PricedNoise(Laplace(scale), before + Pure(rate) * changed)
         if self.delta > 0 and not isinstance(before, Approximate) and (rho := self._rho_left):
             yield self._normal(rho, before + ZCDP(rho))
 
-    def _by_guarantees(self) -> Iterator[_PricedNoise]:
+    def _by_guarantees(self) -> Iterator[PricedNoise]:
         """Noise for the epsilon and the delta that are left: both guarantees add up."""
         if self.delta == 0:
             return
         epsilon, delta = self._left
         scale = round_up(self._changed / Fraction(epsilon))
-        yield _PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0))
+        yield PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0))
         rho = gaussian_rho(epsilon=epsilon, delta=delta)
         yield self._normal(rho, self._beside_guarantee(epsilon, delta))
 
-    def _after_stages(self) -> Iterator[_PricedNoise]:
+    def _after_stages(self) -> Iterator[PricedNoise]:
         """As one stage more of a selection that is known by its worst case, or pure."""
         before, changed = self.selection.cost, self._changed
         stages = composition_of(before)
@@ -153,40 +208,20 @@ class NoisyCounts(Counted):
             scale = round_up(1 / Fraction(rate))
             rate = round_up(1 / Fraction(scale))
             cost = self._followed_by((each(rate),), stages, Pure(rate) * changed)
-            yield _PricedNoise(Laplace(scale), cost)
+            yield PricedNoise(Laplace(scale), cost)
 
-    def _normal(self, rho: float, cost: Cost) -> _PricedNoise:
+    def _normal(self, rho: float, cost: Cost) -> PricedNoise:
         return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
 
-    def _gaussian(self, mu: float, cost: Cost) -> _PricedNoise:
+    def _gaussian(self, mu: float, cost: Cost) -> PricedNoise:
         noise = self._laid(mu)
-        return _PricedNoise(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
+        return PricedNoise(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
 
     def _laid(self, mu: float) -> CorrelatedNoise:
         """Normal noise with which the counts are mu-Gaussian-private."""
         if self.adjacency == ADD_OR_REMOVE:
             return least_correlated(mu, k=self.k, m=self._changed)
         return independent(mu, m=self._changed)
-
-    @property
-    def count_noise(self) -> str:
-        """The noise's law before rounding."""
-        return type(self._best.noise).__name__
-
-    @property
-    def count_sd(self) -> float:
-        """The standard deviation of the rounded noise of a count."""
-        return self._best.of_each.rounded_sd
-
-    @property
-    def count_shared_sd(self) -> float | None:
-        """The standard deviation of the part of it that all counts share; None if none is."""
-        shared = self._best.shared
-        return None if shared is None else shared.sd
-
-    @property
-    def cost(self) -> Cost:
-        return self._best.cost
 
     def audit_hints(self) -> AuditHints:
         inner = self.selection.audit_hints()
@@ -201,16 +236,7 @@ class NoisyCounts(Counted):
         )
 
     def _explained_counts(self) -> list[str]:
-        counts = (
-            f"Each selected item's count is published with noise of standard deviation "
-            f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
-        )
-        if self.count_shared_sd is not None:
-            counts += (
-                f" A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
-                "all counts: it cancels in differences and adds up in sums."
-            )
-        return [counts]
+        return [self._explained_noise("Each selected item's count")]
 
     def select(self, evidence: Any, draws: Draws) -> Selection:
         """The selection, with noisy counts as its scores."""
@@ -221,12 +247,8 @@ class NoisyCounts(Counted):
         shared_sd = self.count_shared_sd
         return selection._replace(scores=scores, noise_sd=self.count_sd, shared_sd=shared_sd)
 
-    def _noisy(self, counts: Ints, draws: Draws) -> Floats:
-        noise, _, shared = self._best
-        return draws.order(Order(counts, [noise], shared=shared, unit=1.0, digits=0)).by_position()
 
-
-class _PricedNoise(NamedTuple):
+class PricedNoise(NamedTuple):
     """A noise for each count, what it costs with the selection, and a noise that all share."""
 
     noise: Laplace | Normal

@@ -1,0 +1,149 @@
+"""How many users hold each item of a list: in Python, wherever the rows lie."""
+
+from functools import partial
+
+import polars as pl
+import pytest
+
+import shortlist as sl
+from helpers.refusals import refusal
+from shortlist.bits import SeededBits
+from shortlist.mechanisms import CountEach, Peeling
+
+HELD = {"Emma": 900, "Ulysses": 500, "Dune": 3}
+ROWS = [(user, item) for item, held in HELD.items() for user in range(held) for _ in range(2)]
+LIST = ["Dune", "Beloved", "Emma"]
+COLUMNS = ["title", "count", "count_low", "count_high"]
+
+
+@pytest.fixture
+def frame():
+    return pl.DataFrame(ROWS, schema=["user", "title"], orient="row")
+
+
+@pytest.fixture
+def plays(frame):
+    return sl.pairs(frame, user="user", item="title")
+
+
+def off(release):
+    """How far the counts are from the numbers of users."""
+    told = dict(zip(release.items, release.scores, strict=True))
+    return max(abs(count - HELD.get(item, 0)) for item, count in told.items())
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_every_item_of_the_list_comes_in_its_order_with_an_interval(plays, delta):
+    release = plays.user_counts(LIST, epsilon=20.0, delta=delta, random=SeededBits(1))
+    assert release.items == LIST
+    table = release.to_polars()
+    assert table.columns == COLUMNS
+    assert table.dtypes == [pl.String, pl.Int64, pl.Int64, pl.Int64]
+    assert off(release) < 3
+    for name, low, high in table.select("title", "count_low", "count_high").rows():
+        assert low <= HELD.get(name, 0) <= high
+    assert "rank" not in str(release)
+    assert "95\N{NO-BREAK SPACE}% interval" in str(release)
+
+
+def test_rows_are_read_once_for_all_lists(plays, monkeypatch):
+    asked = plays.user_counts(LIST, epsilon=20.0)
+    monkeypatch.setattr(type(plays._engine), "_read", None)
+    assert plays.user_counts(["Emma"], epsilon=20.0).items == ["Emma"]
+    assert plays.user_counts(asked, epsilon=20.0).items == LIST
+
+
+def test_a_list_may_be_a_release_or_its_file(plays, tmp_path):
+    found = plays.domain(epsilon=5.0, delta=1e-3)
+    found.save(tmp_path / "found.json")
+    for items in (found, tmp_path / "found.json", str(tmp_path / "found.json")):
+        release = plays.user_counts(items, epsilon=20.0)
+        assert release.items == found.items
+        assert "the list of items was public before" in release.guarantee.assumes
+
+
+def test_a_list_may_be_a_file_or_belong_to_the_source(frame, plays, tmp_path):
+    pl.DataFrame({"title": LIST}).write_csv(tmp_path / "list.csv")
+    assert plays.user_counts(tmp_path / "list.csv", epsilon=20.0).items == LIST
+    known = sl.pairs(frame, user="user", item="title", public_items=LIST)
+    assert known.user_counts(epsilon=20.0).items == LIST
+    assert known.user_counts(["Emma"], epsilon=20.0).items == ["Emma"]
+
+
+def test_an_item_may_be_a_tuple(frame):
+    twice = frame.with_columns(country=pl.lit("FR"))
+    plays = sl.pairs(twice, user="user", item=["country", "title"])
+    release = plays.user_counts([("FR", "Dune"), ("DE", "Dune")], epsilon=20.0)
+    assert release.items == [("FR", "Dune"), ("DE", "Dune")]
+    assert release.scores[0] > 0
+
+
+def test_the_plan_says_how_large_the_noise_is(plays):
+    plan = plays.of_items(LIST).plan(sl.UserCounts(), epsilon=1.0)
+    assert type(plan.mechanism) is CountEach
+    assert "The list has 3 items. Each comes with its count, also if nobody holds it." in (
+        plan.explain()
+    )
+    assert "off by at most 9" in plan.explain()
+    assert plan.to_dict()["question"] == {"name": "user-counts"}
+    refusal(lambda: plan.expect(users=10, items=3), "user_counts: the noise of a count")
+    refusal(plan.plot, "every item of the list is named")
+
+
+def test_a_release_is_saved_and_explained(plays, tmp_path):
+    release = plays.user_counts(LIST, epsilon=1.0, delta=1e-6)
+    for name in ("counts.json", "counts.parquet"):
+        release.save(tmp_path / name)
+        assert sl.load(tmp_path / name) == release
+    release.report(tmp_path / "counts.html")
+    words = " ".join(release.explain().split())
+    assert "3 items counted" in words
+    assert "Nothing is said of it: the items of a list were counted" in words
+    assert "listed as they were asked for" in words
+    assert "How many users hold each item of a list" in words
+    refusal(lambda: sl.diff(release, release), "none can be new, gone or moved")
+
+
+def test_a_budget_is_charged(frame, tmp_path):
+    budget = sl.Budget.create(
+        tmp_path / "plays.budget", epsilon=1.0, delta=1e-6, protects="user", dataset="plays"
+    )
+    plays = sl.pairs(frame, user="user", item="title", budget=budget)
+    release = plays.user_counts(LIST, share="1/2")
+    assert release.mechanism.count_noise == "Normal"  # which adds less to the cost of others
+    plays.of_items(LIST).plan(sl.UserCounts(), share="1/2").run()
+    refusal(lambda: plays.user_counts(LIST, epsilon=1.0), "budget")
+
+
+def test_histograms_are_counted_with_their_promise():
+    held = pl.DataFrame({"title": list(HELD), "readers": list(HELD.values())})
+    given = {"item": "title", "count": "readers"}
+    one = sl.counts(held, **given, public_items=LIST, max_items_per_user=1)
+    plan = one.plan(sl.UserCounts(), epsilon=1.0)
+    assert plan.mechanism._best.noise.scale == 1.0
+    assert plan.run().items == LIST
+    in_table = sl.counts(held, **given, public_items=sl.IN_TABLE)
+    refusal(lambda: in_table.plan(sl.UserCounts(), epsilon=1.0), "which only the table knows")
+
+
+def test_what_cannot_be_counted_is_refused(frame, plays):
+    ask = {"epsilon": 1.0}
+    refusal(lambda: plays.user_counts(**ask), "must be known to everybody")
+    refusal(lambda: plays.user_counts(["Emma", "Emma"], **ask), "items holds an item twice")
+    refusal(lambda: plays.user_counts([7], **ask), "items holds 7, of type int")
+    refusal(lambda: plays.user_counts([], **ask), "items is empty")
+    refusal(lambda: plays.user_counts(frame["title"], **ask), "items: this is the sensitive table")
+    refusal(lambda: plays.user_counts(LIST, **ask, mechanism=Peeling), "answers top_k")
+    bounded = partial(CountEach, max_items_per_user=2)
+    refusal(lambda: plays.user_counts(LIST, **ask, mechanism=bounded), "so that intervals hold")
+    nothing = plays.domain(epsilon=1e-3, delta=1e-9)
+    refusal(lambda: plays.user_counts(nothing, **ask), "items: this release names no item")
+    groups = sl.pairs(frame.with_columns(g=pl.lit("a")), user="user", item="title").grouped("g")
+    refusal(lambda: groups.plan(sl.UserCounts(), **ask), "not group by group")
+
+
+def test_rows_that_are_left_out_are_not_counted(frame):
+    early = sl.pairs(frame, user="user", item="title", where='"user" < 10')
+    release = early.user_counts(["Emma", "Dune"], epsilon=20.0)
+    assert max(abs(release.scores[0] - 10), abs(release.scores[1] - 3)) < 4
+    assert release.about.where == '"user" < 10'
