@@ -76,6 +76,17 @@ def test_public_items_are_those_of_memory(place):
         assert place.left() == []
 
 
+def test_counts_of_a_list_are_those_of_memory(place):
+    listed = ["Watt", "nobody's", "Emma"]
+    found, expected = (
+        source.user_counts(listed, random=SeededBits(5), **ASKED)
+        for source in (place.source(plays()), sl.pairs(plays(), user="user", item="item"))
+    )
+    assert found.items == listed
+    assert list(found.scores) == list(expected.scores)
+    assert place.left() == []
+
+
 def test_known_items_are_those_of_memory(place):
     """Some of them are held by few or nobody; and where users' sets are bounded."""
     given = {"known_items": ["nobody's", "nobody's too", "Dune", "Watt"], "max_items_per_user": 4}
