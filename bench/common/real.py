@@ -93,9 +93,9 @@ def find(names: Iterable[str] = TABLES) -> dict[str, Path]:
     return {name: path for name, path in paths.items() if name not in absent}
 
 
-def read(path: Path) -> Contributions:
-    """Who holds what in a file of users and items."""
-    users, items = open_table(path, user="user", items=["item"]).pairs()
+def read(rows: Path | pl.DataFrame) -> Contributions:
+    """Who holds what in a file or frame of users and items."""
+    users, items = open_table(rows, user="user", items=["item"]).pairs()
     return Contributions.of_rows(users.codes, items.codes, n_users=users.size, n_items=items.size)
 
 

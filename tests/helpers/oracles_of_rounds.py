@@ -39,10 +39,11 @@ def odds_of_bounds(mechanism, data):
     """By what users lose at each."""
     thresholds = [search.threshold for search in mechanism._searches]
     sizes = [len(held) for held in data if held]
+    whole = mechanism.design.whole
     for bound, threshold in zip(mechanism.bounds, thresholds, strict=True):
-        costs = 1 - min(thresholds) / threshold
-        lost = sum(1 if size > bound else costs for size in sizes)
-        factor = (min(bound, 100) / max(bound, 100)) ** 2
+        costs = min(2 * (1 - min(thresholds) / threshold), 1)
+        lost = sum(min(size / whole, 1) * (1 if size > bound else costs) for size in sizes)
+        factor = (min(bound, 100) / max(bound, 100)) ** 0.75
         yield factor * math.exp(-mechanism.choice_epsilon * lost)
 
 

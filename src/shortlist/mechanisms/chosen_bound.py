@@ -31,7 +31,8 @@ __all__ = ["BoundChoice", "ChosenBound", "ChosenBoundDesign"]
 
 _LOUDEST = 1.0  # of the choice's range: more would tell nothing that counts
 _USUAL = 100  # the bound that is best on most tables
-_DISTRUST = 2  # the odds of another fall with this power of how many times as large or small it is
+_DISTRUST = 0.75  # the odds of another fall with this power of how many times as large or small
+_STEEPNESS = 2  # a threshold higher by one per cent costs as much as two per cent of the items
 _ONE = 1 << BITS_OF_WEIGHTS  # the whole loss of a user, in the unit of weights
 
 
@@ -42,15 +43,17 @@ class ChosenBoundDesign(SearchDesign):
     Attributes:
         bounds: Those that are chosen from, if they are below the largest.
         choice_share: The share of the zCDP of normal noise that pays for the choice.
+        whole: How many items a user holds whose loss counts in whole, in the choice.
     """
 
     bounds: tuple[int, ...] = (3, 10, 30, 100, 300, 1000)
     choice_share: float = 0.0015
+    whole: int = 10
 
     @property
     def coarse(self) -> Self:
         """One with so few branches that they can be enumerated."""
-        return replace(super().coarse, bounds=(1, 2))
+        return replace(super().coarse, bounds=(1, 2), whole=2)
 
 
 _DESIGN = ChosenBoundDesign()
@@ -62,7 +65,7 @@ class ChosenBound(AdaptiveGaussian):
 
     The more items of a user count, the less is lost of large sets, and the more people an item
     needs to be named. So the bound is chosen from 3, 10, 30, 100, 300 and 1,000: the choice looks
-    at nothing but how many users hold more than each, and takes a thousandth of the budget. Items
+    at nothing but how many users hold how many items, and takes a thousandth of the budget. Items
     are then found at that bound in rounds, as by `AdaptiveGaussian`, with the same noise at each.
 
     Where few users are in the table, or nothing speaks for another, the bound is most likely 100.
@@ -161,6 +164,7 @@ class ChosenBound(AdaptiveGaussian):
         return [
             f"How many items of a user count is chosen privately, from {_listed(self.bounds)}.",
             "The choice looks at how many users hold more than that: these should be few.",
+            f"Users of fewer than {self.design.whole} items count for less in it.",
             *rounds,
             f"At a bound of {most}, {named[0].lower()}{named[1:]}",
             f"At smaller bounds it needs less: {last} at {least}, after the last round.",
@@ -183,7 +187,7 @@ class ChosenBound(AdaptiveGaussian):
         factors = tuple(
             (min(bound, _USUAL) / max(bound, _USUAL)) ** _DISTRUST for bound in self.bounds
         )
-        return BoundChoice(self.bounds, thresholds, factors, self.choice_epsilon)
+        return BoundChoice(self.bounds, thresholds, factors, self.choice_epsilon, self.design.whole)
 
 
 def _listed(bounds: tuple[int, ...]) -> str:
@@ -198,23 +202,26 @@ def _listed(bounds: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class BoundChoice:
-    """A private choice of a bound by how many users hold more: all that is in it is public.
+    """A private choice of a bound by how many items users hold: all that is in it is public.
 
     It is an exponential mechanism. A user who holds more items than a bound loses 1 at it, and
-    every other user loses what the bound's threshold costs. So one user more adds a number from 0
-    to 1 to the losses of all bounds.
+    every other user loses what the bound's threshold costs. Both count in proportion to the items
+    held, where these are few: who holds one item could not name much. So one user more adds a
+    number from 0 to 1 to the losses of all bounds.
 
     Attributes:
         bounds: To choose from, rising.
         thresholds: How noisy a weight is enough at each.
         factors: Of the odds of each, whatever users hold.
         epsilon: The range.
+        whole: From how many items on a user counts in whole.
     """
 
     bounds: tuple[int, ...]
     thresholds: tuple[float, ...]
     factors: tuple[float, ...]
     epsilon: float
+    whole: int
 
     def pick(self, held: UserSets, draws: Draws) -> int:
         """The bound that is likely to lose users least, of whole sets: its place."""
@@ -224,15 +231,21 @@ class BoundChoice:
 
     def _lost(self, users_of_size: Ints) -> Ints:
         """What all users lose at each bound, in multiples of 2^-20."""
-        everybody = int(users_of_size[1:].sum())  # who holds nothing may be left out
-        beyond = np.array([users_of_size[bound + 1 :].sum() for bound in self.bounds], np.int64)
-        lost: Ints = beyond * _ONE + (everybody - beyond) * self._of_others
+        items = users_of_size * np.minimum(np.arange(len(users_of_size)), self.whole)
+        beyond = np.array([items[bound + 1 :].sum() for bound in self.bounds], np.int64)
+        lost: Ints = beyond * self._per_item + (items.sum() - beyond) * self._of_others
         return lost
 
     @property
+    def _per_item(self) -> int:
+        """What each item that counts is worth: rounded down, so that a user loses at most 1."""
+        return _ONE // self.whole
+
+    @property
     def _of_others(self) -> Ints:
-        """What a user loses who holds no more than a bound, by how it raises the threshold."""
+        """What users lose of an item at each bound that they do not exceed, by its threshold."""
         least = min(self.thresholds)
         shares = [1 - least / threshold for threshold in self.thresholds]  # public: as they may be
-        of_others: Ints = np.floor(np.clip(shares, 0.0, 1.0) * _ONE).astype(np.int64)
+        costs = np.clip(_STEEPNESS * np.array(shares), 0.0, 1.0)
+        of_others: Ints = np.floor(costs * self._per_item).astype(np.int64)
         return of_others

@@ -18,7 +18,7 @@ from shortlist.algorithms import clipped_counts, grouped_measurements
 from shortlist.algorithms.clipped_counts import ClippedCounts, TwoMeasurements
 from shortlist.algorithms.grouped_measurements import GroupedMeasurements
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
-from shortlist.mechanisms.chosen_bound import _ONE, BoundChoice
+from shortlist.mechanisms.chosen_bound import BoundChoice
 
 LOOKED = "adaptive-top-k", "per-group"
 CLIPPED = *LOOKED, "noisy-clipped-counts"
@@ -27,9 +27,9 @@ OF_CLIPPED = "adaptive-top-k rounds", "per-group zcdp", "noisy-clipped-counts zc
 
 def _two_losses(_right, self, users_of_size):
     """Who holds more than a bound loses 1, and what its threshold costs beside."""
-    everybody = int(users_of_size[1:].sum())
-    beyond = [users_of_size[bound + 1 :].sum() for bound in self.bounds]
-    return np.array(beyond, np.int64) * 2 * _ONE + everybody * self._of_others
+    items = users_of_size * np.minimum(np.arange(len(users_of_size)), self.whole)
+    beyond = [items[bound + 1 :].sum() for bound in self.bounds]
+    return np.array(beyond, np.int64) * 2 * self._per_item + items.sum() * self._of_others
 
 
 def _noise_by_size(right, self, bound, sd, draws):
