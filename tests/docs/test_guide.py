@@ -13,7 +13,7 @@ import shortlist as sl
 from shortlist import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["first-list", "private-or-public", "histograms"]
+PAGES = ["first-list", "private-or-public", "histograms", "recipes"]
 NOISY = re.compile(r"^ +\d+   .*$", re.MULTILINE)  # a row of an answer
 
 
@@ -73,6 +73,16 @@ def test_a_histogram_takes_your_word(done):
     printed, names = done("histograms")
     assert all(text.startswith("top-k: 3 items") for text in printed)
     assert any("10" in promise for promise in names["release"].guarantee.assumes)
+
+
+def test_the_recipes_do_what_they_say(done):
+    (rows, days, counts), names = done("recipes")
+    assert "where country = 'NO' AND minutes >= 30" in " ".join(rows.split())
+    assert "as of 2026-11-07" in days
+    assert re.search(r"^Emma +\d", counts, re.MULTILINE)
+    assert re.search(r"^Solaris +-?\d", counts, re.MULTILINE)
+    assert set(names["words"].columns) == {"user", "word"}
+    assert set(names["pairs"].rows()) >= {(0, "slow", "but"), (1, "good", "and")}
 
 
 def test_the_figures_of_the_concepts():
