@@ -177,6 +177,7 @@ def _type(dtype):
         pl.Binary: pa.binary(),
         pl.Float64: pa.float64(),
         pl.Float32: pa.float32(),
+        pl.Datetime: pa.timestamp("us"),
     }
     if isinstance(dtype, pl.Decimal):
         return pa.decimal128(dtype.precision, dtype.scale)

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from itertools import chain, combinations
 
 import polars as pl
-import pytest
 
 import shortlist as sl
 from helpers.budgets import created
@@ -178,12 +177,3 @@ def test_what_is_wrong_with_a_filter_is_said_before_rows_are_read_or_charged():
 def test_lists_of_different_rows_are_not_compared():
     now, before = source().top_k(1, **PRICE), source(where=None).top_k(1, **PRICE)
     refusal(lambda: sl.diff(before, now), 'they differ in the filter of rows, "none" before')
-
-
-def test_a_table_in_an_engine_is_filtered_where_it_is_fetched():
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect() as connection:
-        frame = ROWS.to_arrow()  # noqa: F841 - which DuckDB finds by its name
-        relation = connection.sql("SELECT * FROM frame")
-        refusal(lambda: source(relation), "filtered only where they are fetched", "pull=True")
-        assert list(source(relation, pull=True).top_k(1, **PRICE)) == ["kept"]

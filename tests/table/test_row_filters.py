@@ -11,65 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.filter_rows import DAYS, ROWS, TIMES, VALUES, frame
 from helpers.reading import refusal
 from helpers.refusals import MARKER
 from helpers.tables import FORMS
 from shortlist.table import open_table
 from shortlist.table.row_filters import parsed
-
-DAYS = [dt.date(1, 1, 1), dt.date(2026, 10, 31), dt.date(2026, 11, 1), dt.date(9999, 12, 31)]
-TIMES = [
-    dt.datetime.fromisoformat(s) for s in ("2026-11-01", "2026-11-01T06:30:00.000001", "0001-01-01")
-]
-TEXTS = [
-    "NO",
-    "no",
-    "",
-    "N",
-    "NO ",
-    "it's",
-    "50%",
-    "a_b",
-    "ü🦆",
-    "🦆",
-    "a\nb",
-    "\\",
-    "Z",
-    "é",
-    "[x]",
-]
-DIGITS = ["7", "-7", "007", "+7", " 7", "7.0", "x", "", "--7", "7\n", "9" * 18, "9" * 19, "٧", "-"]
-VALUES = {
-    "t": (pl.String, TEXTS),
-    "u": (pl.String, TEXTS),
-    "c": (pl.String, DIGITS),
-    "n": (pl.Int64, [0, 1, -1, 7, 2**63 - 1, -(2**63), 2**53 + 1]),
-    "w": (pl.UInt64, [0, 7, 2**53 + 1, 2**64 - 1]),
-    "x": (pl.Float64, [0.0, -0.0, 0.5, float("inf"), float("-inf"), float("nan"), 1e300]),
-    "f": (pl.Float32, [0.0, 0.5, float("nan"), 0.1]),
-    "d": (pl.Date, DAYS),
-    "s": (pl.Datetime("us"), TIMES),
-    "b": (pl.Boolean, [True, False]),
-    "my col": (pl.String, TEXTS),
-}
-
-
-def row(i):
-    """One of forty, in which each column takes its values at its own pace."""
-    cycles = ([*values, None] for _, values in VALUES.values())
-    return {
-        name: cycle[i * (3 + k) % len(cycle) if k % 2 else i % len(cycle)]
-        for k, (name, cycle) in enumerate(zip(VALUES, cycles, strict=True))
-    }
-
-
-ROWS = [row(i) for i in range(40)]
-
-
-def frame(rows=ROWS):
-    schema = {name: dtype for name, (dtype, _) in VALUES.items()}
-    held = pl.DataFrame(rows, schema=schema, orient="row")
-    return held.with_columns(user=pl.arange(pl.len()), item=pl.arange(pl.len()))
 
 
 def kept(data, where):

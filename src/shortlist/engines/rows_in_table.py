@@ -15,6 +15,7 @@ from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._dialect import TableInEngine
 from shortlist.engines.tables._expressions import Arrow
+from shortlist.engines.tables._filters_in_table import filtered
 from shortlist.engines.tables._groups_in_table import GroupsInTable
 from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
@@ -137,7 +138,12 @@ class RowsInTable(_UsersInEngine):
             known: Those of the private items that everybody knows, one row an item.
             may_fetch: Whether rows may be fetched, where the engine works in this process.
         """
-        in_engine = table_in_engine(table.parts[0].held, table.columns)
+        asked = [] if table.where is None else table.where.columns
+        in_engine = table_in_engine(
+            table.parts[0].held, list(dict.fromkeys([*table.columns, *asked]))
+        )
+        if table.where is not None:
+            in_engine = filtered(in_engine, table.where)
         may_fetch &= in_engine.dialect.is_in_process
         super().__init__(table, in_engine, public, by, may_fetch=may_fetch)
         self._fetched = RowsInMemory(table, public, known)

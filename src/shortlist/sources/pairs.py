@@ -159,12 +159,6 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     writing = Writing(separator, encoding)
     checked = open_table(data, user=user, items=item, writing=writing, where=where)
     in_engine = _stays(checked, pull=pull)
-    if in_engine and where is not None:
-        raise InputError(
-            "rows of a table in an engine are filtered only where they are fetched",
-            "add {pull=True}; or filter in the query that makes the table, and omit {where}",
-            given={"where": in_quotes(where)},
-        )
     about = replace(about, where=None if checked.where is None else str(checked.where))
     known = None if known_items is None else _opened("known_items", known_items, checked)
     if known is not None and public_items is not None:

@@ -7,6 +7,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -51,6 +52,7 @@ class Dialect:
         name: The engine, as a guarantee names it; by default as Ibis does.
         hash: The hash by which users are bounded, as a guarantee names it.
         is_in_process: Whether it works in the memory of this process, which rows then never leave.
+        filters_as_memory: Whether a filter is known to keep the same rows there as in memory.
         shows_changes: Whether `place` tells rows from those that were there before, if it knows it.
     """
 
@@ -65,6 +67,7 @@ class Dialect:
     name: str = ""
     hash: str = "a hash of (key, user, item)"
     is_in_process: ClassVar[bool] = False
+    filters_as_memory: ClassVar[bool] = False
     shows_changes: ClassVar[bool] = True
 
     def __init__(self, connection: Expression) -> None:
@@ -120,6 +123,16 @@ class Dialect:
     def key(self, column: Expression) -> Expression:
         """The column such that values are equal only where every byte is."""
         return column
+
+    def plain_text(self, column: Expression) -> Expression:
+        """A text without its collation, so that patterns find what is written there."""
+        return column
+
+    def moment(self, time: datetime) -> Expression:
+        """A time without a zone, to the microsecond."""
+        import ibis
+
+        return ibis.literal(str(time)).cast("timestamp(6)")
 
     def digits(self, column: Expression) -> Expression:
         """Binary values as text: hexadecimal digits, letters in lower case.

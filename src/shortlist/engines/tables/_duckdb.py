@@ -101,7 +101,7 @@ class DuckDB(SqlDialect):
         "check that the file is of DuckDB, may be read, and is not being written",
     )
     name, hash = "DuckDB", _FAST.name
-    is_in_process = True
+    is_in_process = filters_as_memory = True
     _called: str | None = None
     _hash = _FAST
 
@@ -127,6 +127,9 @@ class DuckDB(SqlDialect):
     def key(self, column: Expression) -> Expression:
         # Texts as their bytes, which no collation compares.
         return call("encode", "binary", column) if column.type().is_string() else column
+
+    def plain_text(self, column: Expression) -> Expression:
+        return call("decode", "string", self.key(column))
 
     def digits(self, column: Expression) -> Expression:
         return call("lower", "string", call("hex", "string", column))

@@ -73,6 +73,7 @@ class Postgres(SqlDialect):
 
     backend, schemes = "postgres", ("postgres", "postgresql")
     name, hash = "PostgreSQL", "md5(key, user, item)"
+    filters_as_memory = True
     shows_changes = False  # rows that are added are in the file that was there
 
     @classmethod
@@ -106,6 +107,9 @@ class Postgres(SqlDialect):
         if not (dtype.is_string() or dtype.is_uuid() or dtype.is_unknown()):
             return column
         return call("convert_to", "binary", as_text(column), _text("UTF8"))
+
+    def plain_text(self, column: Expression) -> Expression:
+        return call("convert_from", "string", self.key(column), _text("UTF8"))
 
     def digits(self, column: Expression) -> Expression:
         return call("encode", "string", column, _text("hex"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -55,6 +56,7 @@ class Spark(Dialect):
         }
     )
     name, hash = "Spark", "xxhash64(key, user, item)"
+    filters_as_memory = True
 
     def __init__(self, session: Any, frame: Any = None, called: str = "") -> None:
         """Take a session, and perhaps a data frame with the name by which queries call it."""
@@ -90,6 +92,12 @@ class Spark(Dialect):
                     "cast it to STRING COLLATE UTF8_BINARY",
                     collation=shown(field.dataType.collation),
                 )
+
+    def moment(self, time: datetime) -> Expression:
+        # As TIMESTAMP it would be one of the time zone of the session.
+        import ibis
+
+        return call("to_timestamp_ntz", "timestamp(6)", ibis.literal(str(time)))
 
     def digits(self, column: Expression) -> Expression:
         return call("lower", "string", call("hex", "string", column))
