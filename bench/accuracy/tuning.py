@@ -121,6 +121,17 @@ TRIED = (
         "UserPeeling)."
     ),
     (
+        "Counts of a list. Clipped at a bound that is chosen privately (ClippedCountEach), "
+        "their mean absolute error is 1.2 to 2.3 times that of CountEach for the 30 most "
+        "common items of eight tables (epsilon 1, delta 1e-6, 5 runs, by a script apart), 0.5 "
+        "to 2.2 times for 100, 0.16 to 1.04 times for 1,000. Which is better hangs on how "
+        "many of the items users hold, so that nothing public could choose, and clipped "
+        "counts have no upper end: CountEach is the default. Without a delta, noise uniform "
+        "in a cube, as that of Gamma, would have a standard deviation of 18 in place of 42 "
+        "for 30 items at epsilon 1; the exact instrument knows the law of its order alone, so "
+        "that it was not built."
+    ),
+    (
         "Sizes do not tell users who hold many things beside what could be named. A "
         "comparison of the numbers that each way is expected to name was not tried."
     ),

@@ -162,7 +162,7 @@ def test_the_noise_that_is_told_is_that_of_the_scores(mechanism):
 def test_scores_without_a_told_noise_are_those_of_data_or_none():
     untold = {type(m).__name__ for m in EVERY if m.score_unit and not m.audit_hints().score_sd}
     told_by_data = {"AdaptiveTopK", "NoisyClippedCounts", "OneShotLaplace", "PerGroup"}
-    told_by_data |= {"SpectralRanking"}
+    told_by_data |= {"ClippedCountEach", "SpectralRanking"}
     assert untold <= told_by_data
     assert Peeling(k=1, epsilon=1.0).audit_hints().score_sd is None
 

@@ -16,6 +16,7 @@ from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_in_table import SetsInTable
 from shortlist.mechanisms import (
+    ClippedCountEach,
     LimitedDomain,
     PolicyGaussian,
     PolicyGreedy,
@@ -78,13 +79,14 @@ def test_public_items_are_those_of_memory(place):
 
 def test_counts_of_a_list_are_those_of_memory(place):
     listed = ["Watt", "nobody's", "Emma"]
-    found, expected = (
-        source.user_counts(listed, random=SeededBits(5), **ASKED)
-        for source in (place.source(plays()), sl.pairs(plays(), user="user", item="item"))
-    )
-    assert found.items == listed
-    assert list(found.scores) == list(expected.scores)
-    assert place.left() == []
+    for mechanism in (None, ClippedCountEach):
+        found, expected = (
+            source.user_counts(listed, mechanism=mechanism, random=SeededBits(5), **ASKED)
+            for source in (place.source(plays()), sl.pairs(plays(), user="user", item="item"))
+        )
+        assert found.items == listed
+        assert list(found.scores) == list(expected.scores)
+        assert place.left() == []
 
 
 def test_known_items_are_those_of_memory(place):

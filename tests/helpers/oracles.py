@@ -22,7 +22,7 @@ from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick
 from helpers.oracles_of_cells import of_cells, picked_with_cells
-from helpers.oracles_of_clipped_counts import clipped_oracle, with_clipped_counts
+from helpers.oracles_of_clipped_counts import clipped_oracle, counted, with_clipped_counts
 from helpers.oracles_of_counts import (
     distance,
     joint,
@@ -280,6 +280,14 @@ def ranked_by_walk(mechanism, data):
     return in_laplace_noise(exact_scores(seen, 1), 2 / mechanism.epsilon, mechanism.k)
 
 
+def listed_and_clipped(mechanism, data):
+    """All three items with their clipped counts, as if they had been found."""
+    outcomes = Counter()
+    for told, p in counted(mechanism, data, range(3)):
+        outcomes[told] += p
+    return dict(outcomes)
+
+
 def counted_each(mechanism, data):
     """Every item in the order of the list, each with the cell of its noisy count."""
     counts, edges = counts_of(data, TWO_ITEMS.n_items), ORACLES[mechanisms.CountEach].edges
@@ -425,6 +433,13 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         [(), ({0},), ({0, 1}, {0}, {0})],
         with_reach,
         edges=(0.5, 2.5),
+    ),
+    mechanisms.ClippedCountEach: OfNoisyItems(
+        listed_and_clipped,
+        Small(3, TWO_ITEMS.pairs),
+        DATA[:4],
+        on_fewest_branches,
+        within=2e-6,  # as below
     ),
     NoisyClippedCounts: OfNoisyItems(
         clipped_oracle,

@@ -15,6 +15,7 @@ from shortlist.mechanisms import (
     AddedNoise,
     Adjacency,
     ChosenBound,
+    ClippedCountEach,
     CountEach,
     DiscoverThenRank,
     Extreme,
@@ -85,6 +86,7 @@ _OPTIONS: Options = {
         {"selects": UserPeeling, "count_share": 0.3, "delta": 0.0, "max_items_per_user": None},
         {"selects": UserPeeling, "count_share": 0.5, "delta": 0.0, "max_items_per_user": None},
     ],
+    ClippedCountEach: [{"epsilon": 2.0, "delta": 0.2}],  # rounded counts are many branches
     EachGroup: [
         {"selects": partial(LimitedDomain, k=1), "max_groups_per_user": 2},
         {"selects": partial(LimitedDomain, k=2, max_items_per_user=2), "max_groups_per_user": 1},
@@ -165,6 +167,7 @@ _REAL_OPTIONS: Options = {
         },
         {"selects": UserPeeling, "count_share": 0.3, "max_items_per_user": None},
     ],
+    ClippedCountEach: [{}],
     CountEach: [
         {"n_items": 60, "delta": 0.0, "max_items_per_user": None},
         {"n_items": 60},

@@ -459,7 +459,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "default with --max-items-per-user 1).",
         C.HITTING_SET: "adaptive-hitting-set (the default) or user-peeling; for public items "
             "user-peeling.",
-        C.USER_COUNTS: "count-each, which is the default.",
+        C.USER_COUNTS: "count-each (the default); for lists of hundreds of items "
+            "clipped-count-each, with less noise, but only a least number of users.",
         C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "
             "which pairs were compared.",
         C.COMPARE: f"{_SEVERAL} By default all that answer the question.",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
     from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
     from shortlist.mechanisms.chosen_bound import ChosenBound
+    from shortlist.mechanisms.clipped_count_each import ClippedCountEach
     from shortlist.mechanisms.count_each import CountEach
     from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
     from shortlist.mechanisms.gamma import Gamma
@@ -46,6 +47,7 @@ __all__ = [
     "Adjacency",
     "AuditHints",
     "ChosenBound",
+    "ClippedCountEach",
     "CountEach",
     "DiscoverThenRank",
     "Extreme",

@@ -17,7 +17,7 @@ from helpers.planted.planting import (
 )
 from shortlist.draws import Order
 from shortlist.draws.noise import Normal
-from shortlist.mechanisms import CountEach
+from shortlist.mechanisms import ClippedCountEach, CountEach
 from shortlist.mechanisms.mechanism import score_digits
 from shortlist.mechanisms.wrappers import (
     EachGroup,
@@ -65,7 +65,7 @@ def _counts_by_selection(right, self, selection, held, draws):
     return selection._replace(scores=counts, noise_sd=sd)
 
 
-_Counts = noisy_clipped_counts._ChoiceAndCounts
+_Counts = noisy_clipped_counts.ChoiceAndCounts
 _without_choice = method(_Counts, "stages", result(lambda every: every[1:]))
 
 
@@ -95,9 +95,22 @@ class _Around:
         return getattr(self._each, name)
 
 
+OF_LISTED = "clipped-count-each", "clipped-count-each zcdp"
 OF_EACH = "count-each", "count-each normal", "count-each promised"
 
 WRAPPERS = [
+    *mistakes(
+        "clipped-count-each",
+        OF_LISTED,
+        {
+            "the noise of a clipping bound of a list is that of half of it": method(
+                ClippedCountEach, "_sds", result(lambda sds: (sds[0], *sds[:-1]))
+            ),
+            "picks a clipping bound of a list at three times what is charged": method(
+                ClippedCountEach, "choice_epsilon", times(3)
+            ),
+        },
+    ),
     *mistakes(
         "count-each",
         OF_EACH,

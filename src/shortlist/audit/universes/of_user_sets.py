@@ -79,8 +79,12 @@ class OfContributions(Universe):
         yield from self.wide()
 
     def large(self) -> Iterator[list[Data]]:
-        """Many users who hold one item, of one or two, unless they come in all orders."""
-        if not self._hints.shuffles_users:
+        """Many users who hold one item, of one or two, unless they come in all orders.
+
+        On a coarse grid of nothing but scores, all would lie beyond its last step.
+        """
+        is_beyond = self._is_branched and not self._hints.thresholds
+        if not (self._hints.shuffles_users or is_beyond):
             for n in self.large_sizes[-1 if self._quick else 0 :]:
                 yield [(n,)]
                 if not self._is_branched:

@@ -35,14 +35,20 @@ from shortlist.privacy.calibration import bounded_range_epsilon, zcdp_rho
 from shortlist.privacy.composed import composition_of
 from shortlist.questions import Domain, Question
 
-__all__ = ["NoisyClippedCounts"]
+__all__ = [
+    "MOST_SD",
+    "NOISE_WEIGHT",
+    "ChoiceAndCounts",
+    "ClippedCountsDesign",
+    "NoisyClippedCounts",
+]
 
 # The share of the zCDP of the counts that pays for the choice of the bound.
 _CHOICE_SHARE = 0.1
 # What is left out of a count and its noise are both errors, and weigh alike.
-_NOISE_WEIGHT = 1.0
+NOISE_WEIGHT = 1.0
 # Noise beyond the last multiple of the grid is 32 times as large as this standard deviation.
-_MOST_SD = 2.0**29
+MOST_SD = 2.0**29
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +109,7 @@ class NoisyClippedCounts(Counted):
     def __post_init__(self) -> None:
         self._require_domain()
         super().__post_init__()
-        self._require_useful_counts(max(self._sds), _MOST_SD)
+        self._require_useful_counts(max(self._sds), MOST_SD)
 
     def _require_domain(self) -> None:
         """Refuse what does not answer which items there are, from rows of users."""
@@ -125,7 +131,7 @@ class NoisyClippedCounts(Counted):
     def _ways(self) -> Iterator[_PricedCounts]:
         yield self._by_guarantees()
         if rho := self._rho_left:
-            counts = _ChoiceAndCounts.of(rho)
+            counts = ChoiceAndCounts.of(rho)
             yield _PricedCounts(counts, self.selection.cost + counts.by_rho)
         if self._is_exact:
             yield from self._after_stages()
@@ -134,12 +140,12 @@ class NoisyClippedCounts(Counted):
         """For the epsilon and the delta that are left: both guarantees add up."""
         epsilon, delta = self._left
         rho = largest_within(
-            lambda rho: _ChoiceAndCounts.of(rho).stages,
+            lambda rho: ChoiceAndCounts.of(rho).stages,
             epsilon=epsilon,
             delta=delta,
             by_rho=zcdp_rho(epsilon=epsilon, delta=delta),
         )
-        return _PricedCounts(_ChoiceAndCounts.of(rho), self._beside_guarantee(epsilon, delta))
+        return _PricedCounts(ChoiceAndCounts.of(rho), self._beside_guarantee(epsilon, delta))
 
     def _after_stages(self) -> Iterator[_PricedCounts]:
         """As two stages more of a selection whose worst case is known.
@@ -151,10 +157,10 @@ class NoisyClippedCounts(Counted):
             return
         if (alone := self._noise_after(before)) == 0:
             return
-        choice = _ChoiceAndCounts.of(alone**2 / 2).choice
+        choice = ChoiceAndCounts.of(alone**2 / 2).choice
         chosen = replace(before, stages=(*before.stages, BoundedRange(choice)))
         if (mu := self._noise_after(chosen)) > 0:
-            counts = _ChoiceAndCounts(mu, choice)
+            counts = ChoiceAndCounts(mu, choice)
             cost = self._followed_by(counts.stages, before, counts.by_rho)
             yield _PricedCounts(counts, cost)
 
@@ -216,12 +222,12 @@ class NoisyClippedCounts(Counted):
     def _with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
-        clipped = ClippedCounts(held, self.design.grid, _NOISE_WEIGHT)
+        clipped = ClippedCounts(held, self.design.grid, NOISE_WEIGHT)
         counts, sd = clipped.measured(self.design.bounds, self._sds, self.choice_epsilon, draws)
         return selection._replace(scores=np.round(counts, score_digits(sd)), noise_sd=sd)
 
 
-class _ChoiceAndCounts(NamedTuple):
+class ChoiceAndCounts(NamedTuple):
     """How private the choice of a bound, and the counts after it, are.
 
     Attributes:
@@ -233,7 +239,7 @@ class _ChoiceAndCounts(NamedTuple):
     choice: float
 
     @classmethod
-    def of(cls, rho: float) -> _ChoiceAndCounts:
+    def of(cls, rho: float) -> ChoiceAndCounts:
         """That cost so much zCDP together."""
         left = Fraction(rho) * (1 - Fraction(_CHOICE_SHARE))
         mu = round_down(Fraction(math.sqrt(2 * left)) * (1 - Fraction(1, 2**50)))
@@ -257,5 +263,5 @@ class _ChoiceAndCounts(NamedTuple):
 class _PricedCounts(NamedTuple):
     """The counts, and what they cost with the selection."""
 
-    counts: _ChoiceAndCounts
+    counts: ChoiceAndCounts
     cost: Cost
