@@ -7,6 +7,7 @@ from bench.accuracy import (
     choice,
     counts,
     groups,
+    intervals,
     known_items,
     ranking,
     tuning,
@@ -27,5 +28,6 @@ PARTS = {
     "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
     "which-bound": Part(lambda asked: which_bound.measure(asked.runs or 5)),
     "known-items": Part(lambda asked: known_items.measure(asked.runs or 1)),
+    "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }
