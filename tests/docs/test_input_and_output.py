@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.table.row_filters import parsed
+from shortlist.table._filters_in_sql import parsed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "input-and-output.md").read_text()
 FILTERS = PAGE.split("### Which rows count")[1].split("\n## ")[0]

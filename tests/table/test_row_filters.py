@@ -16,7 +16,7 @@ from helpers.reading import refusal
 from helpers.refusals import MARKER
 from helpers.tables import FORMS
 from shortlist.table import open_table
-from shortlist.table.row_filters import parsed
+from shortlist.table._filters_in_sql import parsed
 
 
 def kept(data, where):

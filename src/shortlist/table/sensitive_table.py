@@ -15,13 +15,14 @@ import numpy as np
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.table._column_roles import check_roles, types_of
 from shortlist.table._filters_in_memory import typed
+from shortlist.table._filters_in_sql import parsed
 from shortlist.table.coding import code_each, join, read_pieces
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import fits_numpy
 from shortlist.table.keys import Keys, RawKeys
 from shortlist.table.part import TablePart, attempt, origin_of
 from shortlist.table.reading import open_parts, require_dates, rows_of, unreadable
-from shortlist.table.row_filters import RowFilter, parsed
+from shortlist.table.row_filters import RowFilter
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,0 +1,221 @@
+"""From SQL to filters of rows: SQLGlot parses it, and what is not in the language is refused."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from shortlist.errors import InputError, in_quotes, shown
+from shortlist.table.row_filters import (
+    Among,
+    Comparison,
+    Condition,
+    Joined,
+    Like,
+    Literal,
+    Not,
+    Null,
+    RowColumn,
+    RowFilter,
+)
+
+__all__ = ["parsed"]
+
+_LONGEST = 2_000
+_ALLOWED = (
+    "A filter has columns, literals, =, <>, <, <=, >, >=, AND, OR, NOT, IN (…), BETWEEN, LIKE, "
+    "IS NULL, and TRY_CAST(column AS BIGINT) of a text"
+)
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def parsed(where: object) -> RowFilter:
+    """A filter as it was written, whose columns are not looked up yet.
+
+    Raises:
+        InputError: It is no condition of the language: the message quotes the piece.
+    """
+    from sqlglot import exp, parse_one
+    from sqlglot.errors import SqlglotError
+
+    if not isinstance(where, str) or len(where) > _LONGEST:
+        raise InputError(
+            "a filter is a condition in SQL, of at most {longest} characters",
+            "write it as in {where=\"country = 'NO'\"}",
+            given={"where": where},
+            longest=f"{_LONGEST:,}",
+        )
+    with suppress(SqlglotError, RecursionError):  # whose words are for those who know the parser
+        found = RowFilter(where, _Reader(where).condition(parse_one(where, into=exp.Condition)))
+        if str(found).isprintable():
+            return found
+    raise InputError(
+        "cannot be read as a condition in SQL, or holds characters that cannot be seen",
+        "{allowed}. Put odd names of columns in double quotes, and texts in single ones",
+        given={"where": in_quotes(where)},
+        allowed=_ALLOWED,
+    )
+
+
+class _Reader:
+    """From trees of SQLGlot to conditions; what is not known here is refused."""
+
+    def __init__(self, given: str) -> None:
+        self._given = given
+
+    def condition(self, node: Any) -> Condition:  # noqa: PLR0911 - one for each kind
+        from sqlglot import exp
+
+        node = node.unnest()
+        if isinstance(node, exp.And | exp.Or):
+            word = "AND" if isinstance(node, exp.And) else "OR"
+            return Joined(word, tuple(map(self.condition, node.flatten())))
+        if isinstance(node, exp.Not):
+            return Not(self.condition(node.this))
+        signs = _signs()
+        if type(node) in signs:
+            self._require_only(node, "this", "expression")
+            return self._comparison(node, signs[type(node)])
+        if isinstance(node, exp.Like):
+            self._require_only(node, "this", "expression", "negate")
+            like = Like(self._column(node.this), self._pattern(node.expression))
+            return Not(like) if node.args.get("negate") else like
+        self._require_only(node, "this", "expression", "expressions", "low", "high", "to", "safe")
+        match node:
+            case exp.Between():
+                low, high = (
+                    self._beside(node, sign, node.args[end])
+                    for sign, end in ((">=", "low"), ("<=", "high"))
+                )
+                return Joined("AND", (low, high))
+            case exp.In() if node.expressions:
+                literals = tuple(map(self._literal, node.expressions))
+                return Among(self._column(node.this), literals)
+            case exp.Is() if isinstance(node.expression, exp.Null):
+                return Null(self._column(node.this))
+        return self._column(node)
+
+    def _comparison(self, node: Any, sign: str) -> Comparison:
+        left, right = node.this.unnest(), node.expression.unnest()
+        if _is_literal(left) and not _is_literal(right):
+            return Comparison(self._column(right), _MIRRORED[sign], self._literal(left))
+        return self._beside(node, sign, right)
+
+    def _beside(self, node: Any, sign: str, other: Any) -> Comparison:
+        from sqlglot import exp
+
+        column, other = self._column(node.this), other.unnest()
+        if isinstance(other, exp.Column | exp.Cast) and not _is_literal(other):
+            return Comparison(column, sign, self._column(other))
+        return Comparison(column, sign, self._literal(other))
+
+    def _column(self, node: Any) -> RowColumn:
+        from sqlglot import exp
+
+        node = node.unnest()
+        if isinstance(node, exp.Cast) and node.to.this is exp.DataType.Type.BIGINT:
+            self._require_only(node, "this", "to", "safe")
+            return replace(self._column(node.this), cast=True)
+        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+            self._refuse(node)
+        self._require_only(node, "this")
+        return RowColumn(node.name, is_quoted=bool(node.this.quoted))
+
+    def _literal(self, node: Any) -> Literal:
+        from sqlglot import exp
+
+        node, negated = node.unnest(), False
+        if isinstance(node, exp.Neg):
+            node, negated = node.this.unnest(), True
+        found: Any = None
+        if isinstance(node, exp.Boolean) and not negated:
+            found = node.this
+        elif isinstance(node, exp.Literal) and not (node.is_string and negated):
+            found = node.this if node.is_string else _number(node.this, negated=negated)
+        elif _is_literal(node) and not negated:
+            found = _moment(node.this.this, is_date=node.to.this is exp.DataType.Type.DATE)
+        if found is None:
+            self._refuse(node)
+        return Literal(found)
+
+    def _pattern(self, node: Any) -> Literal:
+        """The pattern of LIKE; a backslash in it is one in some engines, and a mark in others."""
+        pattern = self._literal(node)
+        if not isinstance(pattern.value, str) or "\\" in pattern.value:
+            self._refuse(node, "is no pattern: a text in single quotes, without backslashes")
+        return pattern
+
+    def _require_only(self, node: Any, *names: str) -> None:
+        """Refuse what is said of a piece beside these."""
+        if any(value for name, value in node.args.items() if name not in names):
+            self._refuse(node)
+
+    def _refuse(self, node: Any, rule: str = "") -> NoReturn:
+        raise InputError(
+            '"{piece}" {rule}',
+            "{allowed}",
+            given={"where": in_quotes(self._given)},
+            piece=shown(node.sql()),
+            rule=rule or _rule_against(node),
+            allowed=_ALLOWED,
+        )
+
+
+def _rule_against(node: Any) -> str:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Query | exp.Exists | exp.Window | exp.AggFunc) or node.args.get(
+        "query"
+    ):
+        return "looks beyond its row"
+    if isinstance(node, exp.Null):
+        return "equals nothing, not even itself: ask for it by IS NULL"
+    if _is_literal(node):
+        return "is no value that there is, or stands where a column must"
+    if isinstance(node, exp.Column):
+        return "is not the name of a column alone, or stands where a literal must"
+    return "is no part of what means the same on every engine, row by row and run by run"
+
+
+def _signs() -> dict[type, str]:
+    from sqlglot import exp
+
+    return {
+        exp.EQ: "=",
+        exp.NEQ: "<>",
+        exp.LT: "<",
+        exp.LTE: "<=",
+        exp.GT: ">",
+        exp.GTE: ">=",
+    }
+
+
+def _is_literal(node: Any) -> bool:
+    """Whether it is a value, perhaps with what it is, as DATE '2026-11-01'."""
+    from sqlglot import exp
+
+    moments = exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP
+    if isinstance(node, exp.Cast) and node.to.this in moments:
+        return isinstance(node.this, exp.Literal) and bool(node.this.is_string)
+    if isinstance(node, exp.Neg):
+        node = node.this.unnest()
+    return isinstance(node, exp.Literal | exp.Boolean)
+
+
+def _number(text: str, *, negated: bool) -> Decimal | None:
+    if not re.fullmatch(r"[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?", text):
+        return None
+    return -Decimal(text) if negated else Decimal(text)
+
+
+def _moment(text: str, *, is_date: bool) -> date | None:
+    day = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    pattern = day if is_date else rf"{day}([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}(\.[0-9]{{6}})?)?)?"
+    with suppress(ValueError):  # there is no such day
+        if re.fullmatch(pattern, text):
+            return date.fromisoformat(text) if is_date else datetime.fromisoformat(text)
+    return None
