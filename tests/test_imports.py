@@ -21,7 +21,7 @@ HEAVY = {
     *("polars", "narwhals", "pandas", "pyarrow"),
     *("numba", "llvmlite", "scipy", "flint"),
     *("rich", "typer", "altair", "jinja2", "vl_convert"),
-    *("psycopg", "sqlite3"),
+    *("psycopg", "sqlite3", "sqlglot"),
 }
 
 
